@@ -60,7 +60,7 @@ export async function openLedger(
         snapshotIds: [],
         receivedAtMs: Date.now(),
       }
-      if ((await beginCommit(store, known, intent, intentTimes)) === undefined)
+      if ((await beginCommit(store, known, intent, intentTimes, [])) === undefined)
         throw new Error('a commit was not begun: its session was not confirmed')
       return intent
     },

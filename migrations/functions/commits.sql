@@ -21,10 +21,11 @@ begin
 end $$;
 
 -- The start of a commit by a known caller: confirms its session and credential, opens the intent, and returns the
--- policies, in one call. The tenant is the session's own. Returns no row, and writes nothing, where the session is
+-- policies and the territory, in one call. The tenant is the session's own. Returns no row, and writes nothing, where the session is
 -- revoked or expired or the fingerprint has changed.
 create or replace function svc.begin_commit(digest bytea, session_id uuid, prefix text, fingerprint text, table_id text,
-  commit_id uuid, intent text, body bytea, lease_ms float8, upstream_ms float8) returns table (governance text)
+  commit_id uuid, intent text, body bytea, lease_ms float8, upstream_ms float8, ancestors text)
+returns table (governance text, territory text)
 language plpgsql as $$
 #variable_conflict use_column
 declare
@@ -38,6 +39,7 @@ begin
       clock_timestamp() + $10 * interval '1 ms')
     on conflict (tenant_id, commit_id) do update set intent = excluded.intent;
   governance := svc.write_governance($5);
+  territory := svc.territory_at($5, $11);
   return next;
 end $$;
 

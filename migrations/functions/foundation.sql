@@ -52,6 +52,22 @@ begin
   return null;
 end $$;
 
-revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version from public;
+-- The trigger of a new tenant: none of its tables exists yet, so nothing can break where its territory is enforced.
+create or replace function svc.start_territory() returns trigger language plpgsql as $$
+begin
+  insert into svc.territory_state (tenant_id, mode) values (new.tenant_id, 'enforce');
+  return null;
+end $$;
+
+-- The trigger of the territory index: raises the tenant's territory version once in each transaction.
+create or replace function svc.raise_territory_version() returns trigger language plpgsql as $$
+begin
+  update svc.territory_state s set version = s.version + 1, raised_in = pg_catalog.pg_current_xact_id()
+    where s.tenant_id = coalesce(new.tenant_id, old.tenant_id) and s.raised_in <> pg_catalog.pg_current_xact_id();
+  return null;
+end $$;
+
+revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version,
+  svc.start_territory, svc.raise_territory_version from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
 grant execute on function svc.enter to svc_tenant;

@@ -73,13 +73,16 @@ begin
   return governance;
 end $$;
 
--- Enters the tenant and returns what governs a table when it is written.
-create or replace function svc.load_policies(tenant uuid, table_id text) returns table (governance text)
+-- Enters the tenant and returns what governs a table when it is written, with its territory and what is at or above
+-- the given prefixes (svc.territory_at).
+create or replace function svc.load_policies(tenant uuid, table_id text, ancestors text)
+returns table (governance text, territory text)
 language plpgsql as $$
 declare
   entered boolean := svc.enter(tenant);
 begin
   governance := svc.write_governance(table_id);
+  territory := svc.territory_at(table_id, ancestors);
   return next;
 end $$;
 

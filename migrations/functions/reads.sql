@@ -55,12 +55,12 @@ begin
     select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
 end $$;
 
--- The governance of tables with its version, of one snapshot of the database, and the tenant's catalog credential of a
--- nickname; always one row. Where a session is given, also whether it is one of the tenant's, is valid now and may
+-- The governance and the territory of tables with its version, of one snapshot of the database, and the tenant's
+-- catalog credential of a nickname; always one row. Where a session is given, also whether it is one of the tenant's, is valid now and may
 -- read, by the rules of svc.find_service_session.
 create or replace function svc.load_read(tenant uuid, prefix text, ids text, session uuid)
 returns table (credential_id uuid, version bigint, catalog_kind text, nickname text, endpoint text, config jsonb,
-  sealed bytea, governance text, session_counts boolean, governance_version bigint)
+  sealed bytea, governance text, session_counts boolean, governance_version bigint, territory text)
 language plpgsql as $$
 #variable_conflict use_column
 begin
@@ -71,7 +71,8 @@ begin
         select from svc.service_session s join svc.tenant t on t.tenant_id = s.tenant_id
         where s.tenant_id = $1 and s.session_id = $4 and s.revoked_at is null and t.state = 'active'
           and (s.expires_at is null or s.expires_at > clock_timestamp()) and s.scopes ? 'read') end,
-      coalesce((select v.version from svc.governance_version v where v.tenant_id = $1), 0)
+      coalesce((select v.version from svc.governance_version v where v.tenant_id = $1), 0),
+      svc.territories($3)
     from (select) one left join svc.catalog_credential c on c.tenant_id = $1 and c.nickname = $2;
 end $$;
 

@@ -158,6 +158,9 @@ begin
     end if;
   end if;
 
+  -- The files stay where they are, so their territory follows the table to its new name.
+  if recorded and v ? 'renamed_to' then perform svc.rename_territory(v); end if;
+
   ingested := false;
   if not svc.is_table_action(this_action) then return; end if;
 

@@ -130,4 +130,6 @@ export interface VerdictRecord {
   readonly outcomes: readonly PolicyOutcome[]
   /** Set for APPROVED where the action writes metadata: ACTUAL_WRITE and ingest need it. */
   readonly committed?: CommittedTable
+  /** Set for an APPROVED rename of a table: its territory follows it. */
+  readonly renamedTo?: TableRef
 }

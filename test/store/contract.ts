@@ -70,6 +70,7 @@ import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
+import { seedTerritory } from '../support/territory.ts'
 import { usageRecord } from '../support/usage.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
@@ -363,6 +364,7 @@ function isolation(): void {
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
+      await seedTerritory(store, tenant)
     }
   })
 
@@ -956,7 +958,7 @@ function intents(): void {
     return { ...made, known }
   }
   const begin = (known: ReturningSession, intent = intentOf()) =>
-    beginCommit(store, known, intent, intentTimes)
+    beginCommit(store, known, intent, intentTimes, ['s3://lake/'])
 
   test('a commit begun at once has its intent opened and its policies loaded', async () => {
     await clear()
@@ -967,7 +969,9 @@ function intents(): void {
     for (const key of [known.key, { digest: null, id }] as const) {
       await clear()
       const row = await begin({ ...known, key }, intent)
-      expect(readWriteGovernance(row)).toEqual(await loadWriteGovernance(store, home, intent.table))
+      expect(readWriteGovernance(row)).toEqual(
+        await loadWriteGovernance(store, home, intent.table, ['s3://lake/']),
+      )
       expect(readWriteGovernance(row).policies.map((one) => one.id)).toContain('begun')
       expect(await intentsOnTable(store, home, intent.table)).toEqual([intent.commitId])
     }

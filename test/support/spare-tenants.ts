@@ -57,14 +57,21 @@ export function registerSpares(store: Store, template: string): void {
   if (existsSync(path)) sparesOf.set(store, JSON.parse(readFileSync(path, 'utf8')) as Spares)
 }
 
-/** As `createTenant`, of a spare tenant where the store has one left. */
+/**
+ * As `createTenant`, of a spare tenant where the store has one left. It observes its territory, because the commits of
+ * most tests name manifest lists that do not exist. Tests of locations enforce it.
+ */
 export async function makeTenant(
   store: Store,
   { name, organizationId }: { readonly name: string; readonly organizationId?: string },
 ): Promise<{ readonly id: TenantId }> {
   const spares = sparesOf.get(store)
   const id = spares?.tenants.shift()
-  if (spares === undefined || id === undefined) return createTenant(store, { name, organizationId })
+  if (spares === undefined || id === undefined) {
+    const made = await createTenant(store, { name, organizationId })
+    await observeTerritory(store, made.id)
+    return made
+  }
   await store.ownerTransaction(id, async (tx) => {
     await tx.query('insert into svc.tenant (tenant_id, organization_id, name) values ($1, $2, $3)', [
       id,
@@ -79,5 +86,12 @@ export async function makeTenant(
     const value = { name, organization_id: organizationId }
     await recordAdministration(tx, operator(), { action: 'create-tenant', subject: { tenant: id }, value })
   })
+  await observeTerritory(store, id)
   return { id }
+}
+
+async function observeTerritory(store: Store, tenant: TenantId): Promise<void> {
+  await store.tenantQuery(tenant, `update svc.territory_state set mode = 'observe' where tenant_id = $1`, [
+    tenant,
+  ])
 }

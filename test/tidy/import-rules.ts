@@ -38,7 +38,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['database'],
     ['store.ts'],
     ['administration'],
-    ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection'],
+    ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection', 'territory'],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],
     ['commit'],

@@ -60,7 +60,9 @@ export async function commitAction(
   })
   const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
   const mayRepeat = commit.forward.idempotencyKey !== undefined
-  await recordApproval(parts, intent, judged, writesMetadata(action) ? read : undefined, mayRepeat)
+  const renamedTo = action === 'rename-table' ? commit.destination : undefined
+  const decided = { ...judged, renamedTo }
+  await recordApproval(parts, intent, decided, writesMetadata(action) ? read : undefined, mayRepeat)
   return { response, warnings }
 }
 

@@ -15,6 +15,8 @@ import type { PendingIntent } from '../base/pending-intent.ts'
 
 export interface Decided {
   readonly policies: readonly Policy[]
+  /** For a rename of a table. */
+  readonly renamedTo?: TableRef | undefined
   readonly verdict: { readonly outcomes: readonly PolicyOutcome[] }
 }
 
@@ -120,6 +122,7 @@ async function approve(
       policies: decided.policies.map(appliedPolicy),
       outcomes: decided.verdict.outcomes,
       ...(made && { committed: made }),
+      ...(decided.renamedTo && { renamedTo: decided.renamedTo }),
     })
     if (made !== undefined && !recorded.ingested) {
       parts.metrics.snapshotIngestFailures.inc()

@@ -62,6 +62,7 @@ export async function recoverAction(
     reason: '',
     policies: (await policiesAtIntent(parts.store, tenant, intent.table, intent.commitId)).map(appliedPolicy),
     outcomes: [],
+    ...(intent.action === 'rename-table' && destination && { renamedTo: destination }),
     ...(writes &&
       found?.loaded && { committed: committedAt(found.loaded, intent, outcome.metadataLocation) }),
   })

@@ -149,7 +149,7 @@ async function openSpeculatively(
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
   let confirmation: Confirmation | undefined
   pending.declare(cached.metadataLocation, async (intent) => {
-    const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes)
+    const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes, [])
     const row = await stages.time('session', () => stages.time('policies', ask))
     confirmation = { row }
     if (row === undefined) throw new Error('the session, the credential or the policies have changed')

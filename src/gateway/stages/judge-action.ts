@@ -70,7 +70,7 @@ export async function judgeAction(
 ): Promise<Judged> {
   const { tenant, table, destination, stages } = change
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
-    outcomeOf(
+    outcomeOf<ActionGovernance>(
       stages.time('policies', () =>
         name.name === ''
           ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
@@ -138,7 +138,13 @@ function factsOf({ action }: ActionChange): ReadManifestFacts {
   return knownFacts({ values: {}, problem: 'the metadata file to register cannot be read beforehand' })
 }
 
-const unpinned = (policies: readonly Policy[]): WriteGovernance => ({ policies, pinnedSnapshotId: undefined })
+/** A namespace has neither a pin nor a territory. */
+type ActionGovernance = Omit<WriteGovernance, 'territory'> & Partial<WriteGovernance>
+
+const unpinned = (policies: readonly Policy[]): ActionGovernance => ({
+  policies,
+  pinnedSnapshotId: undefined,
+})
 
 /** Whether a pin is lost: a purge deletes its snapshot, an overwriting registration may, a rename leaves it behind. */
 function losesPin({ action, purge, request }: ActionChange): boolean {

@@ -1,9 +1,9 @@
-/** Starts the commit of a returning caller: checks its session, opens the intent and loads policies in one call. */
+/** Starts a returning caller's commit in one call: checks its session, opens the intent, loads policies and territory. */
 
 import type { CommitIntent } from '../../core/commit.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId } from '../database/names.ts'
+import { nodeId, storableJson } from '../database/names.ts'
 import type { GovernanceRow } from '../policy/policies.ts'
 import type { Store } from '../store.ts'
 import { type IntentTimes, storedIntent } from './commit-intents.ts'
@@ -24,6 +24,7 @@ export interface ReturningSession {
 
 /**
  * Makes the intent durable and loads what governs its table, if session and credential are unchanged.
+ * @param ancestors as for `loadWriteGovernance`
  * @returns the row for `readWriteGovernance`; undefined, with nothing written, where session or credential has changed
  *   or is no longer valid
  * @throws Fault; then it is unknown whether the intent was written
@@ -33,6 +34,7 @@ export async function beginCommit(
   { key, tenant, prefix, fingerprint }: ReturningSession,
   intent: CommitIntent,
   times: IntentTimes,
+  ancestors: readonly string[],
 ): Promise<GovernanceRow | undefined> {
   const stored = storedIntent(intent, times)
   const tableId = nodeId(tableKey(intent.table))
@@ -42,6 +44,7 @@ export async function beginCommit(
     tableId,
     intent.commitId,
     ...stored,
+    storableJson(ancestors),
   ])
   return row
 }

@@ -66,12 +66,16 @@ export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: Inte
   return [storableJson(stored), body, leaseMs, upstreamMs]
 }
 
-/** Closes the intent of a commit that the upstream surely did not accept. @returns whether it was open */
+/**
+ * Closes the intent of a commit that the upstream surely did not accept, and gives back the territory taken for it.
+ * @returns whether it was open
+ */
 export async function closeIntent(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
   if (!isUuid(commitId)) return false
   const rows = await store.tenantQuery(
     tenant,
-    'delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1',
+    `with claimed as (delete from svc.territory where tenant_id = $1 and claimed_by = $2)
+     delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1`,
     [tenant, commitId],
   )
   return rows.length === 1

@@ -44,7 +44,7 @@ export async function recordVerdict(
 
 /** The parameters of svc.record_verdict after the tenant. The function reads the keys of the first. */
 function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[] {
-  const { intent, decision, reason, policies, outcomes, committed } = record
+  const { intent, decision, reason, policies, outcomes, committed, renamedTo } = record
   const { table, principal, commitId } = intent
   const tableId = nodeId(tableKey(table))
   const verdict = {
@@ -66,6 +66,14 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     request_id: intent.requestId,
     policies,
     outcomes,
+    ...(renamedTo && {
+      catalog: intent.catalog,
+      renamed_to: {
+        table_id: nodeId(tableKey(renamedTo)),
+        namespace: renamedTo.namespace,
+        name: renamedTo.name,
+      },
+    }),
     ...(committed !== undefined && {
       metadata_location: committed.metadataLocation,
       snapshot_id: nodeId(committed.metadataLocation),

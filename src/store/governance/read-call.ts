@@ -1,17 +1,19 @@
 /**
- * Loads a statement in one call of the store: the catalog's credential, what governs its tables, and whether the
- * session is still valid.
+ * Loads a statement in one call of the store: the catalog's credential, what governs its tables, their territory, and
+ * whether the session is still valid.
  */
 
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
 import { isPathIdentifier, type TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { TerritoryFound } from '../../core/territory-owner.ts'
 import {
   type CatalogCredentialRow,
   openCredential,
   toSealedCredential,
 } from '../catalog-credential/catalog-credentials.ts'
 import type { Store } from '../store.ts'
+import { readTerritory } from '../territory/territory-rows.ts'
 import { type Governance, governanceKey, governancesOf } from './governance.ts'
 
 export interface ReadCall {
@@ -22,12 +24,15 @@ export interface ReadCall {
   readonly isSessionValid: boolean | undefined
   /** The tenant's governance version in the same snapshot of the database. */
   readonly governanceVersion: bigint
+  /** The rows of all these tables in the territory index, for `territoryOf`. */
+  readonly territory: TerritoryFound
 }
 
 type Row = {
   readonly governance: string | null
   readonly session_counts: boolean | null
   readonly governance_version: string
+  readonly territory: string | null
 } & (CatalogCredentialRow | { readonly credential_id: null })
 
 export interface ReadCallOptions {
@@ -66,5 +71,6 @@ export async function loadRead(
     governances,
     isSessionValid: row.session_counts ?? undefined,
     governanceVersion: BigInt(row.governance_version),
+    territory: readTerritory(row.territory),
   }
 }

@@ -5,6 +5,7 @@ import { type Actor, operator } from '../../core/administration.ts'
 import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { TerritoryFound } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { nodeId, storableJson } from '../database/names.ts'
@@ -13,6 +14,7 @@ import { sqlState, toStoreFault } from '../database/store-fault.ts'
 import { pinOf } from '../governance/pin-event.ts'
 import type { Properties } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
+import { readTerritory } from '../territory/territory-rows.ts'
 
 const shapes = {
   schema: { label: 'Policy', edge: 'SCHEMA_GOVERNS' },
@@ -149,10 +151,13 @@ export interface WriteGovernance {
   readonly policies: readonly Policy[]
   /** The snapshot that readers are pinned to; undefined where there is none. */
   readonly pinnedSnapshotId: bigint | undefined
+  /** The table's territory, and what is at or above the prefixes that were asked for. */
+  readonly territory: TerritoryFound
 }
 
 /**
- * The policies that govern a table, and its pin, in one round trip.
+ * The policies that govern a table, its pin and its territory, in one round trip.
+ * @param ancestors prefixes whose owners are asked for too
  * @throws Fault `policy_engine_unavailable` for any failure, and where the tenant's sentinel is missing, because
  * rows that cannot be seen must not look like rows that do not exist
  */
@@ -160,10 +165,11 @@ export async function loadWriteGovernance(
   store: Store,
   tenant: TenantId,
   table: TableRef,
+  ancestors: readonly string[] = [],
 ): Promise<WriteGovernance> {
-  const id = nodeId(tableKey(table))
+  const asked = [nodeId(tableKey(table)), storableJson(ancestors)]
   try {
-    const [row] = await store.tenantCall<GovernanceRow>(tenant, 'load_policies', [id])
+    const [row] = await store.tenantCall<GovernanceRow>(tenant, 'load_policies', asked)
     return readWriteGovernance(row)
   } catch (error) {
     throw notLoaded(error)
@@ -174,6 +180,8 @@ export async function loadWriteGovernance(
 export interface GovernanceRow {
   /** JSON array of pairs: an edge's label, and the properties of the node that it comes from; else null. */
   readonly governance: string | null
+  /** What svc.territory_at returns. */
+  readonly territory: string | null
 }
 
 /**
@@ -188,7 +196,8 @@ export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovern
       [...policyEdges, 'PINS'],
     )
     const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
-    return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
+    const territory = readTerritory(row?.territory)
+    return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId, territory }
   } catch (error) {
     throw notLoaded(error)
   }

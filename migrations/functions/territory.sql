@@ -1,0 +1,156 @@
+-- The territory index (docs/reference/territory.md): what a commit or a read asks of it, and how locations enter it.
+-- Paths come in canonical form, with their ancestors: no function here takes a path apart.
+
+-- A row as the callers read it.
+create or replace function svc.territory_row(r svc.territory) returns jsonb
+  language sql stable parallel safe
+  return jsonb_build_array(r.prefix, r.kind, r.catalog, r.table_uuid, r.table_id, r.namespace, r.table_name);
+
+-- A tenant's mode and version, with the rows of a table and those at or above any of the given prefixes. Null where
+-- the tenant's state cannot be seen, which is no verdict. Runs in the tenant's context.
+create or replace function svc.territory_at(this_table text, ancestors text) returns text
+language plpgsql stable as $$
+declare
+  found text;
+begin
+  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
+      select jsonb_agg(svc.territory_row(r)) from (
+        select r.* from svc.territory r
+          where r.tenant_id = s.tenant_id and r.table_id = this_table and r.released_at is null
+        union all
+        select r.* from svc.territory r
+          where r.tenant_id = s.tenant_id and r.table_id <> this_table and r.released_at is null
+            and r.prefix = any(array(select jsonb_array_elements_text(ancestors::jsonb)))) r), '[]'))::text into found
+    from svc.territory_state s where s.tenant_id = svc.current_tenant();
+  return found;
+end $$;
+
+-- The territory of several tables: mode, version and all their rows. Null as above.
+create or replace function svc.territories(ids text) returns text
+language plpgsql stable as $$
+declare
+  found text;
+begin
+  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
+      select jsonb_agg(svc.territory_row(r)) from svc.territory r
+        where r.tenant_id = s.tenant_id and r.released_at is null
+          and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))), '[]'))::text into found
+    from svc.territory_state s where s.tenant_id = svc.current_tenant();
+  return found;
+end $$;
+
+-- Takes locations for a table, and lists conflicts.
+--
+-- `claim`: `owner` {catalog, credential_id, table_id, namespace, name, uuid}; `commit_id` or null; `source`; `strict`;
+-- `prefixes` [{prefix, kind, ancestors}], the ancestors with the prefix itself; `conflicts` [{prefix, reason, owner}]
+-- that the caller found. Returns what svc.territory_at says of the table afterwards, and for each prefix that overlaps
+-- another table's territory the first row that it meets. Such a prefix is not taken, and is listed; where the claim is
+-- strict, none is taken then. The lock lets no two overlapping claims pass at once.
+create or replace function svc.claim_territory(tenant uuid, claim text) returns table (claimed text)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  entered boolean := svc.enter(tenant);
+  c jsonb := claim::jsonb;
+  o jsonb := c -> 'owner';
+  asked jsonb;
+  other jsonb;
+  free jsonb := '[]';
+  met jsonb := '[]';
+  conflict jsonb;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('territory ' || tenant::text, 0));
+  for asked in select * from jsonb_array_elements(c -> 'prefixes') loop
+    other := svc.territory_overlap(o ->> 'table_id', o ->> 'catalog', o ->> 'uuid', asked ->> 'prefix', asked -> 'ancestors');
+    if other is null then free := free || asked;
+    else met := met || jsonb_build_array(jsonb_build_array(asked -> 'prefix', other));
+    end if;
+  end loop;
+  if met = '[]' or not (c ->> 'strict')::boolean then
+    insert into svc.territory as t (tenant_id, prefix, kind, catalog, credential_id, table_id, namespace, table_name,
+        table_uuid, claimed_by)
+      select tenant, f ->> 'prefix', f ->> 'kind', o ->> 'catalog', (o ->> 'credential_id')::uuid, o ->> 'table_id',
+        o -> 'namespace', o ->> 'name', o ->> 'uuid', (c ->> 'commit_id')::uuid
+      from jsonb_array_elements(free) f
+      on conflict (tenant_id, table_id, md5(catalog), md5(prefix), kind) where released_at is null
+      -- A row that was taken for a creation lacks the uuid until the table has been seen.
+      do update set table_uuid = excluded.table_uuid, claimed_by = null
+        where excluded.table_uuid is not null and t.table_uuid is distinct from excluded.table_uuid;
+  end if;
+  for conflict in
+    select value from jsonb_array_elements(c -> 'conflicts')
+    union all
+    select jsonb_build_object('prefix', pair -> 0, 'reason', 'overlap',
+        'owner', jsonb_build_object('namespace', pair -> 1 -> 5, 'name', pair -> 1 -> 6))
+      from jsonb_array_elements(met) pair
+  loop
+    perform svc.note_conflict(c ->> 'source', o, conflict);
+  end loop;
+  claimed := jsonb_build_object('found', svc.territory_at(o ->> 'table_id', '[]')::jsonb, 'overlaps', met)::text;
+  return next;
+end $$;
+
+-- The first row of another table that lies above, at or below a prefix. A derived row shares its source's files.
+create or replace function svc.territory_overlap(this_table text, this_catalog text, this_uuid text, wanted text,
+  ancestors jsonb) returns jsonb
+language plpgsql stable as $$
+declare
+  found jsonb;
+begin
+  select svc.territory_row(r) into found from svc.territory r
+    where r.tenant_id = svc.current_tenant() and r.released_at is null and r.kind <> 'derived'
+      and r.prefix = any(array(select jsonb_array_elements_text(ancestors)))
+      and not (r.table_id = this_table and (r.catalog = this_catalog or coalesce(r.table_uuid = this_uuid, false)))
+    order by r.prefix limit 1;
+  if found is not null then return found; end if;
+  select svc.territory_row(r) into found from svc.territory r
+    where r.tenant_id = svc.current_tenant() and r.released_at is null and r.kind <> 'derived'
+      and r.prefix > wanted and r.prefix < left(wanted, -1) || '0'
+      and not (r.table_id = this_table and (r.catalog = this_catalog or coalesce(r.table_uuid = this_uuid, false)))
+    order by r.prefix limit 1;
+  return found;
+end $$;
+
+-- Lists a conflict, or counts it where it is listed. The oldest goes where there are too many.
+create or replace function svc.note_conflict(source text, o jsonb, conflict jsonb) returns void
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  kept constant int := 10000;
+  is_new boolean;
+begin
+  insert into svc.territory_conflict as t (tenant_id, source, reason, catalog, credential_id, table_id, namespace,
+      table_name, prefix, owner)
+    values (svc.current_tenant(), note_conflict.source, conflict ->> 'reason', o ->> 'catalog', (o ->> 'credential_id')::uuid,
+      o ->> 'table_id', o -> 'namespace', o ->> 'name', conflict ->> 'prefix', nullif(conflict -> 'owner', 'null'))
+    on conflict (tenant_id, table_id, md5(catalog), md5(prefix), reason)
+    do update set last_seen_at = clock_timestamp(), seen = t.seen + 1, source = excluded.source, owner = excluded.owner
+    returning t.seen = 1 into is_new;
+  if not is_new then return; end if;
+  delete from svc.territory_conflict t where t.tenant_id = svc.current_tenant() and t.conflict_id in (
+    select old.conflict_id from svc.territory_conflict old where old.tenant_id = svc.current_tenant()
+    order by old.last_seen_at desc, old.conflict_id desc offset kept);
+end $$;
+
+-- Gives the rows of a renamed table to its new name. `v` is a verdict with `renamed_to` {table_id, namespace, name}.
+create or replace function svc.rename_territory(v jsonb) returns void
+language plpgsql as $$
+declare
+  tenant uuid := svc.current_tenant();
+  new_name jsonb := v -> 'renamed_to';
+begin
+  -- What the new name held already, it need not hold twice.
+  delete from svc.territory t
+    where t.tenant_id = tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog' and t.released_at is null
+      and exists (select from svc.territory d
+        where d.tenant_id = tenant and d.table_id = new_name ->> 'table_id' and d.catalog = t.catalog
+          and d.prefix = t.prefix and d.kind = t.kind and d.released_at is null);
+  update svc.territory t
+    set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
+    where t.tenant_id = tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog' and t.released_at is null;
+end $$;
+
+revoke all on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory, svc.territory_overlap,
+  svc.note_conflict, svc.rename_territory from public;
+grant execute on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory,
+  svc.territory_overlap, svc.note_conflict, svc.rename_territory to svc_tenant;

@@ -1,0 +1,47 @@
+/** Whose territory a location is (docs/reference/territory.md 1). Compares owners; paths are not taken apart here. */
+
+import { type TableRef, tableKey } from './table-ref.ts'
+import type { Territory } from './territory.ts'
+
+export const territoryModes = ['observe', 'enforce'] as const
+
+/**
+ * Why a table has a prefix: its metadata names it (`location`, `data-path`, `metadata-path`), a steward granted it, or
+ * it is another table's of which this one is a clone.
+ */
+export const territoryKinds = ['location', 'data-path', 'metadata-path', 'granted', 'derived'] as const
+export type TerritoryKind = (typeof territoryKinds)[number]
+
+export interface TerritoryOwner {
+  /** From `catalogOf`. */
+  readonly catalog: string
+  readonly table: TableRef
+  /** Undefined where it is not known, as before the table has been created. */
+  readonly tableUuid: string | undefined
+}
+
+export interface TerritoryRow extends TerritoryOwner {
+  /** Canonical, with one trailing slash. */
+  readonly prefix: string
+  readonly kind: TerritoryKind
+}
+
+/** What the store says of a tenant's territory: the rows that a caller needs. */
+export interface TerritoryFound extends Pick<Territory, 'mode' | 'version'> {
+  readonly rows: readonly TerritoryRow[]
+}
+
+/**
+ * Whether a row is the table's own. The same name in another catalog is another table, unless it has the same uuid:
+ * then two credentials open one catalog by different addresses.
+ */
+export function isOwn(row: TerritoryRow, { catalog, table, tableUuid }: TerritoryOwner): boolean {
+  if (tableKey(row.table) !== tableKey(table)) return false
+  return row.catalog === catalog || (tableUuid !== undefined && row.tableUuid === tableUuid)
+}
+
+/** The territory of one table. */
+export function territoryOf({ mode, version, rows }: TerritoryFound, owner: TerritoryOwner): Territory {
+  const own = rows.filter((row) => isOwn(row, owner)).map(({ prefix }) => prefix)
+  return { mode, version, prefixes: [...new Set(own)] }
+}

@@ -1,0 +1,148 @@
+/** Reads what SQL functions say of the territory index, and takes locations into it. */
+
+import { Fault } from '../../base/fault.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import {
+  type TerritoryFound,
+  type TerritoryKind,
+  type TerritoryOwner,
+  type TerritoryRow,
+  territoryKinds,
+  territoryModes,
+} from '../../core/territory-owner.ts'
+import { nodeId, storableJson } from '../database/names.ts'
+import type { Store } from '../store.ts'
+
+/** As svc.territory_row gives it. */
+type StoredRow = readonly [
+  prefix: string,
+  kind: TerritoryKind,
+  catalog: string,
+  tableUuid: string | null,
+  tableId: string,
+  namespace: readonly string[],
+  name: string,
+]
+
+interface StoredFound {
+  readonly mode: TerritoryFound['mode']
+  readonly version: string
+  readonly rows: readonly StoredRow[]
+}
+
+/**
+ * Parses what svc.territory_at and svc.territories return.
+ * @throws Fault `unavailable` where it is missing or malformed: rows that cannot be seen must not look like none
+ */
+export function readTerritory(text: string | null | undefined): TerritoryFound {
+  try {
+    return foundOf(JSON.parse(text ?? 'null'))
+  } catch (cause) {
+    throw notRead(cause)
+  }
+}
+
+function foundOf(stored: StoredFound): TerritoryFound {
+  const { mode, version, rows } = stored
+  if (!territoryModes.includes(mode)) throw new Error('the territory has no known mode')
+  return { mode, version, rows: rows.map(rowOf) }
+}
+
+function rowOf([prefix, kind, catalog, tableUuid, , namespace, name]: StoredRow): TerritoryRow {
+  if (!territoryKinds.includes(kind)) throw new Error('a row of the territory has no known kind')
+  return { prefix, kind, catalog, table: { namespace, name }, tableUuid: tableUuid ?? undefined }
+}
+
+function notRead(cause: unknown): Fault {
+  return new Fault('unavailable', 'The territory of the table could not be loaded. Retry.', { cause })
+}
+
+/** A prefix to take, with all that a path below it may lie in: its ancestors and itself. */
+export interface ClaimedPrefix {
+  readonly prefix: string
+  readonly kind: TerritoryKind
+  readonly ancestors: readonly string[]
+}
+
+export const conflictSources = ['commit', 'load', 'sweep'] as const
+export type ConflictSource = (typeof conflictSources)[number]
+
+/** Why a path is not the table's: another table's, nobody's, in no canonical form, or above or below another's. */
+export const conflictReasons = ['foreign', 'unowned', 'malformed', 'overlap'] as const
+export type ConflictReason = (typeof conflictReasons)[number]
+
+export interface FoundConflict {
+  /** The folder of the path; the path where it has no canonical form. */
+  readonly prefix: string
+  readonly reason: ConflictReason
+  /** Undefined where it is nobody's. */
+  readonly owner: TableRef | undefined
+}
+
+export interface TerritoryClaim {
+  readonly owner: TerritoryOwner & { readonly credentialId: string }
+  readonly source: ConflictSource
+  /** Whether nothing is taken where one prefix is another table's. */
+  readonly strict: boolean
+  readonly prefixes: readonly ClaimedPrefix[]
+  readonly conflicts?: readonly FoundConflict[]
+  /** The commit for which they are taken. They go with its intent if it surely fails. */
+  readonly commitId?: string
+}
+
+export interface Claimed {
+  /** The table's rows afterwards. */
+  readonly found: TerritoryFound
+  /** Prefixes that were not taken, with the row of another table that each meets. */
+  readonly overlaps: readonly { readonly prefix: string; readonly row: TerritoryRow }[]
+}
+
+/**
+ * Takes prefixes for a table, as far as they overlap no other table's, and lists conflicts. Claims of a tenant that
+ * overlap never pass at once.
+ * @throws Fault of the store; then nothing was taken, or after a lost connection that is unknown
+ */
+export async function claimTerritory(
+  store: Store,
+  tenant: TenantId,
+  claim: TerritoryClaim,
+): Promise<Claimed> {
+  const { owner, source, strict, prefixes, conflicts = [], commitId } = claim
+  const { catalog, credentialId, table, tableUuid } = owner
+  const asked = storableJson({
+    owner: {
+      catalog,
+      credential_id: credentialId,
+      table_id: territoryTableId(table),
+      namespace: table.namespace,
+      name: table.name,
+      uuid: tableUuid ?? null,
+    },
+    source,
+    strict,
+    prefixes,
+    conflicts,
+    commit_id: commitId ?? null,
+  })
+  const [row] = await store.tenantCall<{ readonly claimed: string | null }>(tenant, 'claim_territory', [
+    asked,
+  ])
+  try {
+    const { found, overlaps } = JSON.parse(row?.claimed ?? 'null') as {
+      readonly found: StoredFound
+      readonly overlaps: readonly (readonly [string, StoredRow])[]
+    }
+    return {
+      found: foundOf(found),
+      overlaps: overlaps.map(([prefix, stored]) => ({ prefix, row: rowOf(stored) })),
+    }
+  } catch (cause) {
+    throw notRead(cause)
+  }
+}
+
+/** The key of a table in the index. */
+export function territoryTableId(table: TableRef): string {
+  return nodeId(tableKey(table))
+}

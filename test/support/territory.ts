@@ -1,0 +1,63 @@
+/** Takes locations for tables, as the gateway and the sweep do. */
+
+import type { TableRef } from '../../src/core/table-ref.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import type { TerritoryKind } from '../../src/core/territory-owner.ts'
+import type { Store } from '../../src/store/store.ts'
+import {
+  type Claimed,
+  claimTerritory,
+  type TerritoryClaim,
+} from '../../src/store/territory/territory-rows.ts'
+
+export const catalogA = '["alpha","https://a.example","w",null]'
+export const catalogB = '["alpha","https://b.example","w",null]'
+export const credentialA = '00000000-0000-4000-8000-00000000000a'
+
+/** A canonical prefix and all above it. */
+export function ancestorsOf(prefix: string): readonly string[] {
+  const slashes = [...prefix.matchAll(/\//g)].map(({ index }) => index)
+  return slashes.slice(2).map((at) => prefix.slice(0, at + 1))
+}
+
+export function tableOf(name: string): TableRef {
+  return { namespace: ['sales'], name }
+}
+
+/** Takes one canonical prefix for `sales.{name}`. */
+export function take(
+  store: Store,
+  tenant: TenantId,
+  name: string,
+  prefix: string,
+  {
+    catalog = catalogA,
+    tableUuid,
+    kind = 'location',
+    ...claim
+  }: Partial<Omit<TerritoryClaim, 'owner' | 'prefixes'>> & {
+    readonly catalog?: string
+    readonly tableUuid?: string
+    readonly kind?: TerritoryKind
+  } = {},
+): Promise<Claimed> {
+  return claimTerritory(store, tenant, {
+    owner: { catalog, credentialId: credentialA, table: tableOf(name), tableUuid },
+    source: 'load',
+    strict: true,
+    prefixes: [{ prefix, kind, ancestors: ancestorsOf(prefix) }],
+    ...claim,
+  })
+}
+
+/** A row of the tenant in every table of the index. */
+export async function seedTerritory(store: Store, tenant: TenantId): Promise<void> {
+  await take(store, tenant, 'seed', 's3://seed/seed/')
+  await take(store, tenant, 'seeds', 's3://seed/seed/below/')
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.territory_sweep (tenant_id, credential_id)
+     select tenant_id, credential_id from svc.catalog_credential where tenant_id = $1 limit 1`,
+    [tenant],
+  )
+}
