@@ -19,6 +19,7 @@ import type { Config } from './config.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
 import { prepareReadDirectory } from './engine/open-engines.ts'
+import { openJournal } from './gateway/base/accepted-journal.ts'
 import type { PassCrashPoint } from './gateway/base/crash-points.ts'
 import type { GatewayParts } from './gateway/base/parts.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
@@ -63,6 +64,8 @@ export interface AppOptions {
   readonly systemCatalog?: CatalogService
   /** Directory that caches the initial contents of the service's own catalog for the next start. Absent: no cache. */
   readonly catalogDirectory?: string
+  /** Directory, of this process alone, in which accepted changes are kept until they are audited. Absent: memory only. */
+  readonly journalDirectory?: string
   /** The keys that verify licenses; a test passes its own, so that it does not need demo mode. */
   readonly licenseKeys?: readonly LicenseKey[]
   /** Default: those of the gateway; a test shortens them. */
@@ -121,10 +124,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const clock = options.clock ?? systemClock
   const access = tableAccess({ catalogs, addressRules: rules, clock })
+  const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
   const gateway = assembleGateway(
     { store, catalogs, policies, metrics, log, clock, commits, demo: config.demo, tableAccess: access },
+    journal,
     options,
   )
+  await gateway.unaudited.readJournal()
   const licensed = licensedBy(license, clock)
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
@@ -152,6 +158,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     states,
     detection,
     drain,
+    journal,
     publicUrl,
   })
 
@@ -223,6 +230,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       commits.end()
       clockWatch.stop()
       await jobs.stop()
+      await gateway.unaudited.stop()
       await detection.stop()
       await metricsListener.stop(true)
       await policies.close()

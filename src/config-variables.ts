@@ -43,6 +43,10 @@ export const variables = {
     about: 'PostgreSQL with Apache AGE, `postgres://…`. Unset: an embedded store in `SVC_DATA_DIR`.',
   },
   SVC_DATA_DIR: { default: '.data', about: 'Directory of the embedded store.' },
+  SVC_JOURNAL_DIR: {
+    about:
+      'Directory, of this replica alone, that keeps accepted changes until they are audited. Unset: `journal` in `SVC_DATA_DIR`; with `SVC_DATABASE_URL` none, and only memory keeps them.',
+  },
   SVC_MIGRATE: { default: '1', about: '`0`: do not apply migrations at start.' },
   SVC_POOL_MAX: { default: '10', about: 'Database connections of this process, 1 to 200.' },
   SVC_SECRETS_KEY: {

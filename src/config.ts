@@ -4,6 +4,7 @@
  * compares it with the code.
  */
 
+import { join } from 'node:path'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
 import {
@@ -45,6 +46,8 @@ export interface Config {
         readonly dataDir: string
         readonly secretsKey: Secret<Uint8Array> | undefined
       }
+  /** Where accepted changes are kept until they are audited; undefined: in memory only. */
+  readonly journalDir: string | undefined
   readonly migrate: boolean
   readonly poolMax: number
   readonly detectionWorkers: number
@@ -273,6 +276,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       databaseUrl !== undefined && secretsKey !== undefined
         ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }
         : { kind: 'embedded', dataDir, secretsKey },
+    journalDir: text('SVC_JOURNAL_DIR') ?? (databaseUrl === undefined ? join(dataDir, 'journal') : undefined),
     migrate: flag('SVC_MIGRATE'),
     poolMax: integer('SVC_POOL_MAX', 1, 200),
     detectionWorkers: integer('SVC_L3_WORKERS', 1, 64),

@@ -215,6 +215,13 @@ export const limits = {
    */
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
+  /** Milliseconds before a failed audit of an accepted change is repeated: after the first repetition, and at most. */
+  auditRetryMs: 100,
+  auditRetryMsMax: 2_000,
+  /** Milliseconds after its request for which a change is looked for whose reply did not say what it wrote. */
+  acceptedLookMs: 30_000,
+  /** Milliseconds for which the answer to a change whose audit failed waits for the journal's disk. */
+  journalFlushMs: 1_000,
   drainMs: 25_000,
   /** Milliseconds after which a probe's check of the database has failed, and for which the check of writes holds. */
   probeMs: 1_500,

@@ -35,7 +35,12 @@ async function start(env: Terminal['env']): Promise<void> {
   const metrics = createMetrics()
   const store = await openConfiguredStore(config, metrics, log)
   const catalogDirectory = catalogDirectoryOf(config)
-  const app = await startApp({ config, store, metrics, log, ...(catalogDirectory && { catalogDirectory }) })
+  const { journalDir: journalDirectory } = config
+  const app = await startApp({
+    ...{ config, store, metrics, log },
+    ...(catalogDirectory && { catalogDirectory }),
+    ...(journalDirectory && { journalDirectory }),
+  })
   log.info(
     { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.backend },
     'listening',

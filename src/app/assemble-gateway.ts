@@ -1,8 +1,11 @@
 /** Assembles the commit pipeline. Its routes are added with all others. */
 
+import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
+import { UnauditedChanges } from '../gateway/base/unaudited-changes.ts'
+import { auditAgain } from '../gateway/recovery/audit-accepted.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
@@ -19,10 +22,16 @@ type Overrides = {
   readonly [Name in 'intentTimes' | 'lostAnswerWaitsMs' | 'passCrashPoint']?: GatewayParts[Name] | undefined
 }
 
-/** The pipeline's parts, with its own caches. */
-export function assembleGateway(shared: Shared, overrides: Overrides): GatewayParts {
+/** The pipeline's parts, with its own caches. @param journal of the changes that are accepted and not audited */
+export function assembleGateway(
+  shared: Shared,
+  journal: AcceptedJournal | undefined,
+  overrides: Overrides,
+): GatewayParts {
+  const { metrics, log } = shared
   return {
     ...shared,
+    unaudited: new UnauditedChanges({ journal, audit: (change) => auditAgain(shared, change), metrics, log }),
     tables: new TableCache(limits.metadataCacheBytes),
     speculative: new SpeculativeCache(),
     intentTimes: overrides.intentTimes ?? intentTimes,

@@ -16,6 +16,7 @@ import { policyOperations } from '../contract/policy-operations.ts'
 import { tableOperations } from '../contract/table-operations.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
+import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
@@ -45,13 +46,14 @@ interface RouteParts {
   readonly states: TableStates
   readonly detection: Detection
   readonly drain: Drain
+  readonly journal: AcceptedJournal | undefined
   /** The address that clients use; called only once the service listens. */
   readonly publicUrl: () => URL
 }
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, lineage, states, detection, drain, publicUrl } = parts
+  const { config, gateway, auth, licensed, lineage, states, detection, drain, journal, publicUrl } = parts
   const { store, policies, log, clock } = gateway
   const { internalAdminOrgId } = config.idp
   const admit = admitter({
@@ -102,6 +104,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       missingAdminRoutes(admin, admit, log),
       opsRoutes({
         ...databaseChecks(store, log),
+        ...journalCheck(journal, log),
         ready: () => ({
           policies: policies.ready(),
           detection: detection.ready(),
@@ -113,24 +116,39 @@ export function assembleRoutes(parts: RouteParts): Routes {
   )
 }
 
-/** The probes' checks of the database. Their changes are logged, because a probe's body says only which check failed. */
+/** Logs when a check begins to fail and when it passes again, because a probe's body says only which check failed. */
+function logChange(log: Logger, failing: string, passing: string) {
+  return (fault: Fault | undefined) =>
+    fault === undefined ? log.info(passing) : log.error({ err: fault.cause ?? fault }, failing)
+}
+
+/** The probes' check of the journal of accepted changes, which passes where there is none. */
+function journalCheck(journal: AcceptedJournal | undefined, log: Logger): Pick<Health, 'journaling'> {
+  const check = remembered(
+    bounded(async () => await journal?.check(), limits.probeMs),
+    limits.writeProbeMs,
+  )
+  return {
+    journaling: reported(check, logChange(log, 'the journal refuses writes', 'the journal takes writes')),
+  }
+}
+
+/** The probes' checks of the database. */
 function databaseChecks(store: Store, log: Logger): Pick<Health, 'healthy' | 'writable'> {
   const answers = async () => {
     if (!(await store.healthy())) throw new Fault('unavailable', 'The database does not answer.')
   }
-  const change = (failing: string, passing: string) => (fault: Fault | undefined) =>
-    fault === undefined ? log.info(passing) : log.error({ err: fault.cause ?? fault }, failing)
   return {
     healthy: reported(
       bounded(answers, limits.probeMs),
-      change('the database does not answer', 'the database answers again'),
+      logChange(log, 'the database does not answer', 'the database answers again'),
     ),
     writable: reported(
       remembered(
         bounded(() => store.checkWrites(), limits.probeMs),
         limits.writeProbeMs,
       ),
-      change('the database refuses writes', 'the database takes writes again'),
+      logChange(log, 'the database refuses writes', 'the database takes writes again'),
     ),
   }
 }

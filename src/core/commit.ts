@@ -4,6 +4,7 @@ import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
 import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
+import type { TenantId } from './tenant.ts'
 
 /**
  * The actions that change a catalog: operations of the Iceberg REST specification, named like its update actions.
@@ -92,6 +93,8 @@ export interface CommitIntent {
   readonly transaction?: readonly string[]
   /** `X-Request-Id` of the request. Absent where it came through no listener. */
   readonly requestId?: string
+  /** Set once the upstream is known to have accepted, where the audit is left to recovery. */
+  readonly accepted?: true
 }
 
 /** An intent without its body, which may be megabytes long. */
@@ -118,6 +121,22 @@ export interface UnjudgedChange {
   readonly policy: { readonly id: string; readonly name: string } | undefined
   /** What failed; may hold values of the table. */
   readonly explanation: string | undefined
+}
+
+/**
+ * A change that the upstream accepted, with all that its audit needs. Its body is left out, because the intent holds it.
+ */
+export interface AcceptedChange {
+  readonly tenant: TenantId
+  readonly intent: IntentHead
+  readonly policies: readonly AppliedPolicy[]
+  readonly outcomes: readonly PolicyOutcome[]
+  /** Undefined if the action writes no metadata, or it is not known yet which file it wrote. */
+  readonly committed: CommittedTable | undefined
+  /** The new name, for a rename of a table. */
+  readonly renamedTo?: TableRef | undefined
+  /** Whether the reply may repeat that to an earlier request with the same Idempotency-Key. */
+  readonly mayRepeat: boolean
 }
 
 /** Everything that is written with one verdict: WriteEvent, edges, audit_log row and, if approved, the snapshot. */

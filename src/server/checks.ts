@@ -17,7 +17,7 @@ export function bounded(check: Check, withinMs: number): Check {
     })
     const late = Promise.withResolvers<never>()
     const timer = setTimeout(
-      () => late.reject(new Fault('unavailable', 'The database took too long.')),
+      () => late.reject(new Fault('unavailable', 'The check took too long.')),
       withinMs,
     )
     await Promise.race([underWay, late.promise]).finally(() => clearTimeout(timer))

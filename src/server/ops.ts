@@ -9,6 +9,8 @@ export interface Health {
   readonly healthy: () => Promise<boolean>
   /** Whether the database takes writes. Answers within two seconds. */
   readonly writable: () => Promise<boolean>
+  /** Whether the directory of the journal takes files. Answers within two seconds. */
+  readonly journaling: () => Promise<boolean>
   /** The other checks that must pass before traffic may arrive, by name. */
   readonly ready: () => Readonly<Record<string, boolean>>
 }
@@ -27,6 +29,7 @@ const healthDetail = probe('get_health', 'Liveness', ['database'])
 const readyDetail = probe('get_readiness', 'Readiness', [
   'database',
   'writes',
+  'journal',
   'policies',
   'detection',
   'accepting',
@@ -46,8 +49,12 @@ export function opsRoutes(health: Health) {
     .get(
       '/readyz',
       async () => {
-        const [database, writes] = await Promise.all([health.healthy(), health.writable()])
-        const checks = { database, writes, ...health.ready() }
+        const [database, writes, journal] = await Promise.all([
+          health.healthy(),
+          health.writable(),
+          health.journaling(),
+        ])
+        const checks = { database, writes, journal, ...health.ready() }
         return Response.json(checks, { status: Object.values(checks).every(Boolean) ? 200 : 503 })
       },
       { detail: readyDetail },

@@ -30,6 +30,8 @@ export interface Metrics {
   /** Intents without a written verdict whose lease has expired. */
   readonly commitIntents: Gauge
   readonly auditFailures: Counter
+  /** Accepted changes of this process whose audit failed and is repeated. */
+  readonly unauditedChanges: Gauge
   readonly snapshotIngestFailures: Counter
   /** `outcome`: the verdict on the result of a commit that an unseen concurrent commit preceded. */
   readonly racedCommits: Counter<'outcome'>
@@ -156,6 +158,11 @@ export function createMetrics(): Metrics {
     commitIntents: new Gauge({
       name: 'svc_commit_intents',
       help: 'Commit intents that await recovery.',
+      registers,
+    }),
+    unauditedChanges: new Gauge({
+      name: 'svc_unaudited_changes',
+      help: 'Accepted changes of this process whose audit failed and is repeated.',
       registers,
     }),
     auditFailures: new Counter({

@@ -46,7 +46,8 @@ export async function killCommitAt(crashAt: CrashPoint, body: string): Promise<v
   expect(child.process.signalCode).toBe('SIGKILL')
   const report = await harness.settle()
   const accepted = await harness.accepted()
-  expect(accepted).toHaveLength(crashAt === 'commit-forwarded' || crashAt === 'approval-recorded' ? 1 : 0)
+  const isAccepted = ['commit-forwarded', 'commit-journaled', 'approval-recorded'].includes(crashAt)
+  expect(accepted).toHaveLength(isAccepted ? 1 : 0)
   expectAuditTrue(report, accepted)
 }
 

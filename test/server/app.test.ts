@@ -36,6 +36,7 @@ describe('operational endpoints', () => {
     expect(await response.json()).toEqual({
       database: true,
       writes: true,
+      journal: true,
       policies: true,
       detection: true,
       accepting: true,

@@ -20,10 +20,10 @@ test('a check that never ends fails in time, and is not begun a second time', as
     return new Promise<never>(() => {})
   }, 1)
   expect(await Promise.all([failed(check()), failed(check())])).toEqual([
-    'The database took too long.',
-    'The database took too long.',
+    'The check took too long.',
+    'The check took too long.',
   ])
-  expect(await failed(check())).toBe('The database took too long.')
+  expect(await failed(check())).toBe('The check took too long.')
   expect(begun).toBe(1)
 })
 

@@ -3,6 +3,7 @@
  * variable CRASH_CHILD, and prints one line when it is ready.
  */
 
+import { join } from 'node:path'
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
@@ -46,7 +47,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
       definitionCel: '!("forbidden" in commit.result.properties)',
     })
   let passesLeft = orders.crashAtPass ?? 1
-  const app = await startCrashService(store, (point) => {
+  const app = await startCrashService(store, join(dataDirectory, 'journal'), (point) => {
     if (point === orders.crashAt && --passesLeft === 0) process.kill(process.pid, 'SIGKILL')
   })
   console.log(JSON.stringify({ url: app.url.href, ...(owner && { owner }) } satisfies CrashChildReady))

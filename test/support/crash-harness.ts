@@ -90,7 +90,7 @@ export async function crashHarness(config: Readonly<Record<string, unknown>> = {
       await using stack = new AsyncDisposableStack()
       const store = await openStore({ ...testStoreOptions, dataDirectory })
       stack.defer(() => store.close())
-      const app = await startCrashService(store)
+      const app = await startCrashService(store, join(dataDirectory, 'journal'))
       stack.defer(() => app.stop())
       for (let tries = 0; tries < settleTriesMax && (await countIntents(store)).open > 0; tries++) {
         await Bun.sleep(leaseMs / 3)

@@ -10,11 +10,14 @@ import { createMetrics } from '../../src/telemetry/metrics.ts'
 /** Milliseconds for which a dead predecessor's intents are left alone. */
 export const leaseMs = 300
 
+/** @param journalDirectory the same for the service that dies and for the one after it */
 export function startCrashService(
   store: Store,
+  journalDirectory: string,
   passCrashPoint: (point: CrashPoint) => void = () => {},
 ): Promise<App> {
   return startApp({
+    journalDirectory,
     config: parseConfig({
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',

@@ -52,6 +52,7 @@ export interface TestServiceOptions
       AppOptions,
       | 'clock'
       | 'passCrashPoint'
+      | 'journalDirectory'
       | 'intentTimes'
       | 'engines'
       | 'queries'

@@ -17,6 +17,8 @@ export const crashPoints = [
   'answer-lost',
   /** The upstream accepted, or the table shows the commit; only the intent is durable. */
   'commit-forwarded',
+  /** The accepted change is in the journal, and not audited yet. */
+  'commit-journaled',
   'approval-recorded',
 ] as const
 

@@ -15,6 +15,7 @@ import type { Metrics } from '../../telemetry/metrics.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
+import type { UnauditedChanges } from './unaudited-changes.ts'
 
 /**
  * Whether a row filter or column mask of the table applies to the principal. If so, nothing that leads to the table's
@@ -42,6 +43,8 @@ export interface GatewayParts {
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess
   readonly passCrashPoint: PassCrashPoint
+  /** What this process knows to be accepted and not yet audited. */
+  readonly unaudited: UnauditedChanges
   /** Counts the requests in progress, so that background work can yield to them. */
   readonly commits: RightOfWay
   /** Whether every client may see stage times; otherwise only a session with the scope `admin`. */

@@ -6,7 +6,7 @@
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { ForwardedResponse, ForwardRequest } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
-import { type CommitIntent, writesMetadata } from '../../core/commit.ts'
+import { type CommitIntent, type CommittedTable, writesMetadata } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { bodyOfText } from '../base/body.ts'
@@ -18,7 +18,7 @@ import type { Judged } from '../stages/change.ts'
 import { type ActionChange, judgeAction } from '../stages/judge-action.ts'
 import { warningsOf } from '../stages/verdicts.ts'
 import { forwardDurable, passVerdict } from './outcomes.ts'
-import { recordApproval } from './record.ts'
+import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
 export interface ActionCommit extends ActionChange {
   readonly commitId: string
@@ -58,12 +58,27 @@ export async function commitAction(
     send: async () => ({ response: await send() }),
     resolve: () => resolveLostAction(parts, upstream, lostAction(intent, commit)),
   })
-  const read = () => committed ?? committedTable(parseLoadTableResult(response.body))
+  const made = writesMetadata(action) ? (committed ?? committedOf(parts, commit, response.body)) : undefined
   const mayRepeat = commit.forward.idempotencyKey !== undefined
   const renamedTo = action === 'rename-table' ? commit.destination : undefined
-  const decided = { ...judged, renamedTo }
-  await recordApproval(parts, intent, decided, writesMetadata(action) ? read : undefined, mayRepeat)
+  const change = acceptedChange(intent, { ...judged, renamedTo }, made, mayRepeat)
+  noteAccepted(parts, change)
+  await recordApproval(parts, intent, change)
   return { response, warnings }
+}
+
+/** The table that the action made, by the upstream's reply; undefined if the reply cannot be read. */
+function committedOf(
+  { log }: GatewayParts,
+  { commitId }: ActionCommit,
+  reply: Uint8Array,
+): CommittedTable | undefined {
+  try {
+    return committedTable(parseLoadTableResult(reply))
+  } catch (err) {
+    log.error({ err, commitId }, 'the reply to an accepted change cannot be read')
+    return undefined
+  }
 }
 
 function lostAction({ intent }: PendingIntent, { request, destination }: ActionCommit) {

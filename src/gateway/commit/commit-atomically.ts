@@ -4,6 +4,7 @@
  * what is in flight on theirs, and each table is audited.
  */
 
+import type { AcceptedChange } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import type { CommitBody } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
@@ -17,6 +18,7 @@ import { warningsOf } from '../stages/verdicts.ts'
 import { recordForwarded, replyOf } from './forward-table.ts'
 import { judgeTransaction, type Step, type TransactionCommit, TransactionFault } from './judge-transaction.ts'
 import { forwardDurable } from './outcomes.ts'
+import { acceptedChange, recordApproval } from './record.ts'
 
 export interface AtomicTransaction extends TransactionCommit {
   /** The request's body, which is forwarded byte for byte. */
@@ -103,6 +105,7 @@ async function forward(
       // Without the client's signal, because a commit is completed even if the client disconnects.
       send: async () => {
         await upstream.catalog.commitTables(tables, body.bytes)
+        for (const step of opened) parts.unaudited.accepted(unplaced(step))
         return 'accepted'
       },
       resolve: () => find(false),
@@ -111,23 +114,22 @@ async function forward(
   return resolved === 'accepted' ? ((await find(true)) ?? new Map()) : resolved
 }
 
-/** Audits the commits in input order. Never throws: what cannot be audited is left to recovery. */
+/** The accepted commit of a table, before it is known which file it wrote. */
+function unplaced({ intent, judged }: OpenStep): AcceptedChange {
+  return acceptedChange(intent, judged, undefined, false)
+}
+
+/** Audits the commits in input order. Never throws: an audit that fails is repeated. */
 async function recordAll(
   parts: GatewayParts,
   upstream: Upstream,
   opened: readonly OpenStep[],
   made: MadeCommits,
 ): Promise<void> {
-  for (const { commit, judged, intent } of opened) {
+  for (const step of opened) {
+    const { commit, judged, intent } = step
     const resolved = made.get(commit.commitId)
-    if (resolved === undefined) {
-      parts.metrics.auditFailures.inc()
-      parts.log.error(
-        { commitId: commit.commitId },
-        'an accepted transaction does not show what it wrote to a table; its intent stays for recovery',
-      )
-      continue
-    }
-    await recordForwarded(parts, upstream, commit, intent, judged, await replyOf(resolved))
+    if (resolved === undefined) await recordApproval(parts, intent, unplaced(step))
+    else await recordForwarded(parts, upstream, commit, intent, judged, await replyOf(resolved))
   }
 }

@@ -18,7 +18,7 @@ import { isEarlierMetadata, judgeRaced } from '../stages/judge-raced.ts'
 import { cachedTable } from '../stages/load-current.ts'
 import type { TableCommit } from '../stages/open-commit.ts'
 import { forwardDurable } from './outcomes.ts'
-import { recordApproval } from './record.ts'
+import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
 /** An accepted commit: the upstream's reply, or the current table if that reply was lost. */
 export interface Forwarded extends CommittedResponse {
@@ -83,15 +83,31 @@ async function record(
   judged: Judged,
   { result, resolved }: Forwarded,
 ): Promise<void> {
-  const { base, policies, verdict } = judged
+  const { base, verdict } = judged
+  const mayRepeat =
+    commit.idempotencyKey !== undefined && (base === undefined || isEarlierMetadata(base, result))
+  const change = acceptedChange(intent, judged, resolved ?? committedOf(parts, commit, result), mayRepeat)
+  noteAccepted(parts, change)
   // After a lost reply, a table that has changed since no longer shows the state that the commit left.
   const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
   const raced = isItsOwn ? await judgeRaced(parts, upstream, commit, judged, result) : []
-  const decided = { policies, verdict: { outcomes: [...verdict.outcomes, ...raced] } }
-  const made = () => resolved ?? committedTable(result)
-  const mayRepeat =
-    commit.idempotencyKey !== undefined && (base === undefined || isEarlierMetadata(base, result))
-  await recordApproval(parts, intent, decided, made, mayRepeat)
+  const decided = { ...change, outcomes: [...verdict.outcomes, ...raced] }
+  if (raced.length > 0) parts.unaudited.accepted(decided)
+  await recordApproval(parts, intent, decided)
+}
+
+/** What the commit made, by the upstream's reply; undefined if the reply cannot be read. */
+function committedOf(
+  { log }: GatewayParts,
+  { commitId }: TableCommit,
+  result: Forwarded['result'],
+): CommittedTable | undefined {
+  try {
+    return committedTable(result)
+  } catch (err) {
+    log.error({ err, commitId }, 'the reply to an accepted commit cannot be read')
+    return undefined
+  }
 }
 
 /** Caches the committed table for the next commit. A commit that comes earlier loads the full table. */

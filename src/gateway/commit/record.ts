@@ -1,17 +1,21 @@
 /** Records a verdict's WriteEvent and an accepted snapshot (steps 12 and 13 of docs/reference/gateway.md 2.1). */
 
 import { Fault } from '../../base/fault.ts'
-import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../core/commit.ts'
+import {
+  type AcceptedChange,
+  appliedPolicy,
+  type CommitIntent,
+  type CommittedTable,
+} from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import type { Policy } from '../../core/policy.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { isAudited } from '../../store/commit/audit.ts'
-import { closeIntent } from '../../store/commit/commit-intents.ts'
 import { recordUnjudged } from '../../store/commit/refusals.ts'
 import { recordVerdict } from '../../store/commit/verdicts.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
+import { auditAccepted, isUnplaced } from '../recovery/audit-accepted.ts'
 
 export interface Decided {
   readonly policies: readonly Policy[]
@@ -81,60 +85,48 @@ export async function noteUnjudged(
   }
 }
 
-/**
- * Records an accepted change. Never throws: if it cannot be recorded, the intent stays for recovery.
- * @param committed reads the upstream's reply; undefined if the action writes no metadata
- * @param mayRepeat whether this may be the reply to an earlier request with the same Idempotency-Key. Then nothing was
- *   written, and a change that is already audited is not recorded again
- */
+/** An accepted change, as the journal and the audit take it. */
+export function acceptedChange(
+  { tenant, intent }: PendingIntent,
+  { policies, verdict, renamedTo }: Decided,
+  committed: CommittedTable | undefined,
+  mayRepeat: boolean,
+): AcceptedChange {
+  const { body: _, ...head } = intent
+  const { outcomes } = verdict
+  const applied = policies.map(appliedPolicy)
+  return { tenant, intent: head, policies: applied, outcomes, committed, renamedTo, mayRepeat }
+}
+
+/** Writes an accepted change to the journal: the first thing that happens after the upstream's reply. Never throws. */
+export function noteAccepted(parts: GatewayParts, change: AcceptedChange): void {
+  parts.unaudited.accepted(change)
+  parts.passCrashPoint('commit-journaled')
+}
+
+/** Records an accepted change. Never throws: an audit that fails is repeated. */
 export async function recordApproval(
   parts: GatewayParts,
   pending: PendingIntent,
-  decided: Decided,
-  committed: (() => CommittedTable) | undefined,
-  mayRepeat: boolean,
+  change: AcceptedChange,
 ): Promise<void> {
-  await pending.stages.time('record', () =>
-    approve(parts, pending.tenant, pending.intent, decided, committed, mayRepeat),
-  )
+  await pending.stages.time('record', () => approve(parts, change, pending.intent.body))
 }
 
-async function approve(
-  parts: GatewayParts,
-  tenant: TenantId,
-  intent: CommitIntent,
-  decided: Decided,
-  committed: (() => CommittedTable) | undefined,
-  mayRepeat: boolean,
-): Promise<void> {
-  const which = { commitId: intent.commitId, table: tableName(intent.table) }
+async function approve(parts: GatewayParts, change: AcceptedChange, body: Uint8Array): Promise<void> {
+  const { commitId, table } = change.intent
   try {
-    const made = committed?.()
-    if (mayRepeat && made && (await isAudited(parts.store, tenant, intent, made.metadataLocation))) {
-      await closeIntent(parts.store, tenant, intent.commitId)
-      parts.log.info(which, 'the catalog repeated its reply to an earlier request, which is already audited')
-      return
-    }
-    const recorded = await recordVerdict(parts.store, tenant, {
-      intent,
-      decision: 'APPROVED',
-      reason: '',
-      policies: decided.policies.map(appliedPolicy),
-      outcomes: decided.verdict.outcomes,
-      ...(made && { committed: made }),
-      ...(decided.renamedTo && { renamedTo: decided.renamedTo }),
-    })
-    if (made !== undefined && !recorded.ingested) {
-      parts.metrics.snapshotIngestFailures.inc()
-      parts.log.warn({ ...which, err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
-    }
+    if (isUnplaced(change)) throw new Error('it is not known which metadata file the change wrote')
+    await auditAccepted(parts, change, body)
   } catch (err) {
     parts.metrics.auditFailures.inc()
     parts.log.error(
-      { ...which, err },
-      'an accepted commit could not be audited; its intent stays for recovery',
+      { commitId, table: tableName(table), err },
+      'an accepted commit could not be audited; the audit is repeated',
     )
+    await parts.unaudited.repeat(change)
     return
   }
+  parts.unaudited.audited(commitId)
   parts.passCrashPoint('approval-recorded')
 }

@@ -33,7 +33,7 @@ export interface LookOptions {
  * @throws what the upstream or the store throws
  */
 export async function lookAtTable(
-  parts: GatewayParts,
+  parts: Pick<GatewayParts, 'store'>,
   catalog: Catalog,
   tenant: TenantId,
   table: TableRef,
@@ -60,7 +60,7 @@ const othersPollMs = 50
 
 /** Whether the commits that are in flight on the table now are audited or withdrawn in time. */
 async function othersFinished(
-  { store }: GatewayParts,
+  { store }: Pick<GatewayParts, 'store'>,
   tenant: TenantId,
   table: TableRef,
   mine: ReadonlySet<string>,

@@ -189,7 +189,7 @@ async function recoverTable(
   // Bodies are loaded one at a time, because each may have megabytes.
   for (const { intent } of group) {
     const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
-    const isSurelyMade = (await fateOf(parts, tenant, intent)) === 'made'
+    const isSurelyMade = intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made'
     stale.push({ ...(await staleIntent(intent, now?.result.metadata, bodyOf)), isSurelyMade })
   }
   const outcomes = decideIntents(stale, now?.evidence)
@@ -222,6 +222,6 @@ async function unlessNotMade(
   intent: IntentHead,
   outcome: IntentOutcome | undefined,
 ): Promise<IntentOutcome | undefined> {
-  if (outcome?.kind !== 'undecidable') return outcome
+  if (outcome?.kind !== 'undecidable' || intent.accepted) return outcome
   return (await fateOf(parts, tenant, intent)) === 'not-made' ? { kind: 'not-committed' } : outcome
 }

@@ -130,18 +130,39 @@ export async function releaseIntents(store: Store, claimed: readonly ClaimedInte
   )
 }
 
-/**
- * The body of an open intent, compressed by zstd.
- * @throws Error where the intent is no longer open
- */
-export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
+/** The body of an intent, compressed by zstd; undefined if the intent is not open. */
+export async function findIntentBody(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+): Promise<Uint8Array | undefined> {
+  if (!isUuid(commitId)) return undefined
   const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
     tenant,
     'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
     [tenant, commitId],
   )
-  if (row === undefined) throw new Error('the intent is no longer open')
-  return row.body
+  return row?.body
+}
+
+/**
+ * The body of an open intent, compressed by zstd.
+ * @throws Error where the intent is no longer open
+ */
+export async function loadIntentBody(store: Store, tenant: TenantId, commitId: string): Promise<Uint8Array> {
+  const body = await findIntentBody(store, tenant, commitId)
+  if (body === undefined) throw new Error('the intent is no longer open')
+  return body
+}
+
+/** Records in an open intent that the upstream accepted its change. */
+export async function markAccepted(store: Store, tenant: TenantId, commitId: string): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    `update svc.commit_intent set intent = intent || '{"accepted": true}'::jsonb
+     where tenant_id = $1 and commit_id = $2`,
+    [tenant, commitId],
+  )
 }
 
 /** How many intents of all tenants are open, and how many of those no process leases any more. */

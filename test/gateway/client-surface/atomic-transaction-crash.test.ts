@@ -13,6 +13,7 @@ const kills: readonly (readonly [CrashPoint, number, number])[] = [
   ['commit-not-forwarded', 1, 0],
   ['answer-lost', 1, 1],
   ['commit-forwarded', 1, 1],
+  ['commit-journaled', 2, 1],
   ['approval-recorded', 1, 1],
 ]
 

@@ -1,0 +1,105 @@
+/**
+ * Audits changes that the upstream accepted: at once after its reply, and again where that failed. The reply says which
+ * file a change wrote, so this depends on no metadata log. Where the reply did not say so, the table is loaded.
+ */
+
+import { catalogOf } from '../../core/catalog.ts'
+import { type AcceptedChange, writesMetadata } from '../../core/commit.ts'
+import { tableName } from '../../core/table-ref.ts'
+import { limits } from '../../limits.ts'
+import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
+import { findAudit, isAudited } from '../../store/commit/audit.ts'
+import { closeIntent, findIntentBody, markAccepted } from '../../store/commit/commit-intents.ts'
+import { recordVerdict } from '../../store/commit/verdicts.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import { committedAt } from './committed-at.ts'
+import { decideIntents } from './decide.ts'
+import { lookAtTable, staleIntent } from './look.ts'
+
+type AuditParts = Pick<GatewayParts, 'store' | 'catalogs' | 'metrics' | 'log' | 'clock'>
+
+/** Whether the change wrote a metadata file, and it is not known which. */
+export function isUnplaced({ intent, committed }: AcceptedChange): boolean {
+  return committed === undefined && writesMetadata(intent.action ?? 'update-table')
+}
+
+/**
+ * Audits a change that is not unplaced, and ingests its snapshot. Doing it again changes nothing.
+ * @param body the intent's
+ * @throws Fault `conflict` where the change has another verdict; what the store throws
+ */
+export async function auditAccepted(
+  { store, metrics, log }: AuditParts,
+  { tenant, intent, policies, outcomes, committed, renamedTo, mayRepeat }: AcceptedChange,
+  body: Uint8Array,
+): Promise<void> {
+  const which = { commitId: intent.commitId, table: tableName(intent.table) }
+  if (mayRepeat && committed && (await isAudited(store, tenant, intent, committed.metadataLocation))) {
+    await closeIntent(store, tenant, intent.commitId)
+    log.info(which, 'the catalog repeated its reply to an earlier request, which is already audited')
+    return
+  }
+  const recorded = await recordVerdict(store, tenant, {
+    intent: { ...intent, body },
+    decision: 'APPROVED',
+    reason: '',
+    policies,
+    outcomes,
+    ...(committed && { committed }),
+    ...(renamedTo && { renamedTo }),
+  })
+  if (committed !== undefined && !recorded.ingested) {
+    metrics.snapshotIngestFailures.inc()
+    log.warn({ ...which, err: recorded.ingestError }, 'the snapshot was not ingested into the graph')
+  }
+}
+
+/**
+ * Repeats the audit of a change, in this process or in one after it.
+ * @throws Fault `conflict` where the change has another verdict; what the store or the upstream throws
+ */
+export async function auditAgain(parts: AuditParts, change: AcceptedChange): Promise<void> {
+  const { store, log, clock } = parts
+  const { tenant, intent } = change
+  const { commitId } = intent
+  const metadataLocation = change.committed?.metadataLocation
+  const which = { commitId, table: tableName(intent.table), metadataLocation }
+  const body = await findIntentBody(store, tenant, commitId)
+  if (body === undefined) {
+    if ((await findAudit(store, tenant, commitId)) === undefined)
+      log.error(which, 'the intent of an accepted change was closed without an audit')
+    return
+  }
+  const placed = isUnplaced(change) ? await place(parts, change, body) : change
+  if (placed !== undefined) {
+    await auditAccepted(parts, placed, body)
+    log.warn(which, 'an accepted change was audited late')
+    return
+  }
+  if (clock.now() - intent.receivedAtMs < limits.acceptedLookMs)
+    throw new Error('the table does not show yet what the change wrote')
+  await markAccepted(store, tenant, commitId)
+  log.error(which, 'the table does not show what an accepted change wrote; recovery looks again')
+}
+
+/** The change with the file that it wrote, if the table shows it. */
+async function place(
+  parts: AuditParts,
+  change: AcceptedChange,
+  body: Uint8Array,
+): Promise<AcceptedChange | undefined> {
+  const { tenant, intent } = change
+  const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
+  if (credential === undefined || (intent.catalog ?? catalogOf(credential)) !== catalogOf(credential))
+    return undefined
+  const catalog = parts.catalogs.get(tenant, credential)
+  const mine = new Set([intent.commitId])
+  const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, {
+    signal: AbortSignal.timeout(limits.lostAnswerWithinMs),
+    othersWaitMs: 0,
+  })
+  const stale = await staleIntent(intent, now?.result.metadata, async () => body)
+  const outcome = decideIntents([{ ...stale, isSurelyMade: true }], now?.evidence).get(intent.commitId)
+  if (now === undefined || outcome?.kind !== 'committed') return undefined
+  return { ...change, committed: committedAt(now.result, intent, outcome.metadataLocation) }
+}
