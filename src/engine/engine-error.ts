@@ -1,6 +1,7 @@
 /** The errors of engines. Messages here quote nothing of an engine's own message, because it may hold values. */
 
 import { ReadFailure } from '../storage/read-failure.ts'
+import { TerritoryFailure } from '../storage/territory-guard.ts'
 
 /** PostgreSQL's SQLSTATE of each condition (Appendix A of its manual). */
 export type EngineErrorCode =
@@ -24,6 +25,8 @@ export type EngineErrorCode =
   | '21000'
   /** grouping_error: a subquery uses an ungrouped column of the outer query. */
   | '42803'
+  /** insufficient_privilege: a table names files outside its territory. */
+  | '42501'
   /** connection_failure: the engine or its storage cannot be reached. */
   | '08006'
   /** io_error: a snapshot cannot be read completely. */
@@ -63,6 +66,12 @@ export function unreadable(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown
   if (!(thrown instanceof ReadFailure))
     return new EngineError('58030', 'The table cannot be read: its metadata is malformed.', { cause: thrown })
+  if (thrown instanceof TerritoryFailure)
+    return new EngineError(
+      '42501',
+      `The table cannot be read: ${thrown.reason}. Ask a steward to grant the folder to the table.`,
+      { cause: thrown },
+    )
   const sentence = `The table cannot be read: ${thrown.reason}.`
   return new EngineError(thrown.passing ? '08006' : '58030', sentence, { cause: thrown })
 }

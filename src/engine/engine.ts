@@ -7,6 +7,8 @@ import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { Territory } from '../core/territory.ts'
+import type { OutsideFile } from '../storage/territory-guard.ts'
 import type { EngineErrorCode } from './engine-error.ts'
 
 /** One column of the result; the engine must deliver exactly this type. */
@@ -25,6 +27,14 @@ export interface TableSnapshot {
   readonly snapshotId: bigint | undefined
   /** Bounds of the rows that the statement can use, where the compiler found any. */
   readonly ranges?: readonly ColumnRange[] | undefined
+  /** Where the table's files may lie. Undefined: anywhere below the credential's storage roots. */
+  readonly territory?: TableTerritory | undefined
+}
+
+export interface TableTerritory {
+  readonly territory: Territory
+  /** Receives the files outside that were read, because the territory is only observed. Never throws. */
+  readonly report: (outside: readonly OutsideFile[]) => void
 }
 
 /** Bounds that contain every row the statement can use; NULL is outside. They skip files, never drop rows. */

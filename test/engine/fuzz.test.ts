@@ -9,6 +9,7 @@ import { applicableDeletes } from '../../src/engine/iceberg/applicable-deletes.t
 import { planSnapshot } from '../../src/engine/iceberg/snapshot-plan.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
 import type { Storage } from '../../src/storage/storage.ts'
+import { territoryGuard } from '../../src/storage/territory-guard.ts'
 import { snapshotOf, startTestEngine, type TestEngine } from '../support/engine.ts'
 import { roundsOf } from '../support/long-form.ts'
 
@@ -39,7 +40,10 @@ beforeAll(async () => {
     documents.set(location, bytes)
     return bytes
   })
-  await planSnapshot(seen, metadataLocation, snapshotId, new AbortController().signal)
+  await planSnapshot(seen, metadataLocation, snapshotId, {
+    signal: new AbortController().signal,
+    guard: territoryGuard(undefined),
+  })
 })
 afterAll(() => engine.close())
 
@@ -79,7 +83,10 @@ test(`${runs} damaged documents each give a plan or an error of ours`, async () 
         return changed
       })
       try {
-        const plan = await planSnapshot(storage, metadataLocation, snapshotId, new AbortController().signal)
+        const plan = await planSnapshot(storage, metadataLocation, snapshotId, {
+          signal: new AbortController().signal,
+          guard: territoryGuard(undefined),
+        })
         applicableDeletes(plan, plan.dataFiles)
       } catch (thrown) {
         refused++

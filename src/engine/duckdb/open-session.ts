@@ -6,8 +6,10 @@ import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage } from '../../storage/storage.ts'
+import { territoryGuard } from '../../storage/territory-guard.ts'
 import type { EngineHandle, EngineRun, TableSnapshot } from '../engine.ts'
 import { EngineError, unreadable } from '../engine-error.ts'
+import { admitPlan, rememberAdmitted } from '../iceberg/admitted-plans.ts'
 import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
@@ -119,20 +121,30 @@ export async function localTables(
   return tables
 }
 
-/** Plans a snapshot. Metadata files never change, so cached plans never become stale. */
+/**
+ * Plans a snapshot. Metadata files never change, so cached plans never become stale. Which of their files may be read
+ * can change, so that is judged again.
+ */
 async function planOf(
   { plans }: DuckdbShared,
   { key }: ReadScope,
-  { metadataLocation, snapshotId }: TableSnapshot,
+  snapshot: TableSnapshot,
   storage: Storage,
   signal: AbortSignal,
 ): Promise<SnapshotPlan> {
+  const { metadataLocation, snapshotId } = snapshot
   const planKey = JSON.stringify([key, metadataLocation, String(snapshotId)])
   const cached = plans.get(planKey)
-  if (cached !== undefined) return cached
   try {
-    const plan = await unlessAborted(planSnapshot(storage, metadataLocation, snapshotId, signal), signal)
+    if (cached !== undefined) {
+      admitPlan(cached, snapshot)
+      return cached
+    }
+    const guard = territoryGuard(snapshot.territory?.territory)
+    const planned = planSnapshot(storage, metadataLocation, snapshotId, { signal, guard })
+    const plan = await unlessAborted(planned, signal)
     plans.set(planKey, plan, planBytes(plan))
+    rememberAdmitted(plan, snapshot, guard)
     return plan
   } catch (thrown) {
     throw signal.aborted ? signal.reason : unreadable(thrown)

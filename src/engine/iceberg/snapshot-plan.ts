@@ -1,6 +1,7 @@
 /**
  * Plans the reading of one snapshot from its metadata file: data files, delete files and schemas (Iceberg
- * specification, Scan Planning, versions 1 to 3). Does not depend on an engine and opens no data file.
+ * specification, Scan Planning, versions 1 to 3). Does not depend on an engine, opens no data file, and opens and names
+ * only files that the table's territory admits.
  */
 
 import type { JsonObject } from '../../base/json.ts'
@@ -9,6 +10,7 @@ import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
+import type { TableFileKind, TerritoryGuard } from '../../storage/territory-guard.ts'
 import {
   currentSchema,
   metadataReader,
@@ -39,22 +41,37 @@ export interface SnapshotPlan {
   readonly specs: ReadonlyMap<number, readonly PartitionField[]>
   readonly dataFiles: readonly FileEntry[]
   readonly deletes: readonly DeleteEntry[]
+  /** What was opened to plan. */
+  readonly opened: readonly { readonly kind: TableFileKind; readonly location: string }[]
+}
+
+export interface PlanOptions {
+  readonly signal: AbortSignal
+  /** Judges every file before it is opened or named. */
+  readonly guard: TerritoryGuard
 }
 
 /**
  * @param snapshotId undefined for a table without a snapshot, which has no files
- * @throws ReadFailure, Fault or EngineError where the snapshot is missing or cannot be read completely
+ * @throws TerritoryFailure where the guard refuses a file; ReadFailure, Fault or EngineError where the snapshot is
+ *   missing or cannot be read completely
  */
 export async function planSnapshot(
   storage: Storage,
   metadataLocation: string,
   snapshotId: bigint | undefined,
-  signal: AbortSignal,
+  { signal, guard }: PlanOptions,
 ): Promise<SnapshotPlan> {
+  const opened: SnapshotPlan['opened'][number][] = []
+  const admit: Admit = (kind, location) => {
+    guard.admit(kind, location)
+    if (kind !== 'data file' && kind !== 'delete file') opened.push({ kind, location })
+  }
+  admit('metadata file', metadataLocation)
   const metadata = await readMetadata(storage, metadataLocation)
   signal.throwIfAborted()
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
-  const files = snapshot && (await snapshotFiles(storage, snapshot, signal))
+  const files = snapshot && (await snapshotFiles(storage, snapshot, signal, admit))
   return {
     schemas: [tableSchema(schemaOfSnapshot(metadata, snapshot)), tableSchema(currentSchema(metadata))],
     fields: newestFields(metadata),
@@ -62,8 +79,11 @@ export async function planSnapshot(
     specs: partitionFields(metadata),
     dataFiles: files?.data ?? [],
     deletes: files?.deletes ?? [],
+    opened,
   }
 }
+
+type Admit = TerritoryGuard['admit']
 
 function snapshotWithId(metadata: JsonObject, id: bigint): JsonObject {
   const found = snapshotsOf(metadata).find((one) => one.get('snapshot-id') === id)
@@ -76,25 +96,34 @@ async function snapshotFiles(
   storage: Storage,
   snapshot: JsonObject,
   signal: AbortSignal,
+  admit: Admit,
 ): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
   if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
+  admit('manifest list', list)
   const listed = await storage.readAll(list, limits.tableMetadataBytesMax)
   for (const ref of manifestsIn(listed, limits.engineManifestsMax)) {
     signal.throwIfAborted()
     if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
+    admit('manifest', ref.location)
     const entries = await readManifest(await manifestBytes(storage, ref), ref)
     // Not spread into push: a manifest may hold more entries than an argument list can.
-    for (const entry of entries.data) data.push(admitted(entry))
-    for (const entry of entries.deletes) deletes.push(entry)
+    for (const entry of entries.data) {
+      admit('data file', entry.location)
+      data.push(readable(entry))
+    }
+    for (const entry of entries.deletes) {
+      admit('delete file', entry.location)
+      deletes.push(entry)
+    }
     if (data.length + deletes.length > limits.engineFilesMax)
       throw new ReadFailure(`a snapshot has more than ${limits.engineFilesMax} files`)
   }
   if (new Set(data.map(({ location }) => location)).size !== data.length)
     throw new ReadFailure('a snapshot names one data file twice')
-  return { data, deletes: deletes.map(admittedDelete) }
+  return { data, deletes: deletes.map(readableDelete) }
 }
 
 /** A manifest that was cut off between two blocks is still a valid Avro file; only the length reveals it. */
@@ -105,12 +134,12 @@ async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8A
   return bytes
 }
 
-function admitted(entry: FileEntry): FileEntry {
+function readable(entry: FileEntry): FileEntry {
   if (entry.format !== 'PARQUET') throw engineCannotRead('A data file that is not Parquet')
   return entry
 }
 
-function admittedDelete(entry: DeleteEntry): DeleteEntry {
+function readableDelete(entry: DeleteEntry): DeleteEntry {
   if (entry.kind !== 'vector' && entry.format !== 'PARQUET')
     throw engineCannotRead('A delete file that is not Parquet')
   return entry

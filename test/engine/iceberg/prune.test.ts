@@ -7,6 +7,7 @@ import type { ColumnRange } from '../../../src/engine/engine.ts'
 import { prunedFiles } from '../../../src/engine/iceberg/prune.ts'
 import { planSnapshot } from '../../../src/engine/iceberg/snapshot-plan.ts'
 import { openStorage } from '../../../src/storage/storage.ts'
+import { territoryGuard } from '../../../src/storage/territory-guard.ts'
 import { columns, rowsOf, snapshotOf, startTestEngine, type TestEngine } from '../../support/engine.ts'
 
 let engine: TestEngine
@@ -22,7 +23,10 @@ const text = (value: string) => new TextEncoder().encode(value)
 async function filesLeft(writer: IcebergWriter, ...ranges: ColumnRange[]): Promise<number[]> {
   const storage = openStorage({ roots: [engine.tables], s3: undefined })
   const { metadataLocation, snapshotId } = snapshotOf(writer)
-  const plan = await planSnapshot(storage, metadataLocation, snapshotId, new AbortController().signal)
+  const plan = await planSnapshot(storage, metadataLocation, snapshotId, {
+    signal: new AbortController().signal,
+    guard: territoryGuard(undefined),
+  })
   await storage.close()
   const left = prunedFiles(plan, ranges)
   return plan.dataFiles.flatMap((file, index) => (left.includes(file) ? [index] : []))
