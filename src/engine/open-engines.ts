@@ -16,6 +16,7 @@ import { credentialScope } from './duckdb/credential-scope.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
 import { EngineError } from './engine-error.ts'
 import type { EngineKind, EngineKinds } from './engine-kinds.ts'
+import { SnapshotChecks } from './iceberg/snapshot-check.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 import { openTrino } from './trino/trino-engine.ts'
 
@@ -101,6 +102,7 @@ function duckdbSettings(options: EngineOptions): DuckdbSettings {
 
 /** Each statement makes its own requests to the coordinator, so there is nothing to start or close. */
 function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
+  const checks = new SnapshotChecks()
   return {
     async engine(tenant, credential) {
       const settings = parseTrinoSettings(credential)
@@ -113,6 +115,8 @@ function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
       return openTrino(settings, {
         addressRules,
         loadMetadata: ({ table }, signal) => metadataOf(catalog, table.ref, signal),
+        checkFiles: (snapshot, metadata, signal) =>
+          checks.check(() => credentialScope(tenant, credential, addressRules), snapshot, metadata, signal),
       })
     },
     async close() {},

@@ -12,6 +12,7 @@ import { ReadFailure } from './read-failure.ts'
 export interface ManifestFile {
   /** Equal for entries about one file, or about one deletion vector in a file. */
   readonly key: string
+  readonly location: string
   /** False where the entry records that the file was deleted. */
   readonly isLive: boolean
   readonly recordCount: number
@@ -54,6 +55,7 @@ export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): Async
       throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
     const offset = fields?.[file.content_offset]
     yield {
+      location: path,
       key: offset === null || offset === undefined ? path : `${path}\0${offset}`,
       isLive: status !== deletedStatus,
       recordCount: count(fields?.[file.record_count]),

@@ -1,7 +1,7 @@
 /** The error of a scan, or of one file in it. Its reason holds our own words only: never content, never a path. */
 
 export class ReadFailure extends Error {
-  override readonly name = 'ReadFailure'
+  override readonly name: string = 'ReadFailure'
 
   /**
    * @param reason a clause for the run's record

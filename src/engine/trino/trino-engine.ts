@@ -29,6 +29,8 @@ import { type BuildVector, vectorBuilder } from './vectors.ts'
 export interface TrinoEngineOptions extends TrinoHttpOptions, Pick<StatementOptions, 'emptyRepliesMax'> {
   /** Loads the table metadata that has the snapshot's schema. @throws EngineError where that fails */
   readonly loadMetadata: (snapshot: TableSnapshot, signal: AbortSignal) => Promise<JsonObject>
+  /** Checks that a snapshot names only files that the table may have. @throws EngineError where it does not */
+  readonly checkFiles: (snapshot: TableSnapshot, metadata: JsonObject, signal: AbortSignal) => Promise<void>
 }
 
 /** The engine of one catalog credential. */
@@ -41,8 +43,12 @@ export function openTrino(settings: TrinoSettings, options: TrinoEngineOptions):
       const relations = new Map<string, string>()
       for (const each of tables)
         relations.set(tableKey(each.table.ref), trinoRelationSql(settings.catalog, each))
-      const load = async (each: TableSnapshot) =>
-        assertSameColumns(each, await options.loadMetadata(each, run.signal))
+      const load = async (each: TableSnapshot) => {
+        const metadata = await options.loadMetadata(each, run.signal)
+        assertSameColumns(each, metadata)
+        // Trino opens the files by itself, so they are judged before the statement is sent.
+        await options.checkFiles(each, metadata, run.signal)
+      }
       await Promise.all(tables.map(load))
       if (run.signal.aborted) throw cancelled(run.signal)
       return openHandle(http, relations, run, headers, options)

@@ -110,6 +110,7 @@ export async function openSession(url: string, options: AskOptions = {}) {
     {
       addressRules: allowing('127.0.0.0/8'),
       loadMetadata: () => Promise.reject(new Error('no table has metadata')),
+      checkFiles: async () => {},
       ...engine,
     },
   )
