@@ -5,8 +5,7 @@ import { sameSecret } from '../base/same-secret.ts'
 import type { Actor } from '../core/administration.ts'
 import type { Access, Caller } from '../core/operation.ts'
 import type { Session, SessionScope } from '../core/session.ts'
-import { peerAddress } from '../http/peer-address.ts'
-import { requestIdOf } from '../http/request-id.ts'
+import { aboutRequest } from '../http/about-request.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { type FindSession, requireSession, tenantContext } from './guard.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
@@ -50,10 +49,10 @@ export function admitter(
 }
 
 async function identifyCaller(parts: AdmitParts, request: Request, session: Session): Promise<Caller> {
-  const identified = await parts.identify(request.headers, peerAddress(request), session)
+  const identified = await parts.identify(request.headers, aboutRequest(request).peer, session)
   const principal = verifiedPart(identified, session)
   const source = principal === session.principal ? 'session' : identified.source
-  const requestId = requestIdOf(request) ?? crypto.randomUUID()
+  const requestId = aboutRequest(request).id ?? crypto.randomUUID()
   const actor = async (): Promise<Actor> => {
     const createdBy = await parts.findCreator(session)
     const through = {

@@ -7,7 +7,7 @@ import { tenantContext } from '../auth/guard.ts'
 import { Fault } from '../base/fault.ts'
 import type { Session } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
-import { peerAddress } from '../http/peer-address.ts'
+import { aboutRequest } from '../http/about-request.ts'
 import { type CommitBody, noBody } from './base/body.ts'
 import { faultOf, logFault } from './base/faults.ts'
 import type { GatewayParts } from './base/parts.ts'
@@ -145,7 +145,7 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   progress.gated = surface.isGated(path)
   if (progress.gated) assertMayCommit(found)
 
-  const identified = await caller.identify(request.headers, peerAddress(request), found)
+  const identified = await caller.identify(request.headers, aboutRequest(request).peer, found)
 
   const takesBody = request.method === 'POST' && surface.takesBody(path)
   const { body, session } = takesBody

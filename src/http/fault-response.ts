@@ -27,6 +27,7 @@ const statuses = {
   commit_unknown: 502,
   policy_engine_unavailable: 503,
   unavailable: 503,
+  overloaded: 503,
 } satisfies Record<FaultKind, number>
 
 /** ErrorModel types that Iceberg clients know; docs/reference/errors.md 2 gives statuses only. */
@@ -51,6 +52,7 @@ const types = {
   commit_unknown: 'CommitStateUnknownException',
   policy_engine_unavailable: 'ServiceUnavailableException',
   unavailable: 'ServiceUnavailableException',
+  overloaded: 'ServiceUnavailableException',
 } satisfies Record<FaultKind, string>
 
 /** Seconds after which a client may try a 503 again. */

@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { nextTurn } from '../base/turn.ts'
+import { aboutRequest } from './about-request.ts'
 
 export interface RequestBody {
   readonly bytes: Uint8Array
@@ -21,15 +22,8 @@ export async function readBody(request: Request, bytesMax: number): Promise<Requ
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
   if (bytes.length > bytesMax) throw tooLarge(bytesMax)
-  whenRead.get(request)?.()
+  aboutRequest(request).onBodyRead?.()
   return await bodyOf(bytes)
-}
-
-const whenRead = new WeakMap<Request, () => void>()
-
-/** Calls `act` once the request's body is read whole, when its client begins to wait for us. For the listener only. */
-export function onBodyRead(request: Request, act: () => void): void {
-  whenRead.set(request, act)
 }
 
 /**

@@ -2,9 +2,7 @@
 
 import type { Logger } from 'pino'
 import { inNextTurn } from '../base/turn.ts'
-import { rememberPeer } from '../http/peer-address.ts'
-import { onBodyRead } from '../http/read-body.ts'
-import { rememberRequestId } from '../http/request-id.ts'
+import { rememberRequest } from '../http/about-request.ts'
 import { limits } from '../limits.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
@@ -56,12 +54,14 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const given = request.headers.get('x-request-id')
       const requestId = given !== null && requestIdPattern.test(given) ? given : crypto.randomUUID()
       const pathname = URL.parse(request.url)?.pathname
-      rememberPeer(request, server.requestIP(received)?.address)
-      rememberRequestId(request, requestId)
       // Work has timeouts of its own: a commit of several tables may outlast the idle timeout of a client.
       const suspendIdleTimeout = () => server.timeout(received, 0)
-      if (hasBody(request)) onBodyRead(request, suspendIdleTimeout)
-      else suspendIdleTimeout()
+      if (!hasBody(request)) suspendIdleTimeout()
+      rememberRequest(request, {
+        peer: server.requestIP(received)?.address,
+        id: requestId,
+        onBodyRead: suspendIdleTimeout,
+      })
       const response =
         pathname === undefined
           ? hostlessResponse()

@@ -3,8 +3,8 @@
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { operationsOf } from '../../http/declare.ts'
-import { requestIdOf } from '../../http/request-id.ts'
 import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/session/browser-sessions.ts'
@@ -118,7 +118,7 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     (await createBrowserSession(
       store,
       tenant.id,
-      { ...completed, scopes: scopesOf(parts, completed), requestId: requestIdOf(request) },
+      { ...completed, scopes: scopesOf(parts, completed), requestId: aboutRequest(request).id },
       replaced,
     ))
   // An unknown and a suspended tenant get the same message, so that a login does not reveal which tenants exist.

@@ -7,9 +7,9 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { readBody } from '../../http/read-body.ts'
-import { requestIdOf } from '../../http/request-id.ts'
 import { anyObject, maybe, object, oneOf } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { type ProviderEvent, recordProviderEvent } from '../../store/session/provider-events.ts'
@@ -92,7 +92,7 @@ async function receive(parts: WebhookParts, kind: Kind, request: Request): Promi
     event,
     verified.replayKey,
     3 * limits.webhookToleranceMs,
-    requestIdOf(request),
+    aboutRequest(request).id,
   )
   if (recorded === 'replayed') throw new Fault('conflict', 'This delivery was already received.')
   const { provider, id, type, effect } = event

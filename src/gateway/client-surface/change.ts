@@ -5,7 +5,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { assertNames } from '../../catalog/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { requestIdOf } from '../../http/request-id.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
@@ -61,7 +61,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
   const changes = await readTransactionRequest(body.bytes)
-  const requestId = requestIdOf(request)
+  const requestId = aboutRequest(request).id
   const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes, requestId }
   if (await commitsAtomically(upstream, request.signal)) {
     const { commitIds, warnings } = await commitAtomically(parts, upstream, { ...transaction, body })
@@ -282,7 +282,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     receivedAtMs,
     signal: request.signal,
     stages,
-    requestId: requestIdOf(request),
+    requestId: aboutRequest(request).id,
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

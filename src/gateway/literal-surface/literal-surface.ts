@@ -6,8 +6,8 @@
 import type { Fault } from '../../base/fault.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { Session } from '../../core/session.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-response.ts'
-import { requestIdOf } from '../../http/request-id.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
 import { warningHeader } from '../base/faults.ts'
@@ -64,7 +64,7 @@ function handlerOfTable(
 async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPath>> {
   const changes = await readTransactionRequest(body.bytes)
   return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
-    const requestId = requestIdOf(request)
+    const requestId = aboutRequest(request).id
     const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
     return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes }))
   }

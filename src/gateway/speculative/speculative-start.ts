@@ -11,7 +11,7 @@ import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { afterSending } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { peerAddress } from '../../http/peer-address.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { beginCommit } from '../../store/commit/begin-commit.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policy/policies.ts'
 import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -120,7 +120,7 @@ async function readCommit(
   session: Session,
   body: CommitBody,
 ): Promise<TableCommit> {
-  const identified = await auth.identify(request.headers, peerAddress(request), session)
+  const identified = await auth.identify(request.headers, aboutRequest(request).peer, session)
   const commitRequest = await readCommitRequest(body.bytes)
   assertCommits({ request: commitRequest, table })
   const receivedAtMs = parts.clock.now()

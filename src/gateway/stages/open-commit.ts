@@ -4,7 +4,7 @@ import { afterSending } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { requestIdOf } from '../../http/request-id.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import {
   assertIdentifierMatches,
   type CommitRequest,
@@ -40,7 +40,7 @@ export function tableCommit(
   commitRequest: CommitRequest,
 ): TableCommit {
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
-  const requestId = requestIdOf(request)
+  const requestId = aboutRequest(request).id
   const whole = { commitId, tenant, identified, body, receivedAtMs, stages, requestId }
   return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal }
 }
