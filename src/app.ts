@@ -8,8 +8,10 @@ import { assembleAuth } from './app/assemble-auth.ts'
 import { assembleGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
+import { openBudget } from './app/open-budget.ts'
 import { startAllJobs } from './app/start-all-jobs.ts'
 import type { IssueToken } from './auth/oauth-token.ts'
+import { byteKinds } from './base/byte-budget.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
@@ -118,7 +120,8 @@ export async function startApp(options: AppOptions): Promise<App> {
 
   const policies = new PolicyEngine()
   const rules = addressRules(config.upstreamAllow)
-  const catalogs = new OpenCatalogs({ addressRules: rules })
+  const { budget, engineBytes } = openBudget(config, metrics)
+  const catalogs = new OpenCatalogs({ addressRules: rules, budget })
   const commits =
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
@@ -126,7 +129,18 @@ export async function startApp(options: AppOptions): Promise<App> {
   const access = tableAccess({ catalogs, addressRules: rules, clock })
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
   const gateway = assembleGateway(
-    { store, catalogs, policies, metrics, log, clock, commits, demo: config.demo, tableAccess: access },
+    {
+      store,
+      catalogs,
+      policies,
+      metrics,
+      log,
+      clock,
+      commits,
+      demo: config.demo,
+      tableAccess: access,
+      budget,
+    },
     journal,
     options,
   )
@@ -137,7 +151,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const { auth, tokens, verifyToken } = assembleAuth(config, store, clock)
   const lineage = new LineageReceiver({ store, metrics, log })
   const { states, engines, tripwire, queries } = assembleReadPath(
-    { config, store, catalogs, addressRules: rules, metrics, log, clock },
+    { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
@@ -174,15 +188,15 @@ export async function startApp(options: AppOptions): Promise<App> {
   clockWatch.start()
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
-    listenHttp({ ...address, handle: routes.handle, drain, log }),
+    listenHttp({ ...address, handle: routes.handle, drain, log, budget }),
   )
   const metricsListener = await listenAt('SVC_METRICS_ADDR', config.metricsListen, (address) =>
     listenMetrics({
       ...address,
-      scrape: async () => ({
-        contentType: metrics.registry.contentType,
-        text: await metrics.registry.metrics(),
-      }),
+      async scrape() {
+        for (const kind of byteKinds) metrics.memoryHeld.set({ kind }, budget.held(kind))
+        return { contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }
+      },
     }),
   )
 

@@ -49,6 +49,10 @@ export const variables = {
   },
   SVC_MIGRATE: { default: '1', about: '`0`: do not apply migrations at start.' },
   SVC_POOL_MAX: { default: '10', about: 'Database connections of this process, 1 to 200.' },
+  SVC_MEMORY_MB: {
+    about:
+      'Memory that this process may use, in MiB, 256 to 16777216. Unset: the limit of its control group, or what the machine has. See [sizing](sizing.md).',
+  },
   SVC_SECRETS_KEY: {
     secret: true,
     emptyRefused: true,
@@ -60,8 +64,8 @@ export const variables = {
       'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is cached and shared.',
   },
   SVC_READ_MEMORY_MB: {
-    default: '2048',
-    about: 'Memory of the embedded read engine in MiB, 256 to 1048576.',
+    about:
+      'Memory of the embedded read engine in MiB, 256 to 1048576. Unset: a quarter of the memory of the process, 2048 at most.',
   },
   SVC_READ_CACHE_MB: {
     default: '10240',

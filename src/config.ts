@@ -50,11 +50,14 @@ export interface Config {
   readonly journalDir: string | undefined
   readonly migrate: boolean
   readonly poolMax: number
+  /** Undefined: the limit of the control group, or the machine's memory. */
+  readonly memoryBytes: number | undefined
   readonly detectionWorkers: number
   readonly readEngine: {
     /** Undefined: a temporary directory. */
     readonly directory: string | undefined
-    readonly memoryBytes: number
+    /** Undefined: a share of the memory. */
+    readonly memoryBytes: number | undefined
     readonly cacheBytes: number
     readonly queries: number
     readonly poolThreads: number | undefined
@@ -143,6 +146,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const flag = (name: VariableName) => optional(name, parseFlag, '1 or 0') ?? false
   const integer = (name: VariableName, min: number, max: number) =>
     optional(name, (value) => parseInteger(value, min, max), `a whole number from ${min} to ${max}`) ?? min
+  const mebibytes = (name: VariableName, min: number, max: number) =>
+    text(name) === undefined ? undefined : integer(name, min, max) * bytesPerMiB
   const required = (name: VariableName, value: string | undefined, because: VariableName) => {
     if (value === undefined) problem(name, `is required with ${because}`)
   }
@@ -279,10 +284,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     journalDir: text('SVC_JOURNAL_DIR') ?? (databaseUrl === undefined ? join(dataDir, 'journal') : undefined),
     migrate: flag('SVC_MIGRATE'),
     poolMax: integer('SVC_POOL_MAX', 1, 200),
+    memoryBytes: mebibytes('SVC_MEMORY_MB', 256, 16_777_216),
     detectionWorkers: integer('SVC_L3_WORKERS', 1, 64),
     readEngine: {
       directory: text('SVC_READ_DIR'),
-      memoryBytes: integer('SVC_READ_MEMORY_MB', 256, 1_048_576) * bytesPerMiB,
+      memoryBytes: mebibytes('SVC_READ_MEMORY_MB', 256, 1_048_576),
       cacheBytes: integer('SVC_READ_CACHE_MB', 64, 16_777_216) * bytesPerMiB,
       queries,
       poolThreads,

@@ -17,6 +17,28 @@ export const limits = {
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,
 
+  /**
+   * Estimated memory of what is parsed from one byte of a body, a response or a manifest, beside that byte itself
+   * (docs/sizing.md).
+   */
+  parsedBytesPerByte: 3,
+  /** Bytes up to which a reservation is small, and one of how many parts of the free bytes is kept for small ones. */
+  smallReservationBytesMax: 256 * KiB,
+  smallReservationsShare: 8,
+  /** Bytes of a request from which they are held until its response was sent. */
+  heldUntilSentBytesMin: 1 * MiB,
+  /** Memory of an idle process, its store, policy worker and catalog database included. */
+  processBytes: 384 * MiB,
+  /** One of how many parts of the memory is left to the allocator. */
+  allocatorShare: 8,
+  /** Memory of one thread of the embedded engine, beside that of the engine itself. */
+  engineThreadBytes: 16 * MiB,
+  /** The default of the embedded engine's memory: one of how many parts of the process's, and the most. */
+  engineShare: 4,
+  engineBytesDefaultMax: 2_048 * MiB,
+  /** Bytes that must be left for requests: a commit of the largest size, once parsed, and as much for small ones. */
+  requestBytesMin: 128 * MiB,
+
   /** Longest idle time in milliseconds of a client of the HTTP listener that must send or receive. */
   httpIdleMs: 120_000,
 

@@ -14,7 +14,16 @@ import { isMaskedFor } from '../store/governance/governed-table.ts'
 /** The parts that the pipeline shares with the rest of the process. */
 type Shared = Pick<
   GatewayParts,
-  'store' | 'catalogs' | 'policies' | 'metrics' | 'log' | 'clock' | 'commits' | 'demo' | 'tableAccess'
+  | 'store'
+  | 'catalogs'
+  | 'policies'
+  | 'metrics'
+  | 'log'
+  | 'clock'
+  | 'commits'
+  | 'demo'
+  | 'tableAccess'
+  | 'budget'
 >
 
 /** Parts that a test replaces. */

@@ -1,6 +1,7 @@
 /** Assembles the read path: table states, engines, the tripwire and the query service. Surfaces are added later. */
 
 import type { Logger } from 'pino'
+import type { ByteBudget } from '../base/byte-budget.ts'
 import type { Clock } from '../base/clock.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { OpenCatalogs } from '../catalog/open-catalog.ts'
@@ -23,6 +24,9 @@ interface Shared {
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
+  readonly budget: ByteBudget
+  /** Memory of the embedded engine. */
+  readonly engineBytes: number
 }
 
 /** Parts that a test replaces. */
@@ -40,9 +44,11 @@ export interface ReadPath {
 
 /** Assembles the read path over a store; an engine opens when it is first used. */
 export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath {
-  const { config, store, catalogs, addressRules, metrics, log, clock } = shared
+  const { config, store, catalogs, addressRules, metrics, log, clock, budget, engineBytes } = shared
   const states = new TableStates(catalogs, limits.tableStateBytes)
-  const engines = overrides.engines ?? openEngines({ addressRules, catalogs, ...config.readEngine })
+  const engines =
+    overrides.engines ??
+    openEngines({ addressRules, catalogs, ...config.readEngine, memoryBytes: engineBytes, budget })
   const tripwire = new Tripwire({ engines, log, metrics })
   const queries = overrides.queries ?? queryService({ store, states, engines, clock, log, tripwire })
   return { states, engines, tripwire, queries }

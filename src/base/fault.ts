@@ -27,6 +27,8 @@ export type FaultKind =
   | 'commit_unknown'
   | 'policy_engine_unavailable'
   | 'unavailable'
+  /** The process has no memory left for it: nothing was done, and a later attempt may succeed. */
+  | 'overloaded'
 
 export interface FaultOptions {
   /** More for the log than the public message says; never sent. */

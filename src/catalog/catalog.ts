@@ -126,6 +126,8 @@ export interface ForwardRequest extends CallOptions {
    * streamed.
    */
   readonly mutates: boolean
+  /** Whether the response body is read whole, as that of a mutating request is. */
+  readonly whole?: boolean
   /** Named in errors: `Table a.b`. */
   readonly subject: string
 }
@@ -135,7 +137,7 @@ export interface ForwardedResponse {
   readonly status: number
   /** By allow-list; names in lower case. */
   readonly headers: Readonly<Record<string, string>>
-  /** Unchanged; a stream only where the request does not mutate. */
+  /** Unchanged; a stream only where the request neither mutates nor asks for it whole. */
   readonly body: Uint8Array | ReadableStream<Uint8Array>
 }
 

@@ -69,6 +69,12 @@ export class OpenCatalogs {
     return catalog
   }
 
+  /** Runs work that needs no upstream's response once it has ended, so that their bytes are released then. */
+  async during<T>(work: () => Promise<T>): Promise<T> {
+    const { budget } = this.options
+    return budget === undefined ? await work() : await budget.during(work)
+  }
+
   /** Drops every catalog with its tokens; requests in flight finish. */
   close(): void {
     this.#open.clear()

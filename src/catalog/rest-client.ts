@@ -131,7 +131,7 @@ class RestCatalog implements Catalog {
   ): Promise<CommittedResponse> {
     const path = tablePath(this.kind, table)
     const name = tableName(table)
-    const request = { method: 'POST', path, headers: this.#headers(options), body } as const
+    const request = { method: 'POST', path, headers: this.#headers(options), body, changes: true } as const
     const response = await this.#commit(request, name, options.signal)
     if (response.status !== 200) throw this.#commitRefusal(response, name, `Table ${name}`)
     let result: LoadTableResult
@@ -155,7 +155,7 @@ class RestCatalog implements Catalog {
   ): Promise<void> {
     for (const { namespace, name } of tables) assertNames(this.kind, namespace, name)
     const names = tables.map(tableName).join(', ')
-    const request = { method: 'POST', path: '/transactions/commit', body } as const
+    const request = { method: 'POST', path: '/transactions/commit', body, changes: true } as const
     const response = await this.#commit(request, names, options.signal)
     if (response.status === 204 || response.status === 200) return
     throw this.#commitRefusal(response, names, 'A table of the transaction')
@@ -224,15 +224,16 @@ class RestCatalog implements Catalog {
   }
 
   async forward(request: ForwardRequest): Promise<ForwardedResponse> {
-    const { method, body, mutates, subject, signal } = request
+    const { method, body, mutates, whole, subject, signal } = request
     const query = new URLSearchParams(request.query)
     const path = `${forwardPath(this.kind, request.path)}${query.size === 0 ? '' : `?${query}`}`
-    const sent = { method, path, headers: this.#headers(request), ...(body && { body }) }
+    const sent = { method, path, headers: this.#headers(request), changes: mutates, ...(body && { body }) }
     let response: UpstreamResponse | StreamedResponse
     try {
-      response = mutates
-        ? await this.#session.call(sent, this.#commitMs, signal)
-        : await this.#session.stream(sent, this.#loadMs, signal)
+      response =
+        mutates || whole
+          ? await this.#session.call(sent, mutates ? this.#commitMs : this.#loadMs, signal)
+          : await this.#session.stream(sent, this.#loadMs, signal)
     } catch (thrown) {
       if (mutates && thrown instanceof UpstreamHttpError && thrown.sent)
         throw changeUnknown(subject, thrown.publicMessage, thrown)

@@ -3,8 +3,10 @@
  * configuration only prefix, separator and endpoints are used; addresses, tokens and storage settings are ignored.
  */
 
+import type { ByteBudget } from '../base/byte-budget.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import { Lru } from '../base/lru.ts'
 import type { CatalogKind } from '../core/catalog-kinds.ts'
 import { limits } from '../limits.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
@@ -53,6 +55,8 @@ export interface RestCatalogOptions {
   readonly commitMs?: number
   /** `limits.upstreamResponseBytesMax`. */
   readonly responseBytesMax?: number
+  /** Bounds the responses that are held at once; absent: they are not counted. */
+  readonly budget?: ByteBudget
 }
 
 export interface RestRequest {
@@ -61,7 +65,12 @@ export interface RestRequest {
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array
+  /** Whether the upstream's state may change, so that the response must be read. */
+  readonly changes?: boolean
 }
+
+/** A request with its whole path. */
+type SentRequest = Omit<RestRequest, 'changes'> & Pick<UpstreamRequest, 'changeAnswerBytes'>
 
 type Transport<R> = (host: PinnedHost, request: UpstreamRequest) => Promise<R>
 
@@ -71,6 +80,8 @@ interface Configured extends UpstreamConfig {
 }
 
 const sentenceLengthMax = 1_000
+/** Paths whose last response's size is kept. */
+const answerSizesCount = 1_000
 const errorType = /^[A-Za-z_]{1,100}$/
 
 /** Sends requests to one upstream and reads its refusals. */
@@ -79,6 +90,9 @@ export class UpstreamSession {
   readonly #tokens: OAuthTokens | undefined
   readonly #loadMs: number
   readonly #responseBytesMax: number
+  readonly #budget: ByteBudget | undefined
+  /** Bytes of the last response by path without query: a commit's response is about as large as the table's load. */
+  readonly #answerBytes = new Lru<string, number>(answerSizesCount)
   #configured: Configured | undefined
   #configuring: Promise<Configured> | undefined
 
@@ -91,6 +105,7 @@ export class UpstreamSession {
     this.#host = new PinnedHost(config.endpoint, addressRules, lookup, clock)
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#responseBytesMax = options.responseBytesMax ?? limits.upstreamResponseBytesMax
+    this.#budget = options.budget
     if (config.auth.kind === 'client-credentials') {
       const { credentials } = config.auth
       const tokenHost = new PinnedHost(credentials.tokenUrl, addressRules, lookup, clock)
@@ -110,7 +125,9 @@ export class UpstreamSession {
     callerSignal: AbortSignal | undefined,
   ): Promise<UpstreamResponse> {
     using deadline = startDeadline(deadlineMs, callerSignal)
-    return await this.#callBy(sendUpstream, request, deadline.signal)
+    const response = await this.#callBy(sendUpstream, request, deadline.signal)
+    if (response.status === 200) this.#answerBytes.set(pathOf(request), response.body.length)
+    return response
   }
 
   /**
@@ -140,7 +157,8 @@ export class UpstreamSession {
   ): Promise<R> {
     const { prefixPath, namespaceSeparator } = await this.#configure(signal)
     const path = separated(request.path, namespaceSeparator)
-    return this.#send(transport, { ...request, path: `/v1${prefixPath}${path}` }, signal)
+    const changeAnswerBytes = request.changes ? (this.#answerBytes.get(pathOf(request)) ?? 0) : undefined
+    return this.#send(transport, { ...request, path: `/v1${prefixPath}${path}`, changeAnswerBytes }, signal)
   }
 
   async #configure(signal: AbortSignal): Promise<Configured> {
@@ -157,7 +175,8 @@ export class UpstreamSession {
     const path = `${this.variant.configPath(this.config)}${query}`
     let response: UpstreamResponse
     try {
-      response = await this.#send(sendUpstream, { method: 'GET', path }, AbortSignal.timeout(this.#loadMs))
+      const request = { method: 'GET', path, changeAnswerBytes: undefined } as const
+      response = await this.#send(sendUpstream, request, AbortSignal.timeout(this.#loadMs))
     } catch (thrown) {
       throw toUpstreamFault(thrown)
     }
@@ -182,7 +201,7 @@ export class UpstreamSession {
   /** Sends with the current token; retries once with a new one where the upstream refuses it. */
   async #send<R extends { readonly status: number }>(
     transport: Transport<R>,
-    request: RestRequest,
+    request: SentRequest,
     signal: AbortSignal,
   ): Promise<R> {
     const { auth } = this.config
@@ -200,7 +219,7 @@ export class UpstreamSession {
 
   #sendOnce<R>(
     transport: Transport<R>,
-    request: RestRequest,
+    request: SentRequest,
     token: string | undefined,
     signal: AbortSignal,
   ): Promise<R> {
@@ -216,6 +235,8 @@ export class UpstreamSession {
       ...(request.body === undefined ? {} : { body: request.body }),
       signal,
       responseBytesMax: this.#responseBytesMax,
+      budget: this.#budget,
+      changeAnswerBytes: request.changeAnswerBytes,
     })
   }
 
@@ -256,6 +277,10 @@ export class UpstreamSession {
   close(): void {
     this.#tokens?.close()
   }
+}
+
+function pathOf({ path }: RestRequest): string {
+  return path.split('?', 1)[0] ?? path
 }
 
 /**

@@ -43,6 +43,15 @@ export class TableStates {
     table: TableRef,
     signal?: AbortSignal,
   ): Promise<TableState> {
+    return await this.catalogs.during(() => this.#load(tenant, credential, table, signal))
+  }
+
+  async #load(
+    tenant: TenantId,
+    credential: CatalogCredential,
+    table: TableRef,
+    signal: AbortSignal | undefined,
+  ): Promise<TableState> {
     const key = `${tenant}/${credential.id}/${credential.version}/${tableKey(table)}`
     const cached = this.#entries.get(key)
     const loaded = await this.#ask(this.catalogs.get(tenant, credential), table, cached?.etag, signal)

@@ -4,6 +4,7 @@
  */
 
 import { isIP } from 'node:net'
+import type { ByteAmounts, ByteBudget, ByteReservation } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { unlessAborted } from '../base/unless-aborted.ts'
 import { limits } from '../limits.ts'
@@ -20,6 +21,13 @@ export interface UpstreamRequest {
   /** Aborts everything, including the reading of the response. */
   readonly signal: AbortSignal
   readonly responseBytesMax: number
+  /** The bytes of the process, of which a response that is read whole takes some; absent: not counted. */
+  readonly budget?: ByteBudget | undefined
+  /**
+   * For a request that changes the upstream: the expected bytes of its response. They are reserved before anything is
+   * sent, because a response to a change is read whether or not there is room for it.
+   */
+  readonly changeAnswerBytes?: number | undefined
 }
 
 export interface UpstreamResponse {
@@ -75,9 +83,19 @@ const tlsFailure =
  * request may have been sent.
  * @throws UpstreamHttpError
  * @throws Fault `upstream_failed` where the host has no allowed address; nothing was sent
+ * @throws Fault `overloaded` where the process has no memory left for the response. A change was not sent then
  */
 export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): Promise<UpstreamResponse> {
-  return await readWhole(await openResponse(host, request), request)
+  const { changeAnswerBytes } = request
+  const held = request.budget?.reserve(changeAnswerBytes === undefined ? {} : heldFor(changeAnswerBytes))
+  try {
+    const response = await readWhole(await openResponse(host, request), request, held)
+    held?.leave()
+    return response
+  } catch (thrown) {
+    held?.release()
+    throw thrown
+  }
 }
 
 /**
@@ -86,7 +104,7 @@ export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): 
  */
 export async function streamUpstream(host: PinnedHost, request: UpstreamRequest): Promise<StreamedResponse> {
   const response = await openResponse(host, request)
-  if (!response.ok || response.body === null) return await readWhole(response, request)
+  if (!response.ok || response.body === null) return await readWhole(response, request, undefined)
   const { status, headers } = response
   assertPlain(response)
   if (Number(headers.get('content-length') ?? 0) > request.responseBytesMax) {
@@ -150,19 +168,42 @@ async function connect(host: PinnedHost, address: string, request: UpstreamReque
   }
 }
 
-async function readWhole(response: Response, request: UpstreamRequest): Promise<UpstreamResponse> {
+async function readWhole(
+  response: Response,
+  request: UpstreamRequest,
+  held: ByteReservation | undefined,
+): Promise<UpstreamResponse> {
   const { status, headers } = response
   try {
     assertPlain(response)
-    const bytesMax = response.ok ? request.responseBytesMax : limits.upstreamErrorBytesMax
-    return { status, headers, body: await readBody(response, bytesMax) }
+    const body = response.ok
+      ? await readBody(response, request.responseBytesMax, holding(request, held))
+      : await readBody(response, limits.upstreamErrorBytesMax, () => {})
+    return { status, headers, body }
   } catch (thrown) {
     // The status alone already shows that nothing was done.
     if (!response.ok) return { status, headers, body: new Uint8Array(0) }
-    if (thrown instanceof UpstreamHttpError) throw thrown
+    if (thrown instanceof UpstreamHttpError || thrown instanceof Fault) throw thrown
     if (request.signal.aborted) throw aborted(true, request.signal)
     throw new UpstreamHttpError(true, 'broke off its response', thrown)
   }
+}
+
+/** Called with the bytes of a response before they are kept; throws a Fault `overloaded`. */
+type Hold = (bytes: number) => void
+
+function holding({ changeAnswerBytes }: UpstreamRequest, held: ByteReservation | undefined): Hold {
+  if (changeAnswerBytes === undefined) return (bytes) => held?.add(heldFor(bytes))
+  let reserved = changeAnswerBytes
+  return (bytes) => {
+    held?.addAnyway(heldFor(Math.max(bytes - reserved, 0)))
+    reserved = Math.max(reserved - bytes, 0)
+  }
+}
+
+/** What a response takes once it is parsed. */
+function heldFor(bytes: number): ByteAmounts {
+  return { upstream: bytes, parse: bytes * limits.parsedBytesPerByte }
 }
 
 function assertPlain(response: Response): void {
@@ -174,15 +215,16 @@ function tooLarge(bytesMax: number): UpstreamHttpError {
   return new UpstreamHttpError(true, `sent more than ${bytesMax} bytes`)
 }
 
-async function readBody(response: Response, bytesMax: number): Promise<Uint8Array> {
-  const declared = response.headers.get('content-length')
-  if (declared !== null) {
-    if (Number(declared) > bytesMax) {
-      await response.body?.cancel()
-      throw tooLarge(bytesMax)
-    }
-    return response.bytes()
+async function readBody(response: Response, bytesMax: number, hold: Hold): Promise<Uint8Array> {
+  const declared = Number(response.headers.get('content-length') ?? Number.NaN)
+  try {
+    if (declared > bytesMax) throw tooLarge(bytesMax)
+    if (!Number.isNaN(declared)) hold(declared)
+  } catch (refusal) {
+    await response.body?.cancel()
+    throw refusal
   }
+  if (!Number.isNaN(declared)) return response.bytes()
   if (response.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
@@ -190,6 +232,7 @@ async function readBody(response: Response, bytesMax: number): Promise<Uint8Arra
     sizeBytes += chunk.length
     // Leaving the loop cancels the stream and closes the connection.
     if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
+    hold(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, sizeBytes)

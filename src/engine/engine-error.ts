@@ -1,5 +1,6 @@
 /** The errors of engines. Messages here quote nothing of an engine's own message, because it may hold values. */
 
+import { Fault } from '../base/fault.ts'
 import { ReadFailure } from '../storage/read-failure.ts'
 import { TerritoryFailure } from '../storage/territory-guard.ts'
 
@@ -9,6 +10,8 @@ export type EngineErrorCode =
   | '57014'
   /** insufficient_resources: memory or temporary space. */
   | '53000'
+  /** out_of_memory: the process has none left. */
+  | '53200'
   /** too_many_connections: the queue is full. */
   | '53300'
   /** division_by_zero, and the other data exceptions that have a code of their own. */
@@ -64,6 +67,8 @@ export function engineCannotRead(what: string): EngineError {
  */
 export function unreadable(thrown: unknown): EngineError {
   if (thrown instanceof EngineError) return thrown
+  if (thrown instanceof Fault && thrown.kind === 'overloaded')
+    return new EngineError('53200', thrown.publicMessage, { cause: thrown })
   if (!(thrown instanceof ReadFailure))
     return new EngineError('58030', 'The table cannot be read: its metadata is malformed.', { cause: thrown })
   if (thrown instanceof TerritoryFailure)

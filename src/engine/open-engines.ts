@@ -3,6 +3,7 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
+import type { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AddressRules } from '../catalog/address.ts'
@@ -14,7 +15,7 @@ import { limits } from '../limits.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { credentialScope } from './duckdb/credential-scope.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
-import { EngineError } from './engine-error.ts'
+import { EngineError, unreadable } from './engine-error.ts'
 import type { EngineKind, EngineKinds } from './engine-kinds.ts'
 import { SnapshotChecks } from './iceberg/snapshot-check.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
@@ -32,6 +33,8 @@ export interface EngineOptions {
   readonly queries: number
   /** UV_THREADPOOL_SIZE of this process; undefined: the number of cores. */
   readonly poolThreads: number | undefined
+  /** The bytes of the process, of which snapshots that are planned take some; absent: not counted. */
+  readonly budget?: ByteBudget | undefined
 }
 
 /**
@@ -86,7 +89,7 @@ function duckdbKind(options: EngineOptions): EngineKind {
 }
 
 function duckdbSettings(options: EngineOptions): DuckdbSettings {
-  const { directory, memoryBytes, cacheBytes, queries, poolThreads } = options
+  const { directory, memoryBytes, cacheBytes, queries, poolThreads, budget } = options
   return {
     folder: join(directory ?? tmpdir(), `covenant-read-${process.pid}-${crypto.randomUUID()}`),
     threads: availableParallelism(),
@@ -97,6 +100,7 @@ function duckdbSettings(options: EngineOptions): DuckdbSettings {
     queueMax: queries * limits.engineQueueFactor,
     runMs: limits.queryMs,
     poolThreads: poolThreads ?? availableParallelism(),
+    budget,
   }
 }
 
@@ -129,6 +133,7 @@ async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal
     if (loaded.status === 'loaded') return parseLoadTableResult(loaded.body).metadata
   } catch (cause) {
     if (signal.aborted) throw cause
+    if (cause instanceof Fault && cause.kind === 'overloaded') throw unreadable(cause)
     throw new EngineError('58030', 'the catalog cannot load the metadata of a table of the statement', {
       cause,
     })

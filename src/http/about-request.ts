@@ -1,7 +1,9 @@
 /**
- * Keeps what only the listener knows of a request: its peer, its id. Handlers see only the request. It is forgotten
- * with the request.
+ * Keeps what only the listener knows of a request: its peer, its id, the bytes that it holds. Handlers see only the
+ * request. It is forgotten with the request.
  */
+
+import type { ByteBudget } from '../base/byte-budget.ts'
 
 /** What the listener knows. Every member is undefined for a request that came through no listener. */
 export interface AboutRequest {
@@ -11,6 +13,8 @@ export interface AboutRequest {
   readonly id?: string
   /** Called once the body is read whole, when the client begins to wait for us. */
   readonly onBodyRead?: () => void
+  /** The bytes of the process, of which the body takes some. */
+  readonly budget?: ByteBudget
 }
 
 const known = new WeakMap<Request, AboutRequest>()

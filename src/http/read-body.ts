@@ -1,7 +1,9 @@
 /** Reads a request's body up to its size limit, and computes its SHA-256 (docs/reference/gateway.md 1.5). */
 
+import type { ByteAmounts } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { nextTurn } from '../base/turn.ts'
+import { limits } from '../limits.ts'
 import { aboutRequest } from './about-request.ts'
 
 export interface RequestBody {
@@ -14,16 +16,35 @@ export interface RequestBody {
 const inlineDigestBytesMax = 256 * 1024
 
 /**
- * Reads a request's body and never holds more than `bytesMax`.
- * @throws Fault `payload_too_large` above the limit, `bad_request` where the client stopped in the middle
+ * Reads a request's body and never holds more than `bytesMax`. A body of declared length is reserved in the budget of
+ * the process before any of it is read; any other as it arrives.
+ * @throws Fault `payload_too_large` above the limit, `overloaded` where the process has no memory left for the body,
+ *   `bad_request` where the client stopped in the middle
  */
 export async function readBody(request: Request, bytesMax: number): Promise<RequestBody> {
+  const { budget, onBodyRead } = aboutRequest(request)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
-  const bytes = Number.isNaN(declared) ? await readStream(request, bytesMax) : await readWhole(request)
-  if (bytes.length > bytesMax) throw tooLarge(bytesMax)
-  aboutRequest(request).onBodyRead?.()
-  return await bodyOf(bytes)
+  const isDeclared = !Number.isNaN(declared)
+  const reservation = budget?.reserve(isDeclared ? heldFor(declared) : {})
+  try {
+    const bytes = isDeclared
+      ? await readWhole(request)
+      : await readStream(request, bytesMax, (length) => reservation?.add(heldFor(length)))
+    if (bytes.length > bytesMax) throw tooLarge(bytesMax)
+    onBodyRead?.()
+    const body = await bodyOf(bytes)
+    reservation?.leave()
+    return body
+  } catch (thrown) {
+    reservation?.release()
+    throw thrown
+  }
+}
+
+/** What a body takes once it is parsed. */
+function heldFor(bytes: number): ByteAmounts {
+  return { body: bytes, parse: bytes * limits.parsedBytesPerByte }
 }
 
 /**
@@ -56,7 +77,12 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   }
 }
 
-async function readStream(request: Request, bytesMax: number): Promise<Uint8Array> {
+/** @param hold called with the length of each part before it is kept; may throw */
+async function readStream(
+  request: Request,
+  bytesMax: number,
+  hold: (length: number) => void,
+): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
   let length = 0
@@ -70,9 +96,12 @@ async function readStream(request: Request, bytesMax: number): Promise<Uint8Arra
     }
     if (next.done) return Buffer.concat(chunks, length)
     length += next.value.length
-    if (length > bytesMax) {
+    try {
+      if (length > bytesMax) throw tooLarge(bytesMax)
+      hold(next.value.length)
+    } catch (refusal) {
       await reader.cancel().catch(() => {})
-      throw tooLarge(bytesMax)
+      throw refusal
     }
     chunks.push(next.value)
   }

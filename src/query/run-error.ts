@@ -16,6 +16,7 @@ export function runError(thrown: unknown): SqlError {
     const options = { cause: thrown, ...(detail !== undefined && { detail }) }
     if (kind === 'unavailable')
       return new SqlError('58000', 'The governance of tables could not be loaded. Retry.', undefined, options)
+    if (kind === 'overloaded') return new SqlError('53200', thrown.publicMessage, undefined, options)
     if (kind === 'upstream_failed')
       return new SqlError('58000', 'The upstream catalog failed. Retry.', undefined, options)
     if (kind === 'upstream_forbidden')

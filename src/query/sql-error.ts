@@ -33,6 +33,7 @@ const kindOf = {
   '42P18': 'bad_request', // indeterminate_datatype
   '42P20': 'bad_request', // windowing_error
   '53000': 'unavailable', // insufficient_resources
+  '53200': 'overloaded', // out_of_memory
   '53300': 'unavailable', // too_many_connections
   '54001': 'bad_request', // statement_too_complex
   '54011': 'bad_request', // too_many_columns

@@ -1,11 +1,13 @@
 /** Runs the public HTTP listener: request ids, security headers, drain. The routes come from `handle`. */
 
 import type { Logger } from 'pino'
+import type { ByteBudget } from '../base/byte-budget.ts'
 import { inNextTurn } from '../base/turn.ts'
 import { rememberRequest } from '../http/about-request.ts'
 import { limits } from '../limits.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
+import { releasedOnceSent } from './released-once-sent.ts'
 
 export interface HttpOptions {
   readonly hostname: string | undefined
@@ -14,6 +16,8 @@ export interface HttpOptions {
   readonly handle: (request: Request) => Promise<Response>
   readonly drain: Drain
   readonly log: Logger
+  /** Bounds the bytes that requests hold; absent: they are not counted. */
+  readonly budget?: ByteBudget
   /** How long a client may stall while the server waits for it; limits.ts unless a test shortens it. */
   readonly idleSeconds?: number
 }
@@ -38,7 +42,7 @@ const securityHeaders = {
 
 /** Starts the listener. Each route enforces its own limit on body size. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
-  const { drain, handle, log, idleSeconds = limits.httpIdleMs / 1_000 } = options
+  const { drain, handle, log, budget, idleSeconds = limits.httpIdleMs / 1_000 } = options
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
@@ -61,20 +65,22 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
         peer: server.requestIP(received)?.address,
         id: requestId,
         onBodyRead: suspendIdleTimeout,
+        ...(budget && { budget }),
       })
-      const response =
+      const work = budget?.open()
+      const answered = () => (work === undefined ? handle(request) : work.run(() => handle(request)))
+      const unsent =
         pathname === undefined
           ? hostlessResponse()
           : drain.draining && !probes.has(pathname)
             ? drainingResponse()
-            : await drain
-                .track(() => handle(request))
-                .catch((err: unknown) => {
-                  log.error({ err, requestId }, 'a request failed outside of its handler')
-                  return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
-                    status: 500,
-                  })
+            : await drain.track(answered).catch((err: unknown) => {
+                log.error({ err, requestId }, 'a request failed outside of its handler')
+                return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
+                  status: 500,
                 })
+              })
+      const response = work === undefined ? unsent : releasedOnceSent(unsent, work, received.signal)
       response.headers.set('x-request-id', requestId)
       for (const [name, value] of Object.entries(securityHeaders))
         if (!response.headers.has(name)) response.headers.set(name, value)

@@ -70,18 +70,22 @@ export function snapshotReader(storage: Storage, bounds: ReadBounds, signal: Abo
   async function eachFile(refs: readonly ManifestRef[], visit: Visit): Promise<void> {
     for (let from = 0; from < refs.length; from += bounds.readsMax) {
       const some = refs.slice(from, from + bounds.readsMax)
-      const read = await inParallel(some, bounds.readsMax, async (ref) => {
-        if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
-        return { ref, bytes: await readBounded(ref.location) }
-      })
-      for (const { ref, bytes } of read)
-        for await (const file of manifestFiles(bytes, ref)) {
-          if (left.entries-- <= 0)
-            throw new ReadFailure(`manifests hold more than ${bounds.entriesMax} entries`)
-          signal.throwIfAborted()
-          visit(`${ref.content} ${file.key}`, ref, file)
-        }
+      await storage.during(() => visitFiles(some, visit))
     }
+  }
+
+  async function visitFiles(refs: readonly ManifestRef[], visit: Visit): Promise<void> {
+    const read = await inParallel(refs, bounds.readsMax, async (ref) => {
+      if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
+      return { ref, bytes: await readBounded(ref.location) }
+    })
+    for (const { ref, bytes } of read)
+      for await (const file of manifestFiles(bytes, ref)) {
+        if (left.entries-- <= 0)
+          throw new ReadFailure(`manifests hold more than ${bounds.entriesMax} entries`)
+        signal.throwIfAborted()
+        visit(`${ref.content} ${file.key}`, ref, file)
+      }
   }
 
   return {

@@ -7,6 +7,8 @@
 import { open, realpath, stat } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { AwsClient } from 'aws4fetch'
+import type { ByteBudget } from '../base/byte-budget.ts'
+import { limits } from '../limits.ts'
 import { admitLocation, type Location, parseRoots } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
 
@@ -56,12 +58,18 @@ export interface Storage {
   open(location: string): Promise<StoredFile>
   /** A whole file. @throws ReadFailure where it is larger than `bytesMax` */
   readAll(location: string, bytesMax: number): Promise<Uint8Array>
+  /** Runs work that needs what it read no longer once it has ended, so that its bytes are released then. */
+  during<T>(work: () => Promise<T>): Promise<T>
   /** Closes all open files. */
   close(): Promise<void>
 }
 
-/** Opens storage for one scan. */
-export function openStorage(access: StorageAccess): Storage {
+/**
+ * Opens storage for one scan.
+ * @param budget where what is read is reserved, as what it is once parsed; a read then also throws a Fault `overloaded`.
+ *   Absent: not counted
+ */
+export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage {
   const roots = parseRoots(access.roots)
   const closers: (() => Promise<void>)[] = []
   let bytesRead = 0
@@ -72,7 +80,15 @@ export function openStorage(access: StorageAccess): Storage {
       if (start < 0 || end > file.size || start > end)
         throw new ReadFailure('a file ends before what it should hold')
       if (start === end) return new Uint8Array(0)
-      const bytes = await file.read(start, end)
+      const held = budget?.reserve({ parse: (end - start) * (1 + limits.parsedBytesPerByte) })
+      let bytes: Uint8Array
+      try {
+        bytes = await file.read(start, end)
+      } catch (thrown) {
+        held?.release()
+        throw thrown
+      }
+      held?.leave()
       bytesRead += bytes.length
       if (bytes.length !== end - start) throw new ReadFailure('a file ends before what it should hold')
       return bytes
@@ -100,6 +116,7 @@ export function openStorage(access: StorageAccess): Storage {
       if (file.size > bytesMax) throw new ReadFailure(`a metadata file has more than ${bytesMax} bytes`)
       return file.read(0, file.size)
     },
+    during: (work) => (budget === undefined ? work() : budget.during(work)),
     async close() {
       isClosed = true
       for (const close of closers.splice(0)) await close().catch(() => {})

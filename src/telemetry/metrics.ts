@@ -4,6 +4,7 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
+import { byteKinds } from '../base/byte-budget.ts'
 import { policyErrorCodes } from '../core/decision.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
@@ -72,6 +73,10 @@ export interface Metrics {
   readonly clockBackwardSteps: Counter
   /** How far this machine's clock is ahead of the database's. */
   readonly clockOffsetSeconds: Gauge
+  /** Bytes of the budget that are held. `kind`: what for. */
+  readonly memoryHeld: Gauge<'kind'>
+  readonly memoryBound: Gauge
+  readonly memoryRefused: Counter<'kind'>
 }
 
 /** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
@@ -124,8 +129,31 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of tripwireSkips) tripwireSkipped.inc({ reason }, 0)
+  const memoryRefused = new Counter({
+    name: 'svc_memory_refused_total',
+    help: 'Requests, loads and parses that were refused because the memory budget was full, by what they were for.',
+    labelNames: ['kind'],
+    registers,
+  })
+  const memoryHeld = new Gauge({
+    name: 'svc_memory_held_bytes',
+    help: 'Bytes of the memory budget that are held, by what for.',
+    labelNames: ['kind'],
+    registers,
+  })
+  for (const kind of byteKinds) {
+    memoryRefused.inc({ kind }, 0)
+    memoryHeld.set({ kind }, 0)
+  }
   return {
     registry,
+    memoryRefused,
+    memoryHeld,
+    memoryBound: new Gauge({
+      name: 'svc_memory_bound_bytes',
+      help: 'The memory budget of this process in bytes.',
+      registers,
+    }),
     commitRejected,
     policyUnavailable,
     commitDurationMs: new Histogram({

@@ -56,6 +56,7 @@ function recording(read: (location: string) => Buffer): Storage {
     bytesRead: 0,
     open: async (location) => file(location),
     readAll: async (location) => read(location),
+    during: (work) => work(),
     close: async () => {},
   }
 }

@@ -1,7 +1,10 @@
 import { describe, expect, test } from 'bun:test'
+import { ByteBudget } from '../../src/base/byte-budget.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { nextTurn } from '../../src/base/turn.ts'
+import { rememberRequest } from '../../src/http/about-request.ts'
 import { readBody, readBodyOf } from '../../src/http/read-body.ts'
+import { limits } from '../../src/limits.ts'
 
 const bytesMax = 1_000
 
@@ -124,5 +127,66 @@ describe('the sender of a body', () => {
       (thrown) => thrown,
     )
     expect(outcome).toBe(refusal)
+  })
+})
+
+describe('a body in the budget of the process', () => {
+  const budgetOf = () => new ByteBudget({ bytesMax: 10_000, keptForSmall: 0, smallBytesMax: 0 })
+  const known = (request: Request, budget: ByteBudget) => {
+    rememberRequest(request, { budget })
+    return request
+  }
+  const held = (budget: ByteBudget) => [budget.held('body'), budget.held('parse')]
+
+  test('of declared length is reserved with what it is once parsed, before a byte of it is read', async () => {
+    const budget = budgetOf()
+    let pulled = 0
+    const request = streamed(() => void pulled++)
+    request.headers.set('content-length', '900')
+    budget.reserve({ engine: 9_000 })
+    const before = pulled
+    expect(await kindOf(known(request, budget))).toBe('overloaded')
+    expect(pulled).toBe(before)
+    expect(held(budget)).toEqual([0, 0])
+  })
+
+  test('is held for as long as the work that it belongs to', async () => {
+    const budget = budgetOf()
+    const request = new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(100) })
+    request.headers.set('content-length', '100')
+    const work = budget.open()
+    await work.run(() => readBody(known(request, budget), bytesMax))
+    expect(held(budget)).toEqual([100, 100 * limits.parsedBytesPerByte])
+    work.release()
+    expect(held(budget)).toEqual([0, 0])
+  })
+
+  test('without a length is refused as soon as it no longer fits, and its stream is cancelled', async () => {
+    const budget = budgetOf()
+    let cancelled = false
+    const request = streamed(
+      (controller) => controller.enqueue(new Uint8Array(100)),
+      () => {
+        cancelled = true
+      },
+    )
+    budget.reserve({ engine: 9_000 })
+    expect(await kindOf(known(request, budget))).toBe('overloaded')
+    expect(cancelled).toBe(true)
+    expect(held(budget)).toEqual([0, 0])
+  })
+
+  test.each([
+    ['breaks off', streamed((controller) => controller.error(new Error('reset'))), 'bad_request'],
+    [
+      'passes its cap',
+      streamed((controller) => controller.enqueue(new Uint8Array(400))),
+      'payload_too_large',
+    ],
+  ])('that %s holds nothing afterwards, even within its work', async (_, request, kind) => {
+    const budget = budgetOf()
+    const work = budget.open()
+    expect(await work.run(() => kindOf(known(request, budget)))).toBe(kind)
+    expect(held(budget)).toEqual([0, 0])
   })
 })

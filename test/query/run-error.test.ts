@@ -2,6 +2,12 @@ import { expect, test } from 'bun:test'
 import { Fault } from '../../src/base/fault.ts'
 import { runError } from '../../src/query/run-error.ts'
 
+test('a query for which the process has no memory left is 53200, and says so', () => {
+  const fault = new Fault('overloaded', 'The service has no memory left for this request. Retry.')
+  const { sqlState, publicMessage, kind } = runError(fault)
+  expect([sqlState, publicMessage, kind]).toEqual(['53200', fault.publicMessage, 'overloaded'])
+})
+
 test.each([
   ['upstream_failed', 'The upstream catalog failed. Retry.'],
   ['upstream_forbidden', 'The upstream catalog forbids the request. Ask an administrator.'],

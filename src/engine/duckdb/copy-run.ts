@@ -33,7 +33,7 @@ export async function runOnCopies(
   const leave = shared.gate.borrow(() => wanted.abort(new Skipped('busy')))
   if (leave === undefined) return { outcome: 'busy' }
   const signal = AbortSignal.any([asked.run.signal, wanted.signal])
-  const storage = openStorage(scope.access)
+  const storage = openStorage(scope.access, shared.budget)
   const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
   try {
     const tables = await localTables(shared, scope, asked.tables, { storage, files, signal })

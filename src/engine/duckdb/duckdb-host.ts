@@ -5,6 +5,7 @@
 
 import { mkdir, realpath, rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { ByteBudget } from '../../base/byte-budget.ts'
 import { Lru } from '../../base/lru.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -34,6 +35,8 @@ export interface DuckdbSettings extends InstanceSettings {
    * query holds one, and the rest of the process needs some.
    */
   readonly poolThreads: number
+  /** The bytes of the process, of which snapshots that are planned take some; absent: not counted. */
+  readonly budget?: ByteBudget | undefined
 }
 
 /** A read scope and its tenant. */
@@ -89,6 +92,7 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     garbage: new NativeGarbage(),
     plans: new Lru(limits.enginePlanBytes),
     proofs: new Proofs(),
+    budget: settings.budget,
   }
   return {
     engine: (scope) => scopedEngine(shared, scope),

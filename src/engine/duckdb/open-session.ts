@@ -1,6 +1,8 @@
 /** Opens a statement: takes a place, fetches the tables' files, and gets a connection with their relations. */
 
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { ByteBudget } from '../../base/byte-budget.ts'
+import { Fault } from '../../base/fault.ts'
 import type { Lru } from '../../base/lru.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
@@ -35,6 +37,8 @@ export interface DuckdbShared {
   readonly garbage: NativeGarbage
   readonly plans: Lru<string, SnapshotPlan>
   readonly proofs: Proofs
+  /** Where metadata that is read is reserved; undefined: it is not counted. */
+  readonly budget: ByteBudget | undefined
 }
 
 /**
@@ -60,7 +64,7 @@ export async function openHandle(
     closers.push(leave)
     ended.startClock(shared.runMs)
     const startedMs = performance.now()
-    const storage = openStorage(scope.access)
+    const storage = openStorage(scope.access, shared.budget)
     closers.push(() => storage.close())
     const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
     closers.push(() => files.release())
@@ -94,7 +98,7 @@ export function viewsOf(tables: ReadonlyMap<GovernedTable, LocalTable>): Readonl
 
 /** No expression of the statement has run yet, so an error about data (class 22) comes from a file. */
 function openingError(thrown: unknown): EngineError {
-  if (thrown instanceof ReadFailure) return unreadable(thrown)
+  if (thrown instanceof ReadFailure || thrown instanceof Fault) return unreadable(thrown)
   const error = classifyError(thrown)
   if (!error.code.startsWith('22')) return error
   return new EngineError('58030', 'The table cannot be read: one of its files is corrupt.', { cause: thrown })
@@ -141,7 +145,9 @@ async function planOf(
       return cached
     }
     const guard = territoryGuard(snapshot.territory?.territory)
-    const planned = planSnapshot(storage, metadataLocation, snapshotId, { signal, guard })
+    const planned = storage.during(() =>
+      planSnapshot(storage, metadataLocation, snapshotId, { signal, guard }),
+    )
     const plan = await unlessAborted(planned, signal)
     plans.set(planKey, plan, planBytes(plan))
     rememberAdmitted(plan, snapshot, guard)

@@ -108,7 +108,7 @@ async function snapshotFiles(
     signal.throwIfAborted()
     if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
     admit('manifest', ref.location)
-    const entries = await readManifest(await manifestBytes(storage, ref), ref)
+    const entries = await storage.during(async () => readManifest(await manifestBytes(storage, ref), ref))
     // Not spread into push: a manifest may hold more entries than an argument list can.
     for (const entry of entries.data) {
       admit('data file', entry.location)

@@ -1,6 +1,7 @@
 /** The dependencies of the gateway, which app.ts puts together. */
 
 import type { Logger } from 'pino'
+import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
@@ -42,6 +43,8 @@ export interface GatewayParts {
   readonly maskedFor: MaskedFor
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess
+  /** The bytes of the process, of which manifests that are read take some. */
+  readonly budget: ByteBudget
   readonly passCrashPoint: PassCrashPoint
   /** What this process knows to be accepted and not yet audited. */
   readonly unaudited: UnauditedChanges

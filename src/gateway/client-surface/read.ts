@@ -155,18 +155,11 @@ async function completeReply(surface: SurfaceRequest, queryNames: readonly Query
     accessDelegation: delegationOf(surface),
     idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
     mutates: false,
+    whole: true,
     subject: subjectOf(surface),
     signal: request.signal,
   })
-  try {
-    return await new Response(response.body as Uint8Array<ArrayBuffer>).bytes()
-  } catch (cause) {
-    throw new Fault(
-      'upstream_failed',
-      'The reply of the upstream catalog ended before it was complete. Retry.',
-      { cause },
-    )
-  }
+  return response.body as Uint8Array
 }
 
 /** The query parameters that are forwarded, each with its check. */

@@ -109,6 +109,7 @@ const notCommitted: ReadonlySet<FaultKind> = new Set([
   'conflict',
   'unprocessable',
   'not_implemented',
+  'overloaded',
 ])
 
 /** Whether a failed forward proves that the upstream's state did not change. False if in doubt. */

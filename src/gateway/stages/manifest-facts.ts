@@ -66,13 +66,15 @@ async function readFacts(
   // Not the client's signal: a client that leaves must not look like a broken policy.
   using deadline = startDeadline(limits.manifestFactsMs, undefined)
   const read = async () => {
-    const storage = openStorage(await parts.tableAccess(tenant, credential, table))
+    const storage = openStorage(await parts.tableAccess(tenant, credential, table), parts.budget)
     try {
       const reader = snapshotReader(storage, bounds, deadline.signal)
-      const differences: SnapshotDifference[] = []
-      for (const step of steps)
-        differences.push(await reader.compare(listOf(step.before), listOf(step.after)))
-      return differences
+      return await storage.during(async () => {
+        const differences: SnapshotDifference[] = []
+        for (const step of steps)
+          differences.push(await reader.compare(listOf(step.before), listOf(step.after)))
+        return differences
+      })
     } finally {
       await storage.close()
     }

@@ -49,6 +49,7 @@ const stateOfKind = {
   commit_unknown: 'XX000',
   policy_engine_unavailable: '58000',
   unavailable: '58000',
+  overloaded: '53200',
 } as const satisfies Record<FaultKind, string>
 
 /** The place of the failed statement in the text that the client sent. */

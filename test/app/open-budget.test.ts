@@ -1,0 +1,51 @@
+import { describe, expect, test } from 'bun:test'
+import { openBudget, planMemory } from '../../src/app/open-budget.ts'
+import { Fault } from '../../src/base/fault.ts'
+import { parseConfig } from '../../src/config.ts'
+import { limits } from '../../src/limits.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+
+const MiB = 1024 * 1024
+const GiB = 1024 * MiB
+
+describe('memory is divided', () => {
+  test.each([1, 2, 4, 16, 64])('so that nothing is counted twice: %i GiB', (gibibytes) => {
+    const total = gibibytes * GiB
+    const { budgetBytes, engineBytes, engineHeldBytes } = planMemory(total, undefined, 2)
+    expect(budgetBytes + limits.processBytes).toBeLessThan(total)
+    expect(engineHeldBytes).toBe(engineBytes + 2 * limits.engineThreadBytes)
+    // A commit of the largest size fits beside the engine.
+    const commit = limits.commitBodyBytesMax * (1 + limits.parsedBytesPerByte)
+    expect(budgetBytes - engineHeldBytes).toBeGreaterThan(commit)
+  })
+
+  test.each([
+    [1, 256],
+    [4, 1_024],
+    [64, 2_048],
+  ])('with a share for the engine: of %i GiB %i MiB', (gibibytes, mebibytes) => {
+    expect(planMemory(gibibytes * GiB, undefined, 2).engineBytes).toBe(mebibytes * MiB)
+  })
+
+  test('with what a setting gives the engine', () => {
+    expect(planMemory(8 * GiB, 4 * GiB, 2).engineBytes).toBe(4 * GiB)
+  })
+
+  test('and refused where too little is left for requests, with what to do', () => {
+    const refusal = () => planMemory(2 * GiB, 2 * GiB, 2)
+    expect(refusal).toThrow(Fault)
+    expect(refusal).toThrow(
+      'SVC_MEMORY_MB: 2048 MiB of memory are too few beside 2048 MiB of the read engine. Give the process more, or lower SVC_READ_MEMORY_MB (docs/sizing.md).',
+    )
+  })
+})
+
+test('the setting decides over what the machine has, the bound is in metrics, and the engine holds its part', async () => {
+  const metrics = createMetrics()
+  const config = parseConfig({ SVC_MEMORY_MB: '2048', SVC_READ_MEMORY_MB: '300' })
+  const { budget, engineBytes } = openBudget(config, metrics)
+  expect(engineBytes).toBe(300 * MiB)
+  expect(budget.held('engine')).toBeGreaterThanOrEqual(300 * MiB)
+  const bound = 2_048 * MiB * (1 - 1 / limits.allocatorShare) - limits.processBytes
+  expect(await metrics.registry.metrics()).toContain(`svc_memory_bound_bytes ${bound}`)
+})

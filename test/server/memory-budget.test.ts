@@ -1,0 +1,88 @@
+/** What a service still serves while large bodies fill its memory budget, and what it refuses. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { setProperties } from '../../demo/commits.ts'
+import type { SessionScope } from '../../src/core/session.ts'
+import { limits } from '../../src/limits.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
+import { eventually } from '../support/eventually.ts'
+import { addTenant, commit, metric, startTestService, type TestService } from '../support/service.ts'
+
+setDefaultTimeout(60_000)
+
+const MiB = 1024 * 1024
+let service: TestService
+beforeAll(async () => {
+  // Leaves room for one commit of the largest size.
+  service = await startTestService({ env: { SVC_MEMORY_MB: '930', SVC_READ_MEMORY_MB: '256' } })
+})
+afterAll(() => service[Symbol.asyncDispose]())
+
+const heldBodies = () => metric(service, 'svc_memory_held_bytes{kind="body"}')
+const refused = () => metric(service, 'svc_memory_refused_total{kind="body"}')
+const largest = Buffer.from(setProperties({ a: 'x' }).padEnd(limits.commitBodyBytesMax, ' '))
+
+/** A commit of the largest size whose client sends its head alone. */
+async function fillBudget(): Promise<{ terminate(): void }> {
+  const { port, hostname } = service.app.url
+  const socket = await Bun.connect({ hostname, port: Number(port), socket: { data() {} } })
+  socket.write(
+    [
+      'POST /v1/iceberg/main/namespaces/sales/tables/orders HTTP/1.1',
+      'Host: x',
+      `X-Svc-Session: ${service.owner.secret}`,
+      'Authorization: Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJzcGFyayJ9.',
+      `Content-Length: ${limits.commitBodyBytesMax}`,
+      '',
+      '',
+    ].join('\r\n'),
+  )
+  await eventually(async () => (await heldBodies()) >= limits.commitBodyBytesMax)
+  return socket
+}
+
+test('while it is full, a large commit is 503, and small ones, probes, metrics and revocations are served', async () => {
+  const foreign = await addTenant(service.store, 'globex', service.catalog.url)
+  const session = (sub: string, roles: readonly string[], scopes: readonly SessionScope[]) =>
+    createServiceSession(service.store, service.owner.tenant, {
+      name: sub,
+      principal: { sub, roles },
+      scopes,
+    })
+  const revoked = await session('nightly', [], ['commit'])
+  const administrator = await session('ada', ['administrator'], ['admin'])
+  const filling = await fillBudget()
+  try {
+    const before = await refused()
+    for (const secret of [service.owner.secret, foreign.secret]) {
+      const large = await commit(service, largest, { secret })
+      expect([large.status, large.headers.get('retry-after')]).toEqual([503, '1'])
+      expect(await large.text()).toContain('The service has no memory left for this request. Retry.')
+    }
+    expect(await refused()).toBe(before + 2)
+    expect((await commit(service, setProperties({ a: '1' }))).status).toBe(200)
+    for (const probe of ['/healthz', '/readyz'])
+      expect((await fetch(new URL(probe, service.app.url))).status).toBe(200)
+    const revoking = await fetch(new URL(`/api/v1/sessions/${revoked.id}`, service.app.url), {
+      method: 'DELETE',
+      headers: { 'x-svc-session': administrator.secret },
+    })
+    expect(revoking.status).toBe(204)
+    expect((await commit(service, setProperties({ b: '1' }), { secret: revoked.secret })).status).toBe(401)
+  } finally {
+    filling.terminate()
+  }
+})
+
+test('once its client has gone there is room again', async () => {
+  const filling = await fillBudget()
+  filling.terminate()
+  await eventually(async () => (await heldBodies()) === 0)
+  expect((await commit(service, largest)).status).toBe(200)
+  expect(await heldBodies()).toBe(0)
+})
+
+test('what the engine holds and the bound are in metrics', async () => {
+  expect(await metric(service, 'svc_memory_held_bytes{kind="engine"}')).toBeGreaterThan(256 * MiB)
+  expect(await metric(service, 'svc_memory_bound_bytes')).toBeGreaterThan(400 * MiB)
+})
