@@ -1,19 +1,19 @@
 /** Commands that read the audit log, the administration log, refusals and open commit intents. They change nothing. */
 
-import { Fault } from '../base/fault.ts'
 import { administrationActions } from '../core/administration.ts'
 import { decisions } from '../core/decision.ts'
-import { listAdministration } from '../store/administration/administration-log.ts'
-import { findAudit, listAudit } from '../store/commit/audit.ts'
-import { countIntents, intentsOnTable } from '../store/commit/commit-intents.ts'
-import { listRefusals } from '../store/commit/refusals.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { decisionRecordView } from '../gateway/oversight/views.ts'
 import { type Command, onTenant } from './command.ts'
-import { decisionRecordView, decisionView } from './views.ts'
+import type { Flags } from './flags.ts'
 
 const entriesDefault = 50
 const entriesMax = 1000
 
-const shownMembers = [
+const pageFields = ['items', 'next_page_token']
+const pageUsage = `[--limit ${entriesDefault}] [--after NEXT]`
+
+const recordFields = [
   'commit_id',
   'action',
   'committer',
@@ -34,73 +34,67 @@ const shownMembers = [
   'received_at_ms',
 ] satisfies (keyof ReturnType<typeof decisionRecordView>)[]
 
+/** The members of a request that select a page. */
+function page(flags: Flags) {
+  return {
+    limit: flags.integer('limit', 1, entriesMax) ?? entriesDefault,
+    page_token: flags.optional('after'),
+  }
+}
+
+/** The members of a request that name a table. */
+function filtered(table: TableRef | undefined) {
+  return { namespace: table?.namespace, table: table?.name }
+}
+
 export const auditCommands: readonly Command[] = [
   {
     words: 'audit list',
-    usage: `--tenant ID [--table ns.table] [--decision ${decisions.join('|')}] [--limit ${entriesDefault}] [--after NEXT]`,
-    summary: 'Shows decisions, newest first. If there is a next page, `next` is its --after.',
-    fields: ['items', 'next'],
+    usage: `--tenant ID [--table ns.table] [--decision ${decisions.join('|')}] ${pageUsage}`,
+    summary: 'Shows decisions, newest first. If there is a next page, `next_page_token` is its --after.',
+    fields: pageFields,
     prepare(flags) {
-      const table = flags.table()
-      const decision = flags.choice('decision', decisions)
-      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
-      const after = flags.optional('after')
-      return onTenant(flags, async (store, tenant) => {
-        const page = await listAudit(store, tenant, {
-          limit,
-          ...(table && { table }),
-          ...(decision && { decision }),
-          ...(after !== undefined && { after }),
-        })
-        return { ...page, items: page.items.map(decisionView) }
-      })
+      const input = {
+        ...filtered(flags.table()),
+        decision: flags.choice('decision', decisions),
+        ...page(flags),
+      }
+      return onTenant(flags, { own: 'list_decisions', admin: 'list_tenant_decisions' }, input)
     },
   },
   {
     words: 'audit show',
     usage: '--tenant ID --id DECISION',
     summary: 'Shows one decision (X-Svc-Decision-Id): its policies at that time, their inputs and outcomes.',
-    fields: shownMembers,
-    prepare(flags) {
-      const id = flags.required('id')
-      return onTenant(flags, async (store, tenant) => {
-        const record = await findAudit(store, tenant, id)
-        if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
-        return decisionRecordView(record)
-      })
-    },
+    fields: recordFields,
+    prepare: (flags) =>
+      onTenant(flags, { own: 'get_decision', admin: 'get_tenant_decision' }, { id: flags.required('id') }),
   },
   {
     words: 'audit administration',
-    usage: `--tenant ID [--action ACTION] [--actor SUBJECT] [--request ID] [--limit ${entriesDefault}] [--after NEXT]`,
+    usage: `--tenant ID [--action ACTION] [--actor SUBJECT] [--request ID] ${pageUsage}`,
     summary:
       'Shows who administered a tenant, newest first: sessions, catalogs, policies, contracts, decisions.',
-    fields: ['items', 'next'],
+    fields: pageFields,
     prepare(flags) {
-      const action = flags.choice('action', administrationActions)
-      const actor = flags.optional('actor')
-      const requestId = flags.optional('request')
-      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
-      const after = flags.optional('after')
-      return onTenant(flags, (store, tenant) =>
-        listAdministration(store, tenant, { action, actor, requestId, limit, after }),
-      )
+      const input = {
+        action: flags.choice('action', administrationActions),
+        actor: flags.optional('actor'),
+        request_id: flags.optional('request'),
+        ...page(flags),
+      }
+      return onTenant(flags, { own: 'list_administration', admin: 'list_tenant_administration' }, input)
     },
   },
   {
     words: 'refusal list',
-    usage: `--tenant ID [--request ID] [--table ns.table] [--limit ${entriesDefault}] [--after NEXT]`,
+    usage: `--tenant ID [--request ID] [--table ns.table] ${pageUsage}`,
     summary:
       'Shows changes that were denied or got no verdict, newest first. --request is the X-Request-Id of the response.',
-    fields: ['items', 'next'],
+    fields: pageFields,
     prepare(flags) {
-      const requestId = flags.optional('request')
-      const table = flags.table()
-      const limit = flags.integer('limit', 1, entriesMax) ?? entriesDefault
-      const after = flags.optional('after')
-      return onTenant(flags, (store, tenant) =>
-        listRefusals(store, tenant, { requestId, table, limit, after }),
-      )
+      const input = { request_id: flags.optional('request'), ...filtered(flags.table()), ...page(flags) }
+      return onTenant(flags, { own: 'list_refusals', admin: 'list_tenant_refusals' }, input)
     },
   },
   {
@@ -108,15 +102,19 @@ export const auditCommands: readonly Command[] = [
     usage: '',
     summary: 'Counts commit intents of all tenants: open ones, and stale ones, which await recovery.',
     fields: ['open', 'stale'],
-    prepare: () => countIntents,
+    prepare: () => ({ operation: 'count_intents', input: {} }),
   },
   {
     words: 'intent list',
     usage: '--tenant ID --table ns.table',
-    summary: 'Lists the commit ids of open intents on a table.',
-    prepare(flags) {
-      const table = flags.requiredTable()
-      return onTenant(flags, (store, tenant) => intentsOnTable(store, tenant, table))
-    },
+    summary: 'Lists the open intents on a table, by commit id.',
+    prepare: (flags) => ({
+      ...onTenant(
+        flags,
+        { own: 'list_intents', admin: 'list_tenant_intents' },
+        filtered(flags.requiredTable()),
+      ),
+      everyItem: true,
+    }),
   },
 ]

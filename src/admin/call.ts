@@ -1,14 +1,12 @@
-/** Runs one call of the command line: takes its arguments, gives its output and exit status. */
+/** Runs one call of `covenant admin`: takes its arguments, gives its output and exit status. */
 
-import { type Config, parseConfig } from '../config.ts'
-import type { Store } from '../store/store.ts'
-import { helpText, prepareCall, printable } from './command.ts'
+import { parseConfig } from '../config.ts'
+import { helpText, prepareCall, runPrepared } from './command.ts'
 import { commands } from './commands.ts'
 import { exitStatus, reportFailure } from './exit-status.ts'
+import { serviceAddress } from './service-address.ts'
+import { hintAtService, type OpenStore } from './store-in-use.ts'
 import type { Terminal } from './terminal.ts'
-
-/** Opens the store that the settings name. */
-export type OpenStore = (config: Config) => Promise<Store>
 
 /**
  * Runs one call. It never throws.
@@ -23,7 +21,7 @@ export async function runCall(
     await run(words, terminal, openStore)
     return exitStatus.done
   } catch (error) {
-    return reportFailure(error, 'covenant admin', terminal)
+    return reportFailure(hintAtService(error), 'covenant admin', terminal)
   }
 }
 
@@ -36,13 +34,18 @@ async function run(
     print(helpText(words[0] === 'help' ? words.slice(1) : words, commands))
     return
   }
-  const { action, field } = await prepareCall(words, commands, stdin)
-  const config = parseConfig(env)
-  const store = await openStore(config)
+  const call = await prepareCall(words, commands, stdin, Boolean(env.COVENANT_URL))
+  const service = await serviceAddress(call, env)
+  // Where a service is named, the store's settings are not even read. Modules are loaded where they are used, because
+  // a call should take less than half a second.
+  const client =
+    service === undefined
+      ? await (await import('./store-client.ts')).openStoreClient(parseConfig(env), openStore)
+      : (await import('./http-client.ts')).openHttpClient(service)
   try {
-    const output = printable(await action(store, config), field)
+    const output = await runPrepared(call, client)
     if (output !== undefined) print(output)
   } finally {
-    await store.close()
+    await client.close()
   }
 }

@@ -1,84 +1,101 @@
 /** Finds and prepares the administration command that the arguments name, and writes its help and its output. */
 
 import { parseArgs } from 'node:util'
-import { Fault } from '../base/fault.ts'
-import type { Config } from '../config.ts'
-import type { TenantId } from '../core/tenant.ts'
-import { everyItem, type Page, type PageRequest } from '../store/database/page.ts'
-import type { Store } from '../store/store.ts'
-import { getTenant } from '../store/tenant/tenants.ts'
+import type { Client, Input } from './client.ts'
 import { exitStatusHelp, UsageError } from './exit-status.ts'
 import { Flags } from './flags.ts'
 
-/**
- * Runs a command after its flags were checked.
- * @param config of the service whose store it is
- * @returns the output: an object or an array is printed as JSON, a string unchanged, undefined not at all
- */
-export type Action = (store: Store, config: Config) => Promise<unknown>
+/** The operation that a call runs, and its input. */
+export interface Wanted {
+  readonly operation: string
+  readonly input: Input
+  /** Prints the items of all pages as one list. */
+  readonly everyItem?: true
+}
 
 export interface Command {
   /** The words that name it, such as `session create`. */
   readonly words: string
-  /** Its flags as the help shows them; only these are accepted. */
+  /** Its flags as the help shows them; only these and the common ones are accepted. */
   readonly usage: string
   readonly summary: string
+  /** More for the help of this command alone. */
+  readonly details?: string
   /** The fields that --field may select; none where the result is a list, or nothing. */
   readonly fields?: readonly string[]
-  /** Reads and checks every flag, before the store is opened. Throws UsageError where one is missing or wrong. */
-  readonly prepare: (flags: Flags) => Action | Promise<Action>
-}
-
-/** An action that first checks that the tenant exists. */
-export function onTenant(flags: Flags, run: (store: Store, tenant: TenantId) => Promise<unknown>): Action {
-  const tenant = flags.tenant()
-  return async (store) => {
-    if ((await getTenant(store, tenant)) === undefined)
-      throw new Fault('not_found', 'There is no such tenant.')
-    return await run(store, tenant)
-  }
-}
-
-/** All items of a paged listing. */
-export function everyPage<T>(load: (page: PageRequest) => Promise<Page<T>>): Promise<readonly T[]> {
-  return Array.fromAsync(everyItem(load))
+  /** Reads and checks every flag, before anything is opened or sent. Throws UsageError where one is missing or wrong. */
+  readonly prepare: (flags: Flags) => Wanted | Promise<Wanted>
 }
 
 /**
- * Checks the result of a change that returns nothing to print.
- * @throws Fault `not_found` with `message` where there was nothing to change
+ * The operation for the tenant that --tenant names. Without it, a call over HTTP concerns the tenant of its session.
+ * @param own the operation under /api/v1, and `admin` its like under /admin
  */
-export function assertFound(found: boolean, message: string): void {
-  if (!found) throw new Fault('not_found', message)
+export function onTenant(
+  flags: Flags,
+  { own, admin }: { readonly own: string; readonly admin: string },
+  input: Input = {},
+): Wanted {
+  const tenant = flags.optionalTenant()
+  return tenant === undefined ? { operation: own, input } : { operation: admin, input: { tenant, ...input } }
 }
 
-export interface Call {
-  readonly action: Action
+export interface Call extends Wanted {
   /** The one field to print, if --field is given. */
   readonly field: string | undefined
+  readonly url: string | undefined
+  readonly sessionFile: string | undefined
 }
+
+/** Flags of every command. */
+const common = ['url', 'session-file']
 
 /**
  * Finds the command that `words` begin with and has it check its flags.
  * @param stdin the text that a flag's `-` refers to
+ * @param isRemote whether a call without --url goes over HTTP, too
  * @throws UsageError where there is none, or a flag is unknown, missing or wrong
  */
 export async function prepareCall(
   words: readonly string[],
   commands: readonly Command[],
   stdin: () => Promise<string>,
+  isRemote = false,
 ): Promise<Call> {
   const names = leadingWords(words)
   const command = commands.find((one) => `${names.join(' ')} `.startsWith(`${one.words} `))
   if (command === undefined) throw new UsageError(unknownCommand(names, commands))
-  const flags = readFlags(words.slice(command.words.split(' ').length), command, stdin)
+  const flags = readFlags(words.slice(command.words.split(' ').length), command, stdin, isRemote)
   const field = flags.choice('field', command.fields ?? [])
-  return { action: await command.prepare(flags), field }
+  const where = { url: flags.optional('url'), sessionFile: flags.optional('session-file') }
+  return { ...(await command.prepare(flags)), field, ...where }
 }
 
-function readFlags(args: readonly string[], command: Command, stdin: () => Promise<string>): Flags {
-  const names = [...usageOf(command).matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
-  const options = Object.fromEntries(names.map((name) => [name, { type: 'string' as const }]))
+/** Runs a prepared call. @returns the text for standard output; undefined for nothing */
+export async function runPrepared({ operation, input, everyItem, field }: Call, client: Client) {
+  if (!everyItem) return printable(await client.run(operation, input), field)
+  const items: unknown[] = []
+  let token: string | undefined
+  do {
+    const more = token === undefined ? {} : { page_token: token }
+    const page = (await client.run(operation, { ...input, ...more })) as {
+      readonly items: readonly unknown[]
+      readonly next_page_token?: string
+    }
+    items.push(...page.items)
+    token = page.next_page_token
+  } while (token !== undefined)
+  return printable(items, undefined)
+}
+
+function readFlags(
+  args: readonly string[],
+  command: Command,
+  stdin: () => Promise<string>,
+  isRemote: boolean,
+): Flags {
+  const own = [...usageOf(command).matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
+  const options = Object.fromEntries([...own, ...common].map((name) => [name, { type: 'string' as const }]))
   const parse = () =>
     parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })
   let read: ReturnType<typeof parse>
@@ -94,7 +111,7 @@ function readFlags(args: readonly string[], command: Command, stdin: () => Promi
   const given = read.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))
   const repeated = given.find((name, index) => given.indexOf(name) < index)
   if (repeated !== undefined) throw new UsageError(`--${repeated} is given more than once`)
-  return new Flags(read.values, stdin)
+  return new Flags(read.values, stdin, isRemote || given.includes('url'))
 }
 
 function usageOf({ words, usage, fields = [] }: Command): string {
@@ -124,17 +141,22 @@ export function helpText(words: readonly string[], commands: readonly Command[])
   const shown = names.length === 0 ? commands : named
   if (shown.length === 0) throw new UsageError(unknownCommand(names, commands))
   const lines = shown.map((command) => `  ${usageOf(command)}\n      ${command.summary}`)
-  return `Usage: covenant admin <command> [flags]
+  const details = names.length === 0 ? [] : shown.flatMap((command) => command.details ?? [])
+  return [
+    `Usage: covenant admin <command> [flags] [--url URL [--session-file FILE]]\n\n${lines.join('\n')}`,
+    ...details,
+    `Prints JSON; with --field, only the value of that field, or nothing if it is empty.
 
-${lines.join('\n')}
-
-Prints JSON; with --field, only the value of that field, or nothing if it is empty. Works on the store that SVC_DATABASE_URL or
-SVC_DATA_DIR names. The embedded store has one owner at a time: stop the service first.
-${exitStatusHelp}`
+With --url or COVENANT_URL, a call goes to the service there, over HTTP. Its session is the secret in COVENANT_SESSION,
+or in the file that --session-file or COVENANT_SESSION_FILE names. Without --tenant it concerns the session's tenant.
+Otherwise it works on the store that SVC_DATABASE_URL or SVC_DATA_DIR names, as the operator. The embedded store has
+one owner at a time: while a service runs on it, use --url.
+${exitStatusHelp}`,
+  ].join('\n\n')
 }
 
 /** A command's result as text for standard output; undefined for nothing. */
-export function printable(result: unknown, field: string | undefined): string | undefined {
+function printable(result: unknown, field: string | undefined): string | undefined {
   const shown = field === undefined ? result : fieldOf(result as Readonly<Record<string, unknown>>, field)
   if (shown === undefined || typeof shown === 'string') return shown
   return JSON.stringify(shown, undefined, 2)

@@ -9,6 +9,8 @@ export class Flags {
   constructor(
     readonly values: Readonly<Record<string, unknown>>,
     readonly stdin: () => Promise<string>,
+    /** Whether the call goes over HTTP, where the session names a tenant. */
+    readonly isRemote = false,
   ) {}
 
   /**
@@ -85,6 +87,14 @@ export class Flags {
     const tenant = parseTenantId(this.required('tenant'))
     if (tenant === undefined) throw new UsageError('--tenant must be a UUID version 4')
     return tenant
+  }
+
+  /**
+   * The --tenant, which a call over HTTP may leave out.
+   * @throws UsageError as `tenant`
+   */
+  optionalTenant(): TenantId | undefined {
+    return this.isRemote && this.optional('tenant') === undefined ? undefined : this.tenant()
   }
 
   /**

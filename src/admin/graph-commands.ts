@@ -3,12 +3,9 @@
 import { tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { edgeLabels, nodeId, vertexLabels } from '../store/database/names.ts'
-import { checkCypher, cypher } from '../store/graph/cypher.ts'
-import { traverse } from '../store/graph/graph.ts'
-import { type Command, everyPage, onTenant } from './command.ts'
+import type { Command } from './command.ts'
 import { UsageError } from './exit-status.ts'
 import { type Flags, parseTableName } from './flags.ts'
-import { returnColumns } from './return-columns.ts'
 
 const directions = ['out', 'in', 'both'] as const
 
@@ -19,22 +16,16 @@ export const graphCommands: readonly Command[] = [
     summary: `Lists the nodes within reach of a node, nearest first; at most ${limits.graphHopsMax} hops. A Table’s id is ns.table.`,
     prepare(flags) {
       const label = flags.requiredChoice('label', vertexLabels)
-      const id = label === 'Table' ? tableId(flags) : flags.required('id')
-      const hops = flags.integer('hops', 1, limits.graphHopsMax) ?? limits.graphHopsDefault
-      const direction = flags.choice('direction', directions) ?? 'both'
-      const edges = flags.choices('edges', edgeLabels)
-      return onTenant(flags, (store, tenant) =>
-        everyPage((page) =>
-          traverse(store, tenant, {
-            label,
-            id,
-            hops,
-            direction,
-            ...(edges && { edgeLabels: edges }),
-            ...page,
-          }),
-        ),
-      )
+      const input = {
+        tenant: flags.tenant(),
+        label,
+        id: label === 'Table' ? tableId(flags) : flags.required('id'),
+        hops: flags.integer('hops', 1, limits.graphHopsMax),
+        direction: flags.choice('direction', directions),
+        edges: flags.choices('edges', edgeLabels),
+        limit: 1000,
+      }
+      return { operation: 'traverse_graph', input, everyItem: true }
     },
   },
   {
@@ -42,10 +33,8 @@ export const graphCommands: readonly Command[] = [
     usage: "--tenant ID --query 'MATCH (t:Table) RETURN t'",
     summary: 'Runs a read-only Cypher query: MATCH with labelled nodes and relationships of fixed length.',
     prepare(flags) {
-      const text = flags.required('query')
-      checkCypher(text)
-      const columns = returnColumns(text)
-      return onTenant(flags, (store, tenant) => cypher(store, tenant, { text, columns }))
+      const input = { tenant: flags.tenant(), query: flags.required('query') }
+      return { operation: 'match_graph', input, everyItem: true }
     },
   },
 ]

@@ -1,10 +1,7 @@
 /** Commands for service sessions: create, list, revoke. */
 
-import { mintSession } from '../auth/administration/sessions.ts'
-import { operator } from '../core/administration.ts'
 import { sessionScopes } from '../core/session.ts'
-import { listServiceSessions, revokeServiceSession } from '../store/session/sessions.ts'
-import { assertFound, type Command, everyPage, onTenant } from './command.ts'
+import { type Command, onTenant } from './command.ts'
 
 const dayMs = 86_400_000
 const daysDefault = 90
@@ -16,41 +13,36 @@ export const sessionCommands: readonly Command[] = [
     usage: `--tenant ID --name NAME [--sub SUBJECT] [--roles a,b] [--scopes ${sessionScopes.join(',')}] [--days ${daysDefault}]`,
     summary:
       'Makes a service session, for commits unless --scopes says otherwise. Its secret is shown only once. Its subject is `service:` and SUBJECT, else NAME.',
-    fields: ['id', 'secret'],
+    fields: ['id', 'secret', 'sub'],
     prepare(flags) {
-      const name = flags.required('name')
-      const sub = flags.optional('sub')
-      const roles = flags.list('roles')
-      const scopes = flags.choices('scopes', sessionScopes) ?? ['commit']
       const days = flags.integer('days', 1, daysMax) ?? daysDefault
-      return onTenant(flags, async (store, tenant) => {
-        const nowMs = Date.now()
-        const wanted = { name, sub, roles, scopes, expires_at: new Date(nowMs + days * dayMs) }
-        const minter = { actor: operator(), isOperator: true }
-        const { id, secret } = await mintSession(store, tenant, nowMs, wanted, minter)
-        return { id, secret }
-      })
+      return onTenant(
+        flags,
+        { own: 'mint_own_session', admin: 'mint_session' },
+        {
+          name: flags.required('name'),
+          sub: flags.optional('sub'),
+          roles: flags.list('roles'),
+          scopes: flags.choices('scopes', sessionScopes) ?? ['commit'],
+          expires_at: new Date(Date.now() + days * dayMs),
+        },
+      )
     },
   },
   {
     words: 'session list',
     usage: '--tenant ID',
     summary: 'Lists a tenant’s service sessions, without secrets.',
-    prepare: (flags) =>
-      onTenant(flags, (store, tenant) => everyPage((page) => listServiceSessions(store, tenant, page))),
+    prepare: (flags) => ({
+      ...onTenant(flags, { own: 'list_own_sessions', admin: 'list_sessions' }, { limit: 1000 }),
+      everyItem: true,
+    }),
   },
   {
     words: 'session revoke',
     usage: '--tenant ID --id SESSION',
-    summary: 'Revokes a service session, with effect on the next request.',
-    prepare(flags) {
-      const id = flags.required('id')
-      return onTenant(flags, async (store, tenant) =>
-        assertFound(
-          await revokeServiceSession(store, tenant, id),
-          'The tenant has no such session, or it was already revoked.',
-        ),
-      )
-    },
+    summary: 'Revokes a session, with effect on the next request.',
+    prepare: (flags) =>
+      onTenant(flags, { own: 'end_own_session', admin: 'end_session' }, { session: flags.required('id') }),
   },
 ]

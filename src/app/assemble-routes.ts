@@ -2,6 +2,7 @@
 
 import type { Logger } from 'pino'
 import { adminOperations } from '../auth/administration/admin-operations.ts'
+import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { admitter } from '../auth/admit.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
@@ -18,6 +19,7 @@ import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
+import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { bind } from '../http/declare.ts'
@@ -62,7 +64,6 @@ export function assembleRoutes(parts: RouteParts): Routes {
     internalAdminOrgId,
     findCreator: (session) => findSessionCreator(store, session),
   })
-  const admin = bind(adminOperations, { store, licensed, clock })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
@@ -73,14 +74,14 @@ export function assembleRoutes(parts: RouteParts): Routes {
     }),
     ...bind(explainOperations, { store, states }),
     ...bind(usageOperations, { store }),
-    ...bind(refusalOperations, { store }),
+    ...bind([...refusalOperations, ...writeOversightOperations, ...graphOperations], { store }),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,
       enabled: config.alphaWebhookEnabled,
       wake: () => detection.detector.wake(),
     }),
-    ...admin,
+    ...bind(adminOperations, { store, licensed, clock }),
     ...bind(ownOperations, { store, clock }),
     ...bind(loginOperations, {
       store,
@@ -97,6 +98,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       billing: { secret: config.billingWebhookSecret, enabled: config.billingWebhookEnabled },
     }),
   ]
+  const admin = operations.filter(({ declaration }) => declaration.path.startsWith('/admin/'))
   return composeRoutes(
     [
       gatewayRoutes(gateway, auth),

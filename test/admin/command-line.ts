@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCall } from '../../src/admin/call.ts'
+import type { OpenStore } from '../../src/admin/store-in-use.ts'
 import type { Terminal } from '../../src/admin/terminal.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { storeTemplate, testSecretsKey } from '../support/store.ts'
@@ -29,11 +30,25 @@ export interface CommandLine extends AsyncDisposable {
 
 type Env = Readonly<Record<string, string>>
 
+interface RunOptions {
+  readonly stdin?: string
+  readonly env?: Env
+}
+
 /** Runs `admin …words` in this process, on a store that stays open. */
-export async function runOn(
-  store: Store,
+export function runOn(store: Store, words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  return runWith(async () => ({ ...store, close: async () => {} }), words, options)
+}
+
+/** Runs `admin …words` in this process, where it must not open a store. */
+export function runRemotely(words: readonly string[], options: RunOptions = {}): Promise<Outcome> {
+  return runWith(() => Promise.reject(new Error('the store was opened')), words, options)
+}
+
+async function runWith(
+  open: OpenStore,
   words: readonly string[],
-  { stdin = '', env = {} }: { readonly stdin?: string; readonly env?: Env } = {},
+  { stdin = '', env = {} }: RunOptions,
 ): Promise<Outcome> {
   const printed: string[] = []
   const complaints: string[] = []
@@ -43,7 +58,7 @@ export async function runOn(
     print: (text) => printed.push(`${text}\n`),
     complain: (text) => complaints.push(`${text}\n`),
   }
-  const status = await runCall(words, terminal, async () => ({ ...store, close: async () => {} }))
+  const status = await runCall(words, terminal, open)
   return { status, stdout: printed.join(''), stderr: complaints.join('') }
 }
 

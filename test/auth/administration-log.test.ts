@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
+import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
 import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
@@ -13,6 +14,7 @@ import { sessionScopes } from '../../src/core/session.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { detectionOperations } from '../../src/detection/operations.ts'
+import { writeOversightOperations } from '../../src/gateway/oversight/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
 import {
   hasCatalogCredential,
@@ -98,6 +100,7 @@ const tag = '/api/v1/contracts/tags/t'
 const [column, orders] = [`${table}/columns/amount`, { table: { namespace: ['sales'], name: 'orders' } }]
 const filter = { expression: 'id > 1' }
 const mask = { action: 'replace-with-null' }
+const policy = { ...orders, kind: 'schema', definition_cel: 'true' }
 const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
 const config_json = { warehouse: 'w', credential: 'a:Zk4canary' }
 const lake = '/admin/tenants/{tenant}/catalogs/lake'
@@ -131,6 +134,24 @@ const steps: Readonly<Record<string, Step>> = {
     body: { name: 'b', scopes: ['read'] },
   },
   end_own_session: { action: 'revoke-session', path: '/api/v1/sessions/{id}' },
+  put_policy: {
+    action: 'put-policy',
+    path: '/api/v1/policies/p',
+    body: policy,
+    subject: { policy: 'p', ...orders },
+  },
+  delete_policy: { action: 'delete-policy', path: '/api/v1/policies/p', subject: { policy: 'p' } },
+  put_tenant_policy: {
+    action: 'put-policy',
+    path: '/admin/tenants/{tenant}/policies/q',
+    body: policy,
+    subject: { policy: 'q', ...orders },
+  },
+  delete_tenant_policy: {
+    action: 'delete-policy',
+    path: '/admin/tenants/{tenant}/policies/q',
+    subject: { policy: 'q' },
+  },
   put_contract: { action: 'put-contract', path: table, body: { id: 'c', version: 1 }, subject: orders },
   put_table_row_filter: { action: 'put-row-filter', path: `${table}/row-filters/f`, body: filter },
   put_column_row_filter: { action: 'put-row-filter', path: `${column}/row-filters/f`, body: filter },
@@ -178,6 +199,8 @@ const administering = (
     ...pinOperations,
     ...oversightOperations,
     ...detectionOperations,
+    ...writeOversightOperations,
+    ...graphOperations,
   ] as readonly Operation[]
 ).filter(
   ({ method, access }) =>

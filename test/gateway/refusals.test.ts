@@ -3,7 +3,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import { policyErrorCodes } from '../../src/core/decision.ts'
-import type { Refusal } from '../../src/store/commit/refusals.ts'
 import { deletePolicy, listPolicies } from '../../src/store/policy/policies.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { runOn } from '../admin/command-line.ts'
@@ -225,12 +224,12 @@ describe('the listing', () => {
       const words = `refusal list --tenant ${tenant} ${flags}`.split(' ')
       const { status, stdout, stderr } = await runOn(service.store, words)
       expect({ status, stderr }).toEqual({ status: 0, stderr: '' })
-      return (JSON.parse(stdout) as { items: readonly Refusal[] }).items
+      return (JSON.parse(stdout) as { items: readonly { request_id: string; outcome: string }[] }).items
     }
     expect(await list('--request command-403')).toMatchObject([{ outcome: 'policy_denied' }])
     expect(await list('--request command-503')).toMatchObject([{ outcome: 'policy_engine_unavailable' }])
     const newest = await list('--table sales.orders --limit 2')
-    expect(newest.map(({ requestId }) => requestId)).toEqual(['command-503', 'command-403'])
+    expect(newest.map(({ request_id }) => request_id)).toEqual(['command-503', 'command-403'])
     const other = (await createTenant(service.store, { name: 'none' })).id
     expect(await list('--request command-503', other)).toEqual([])
   })

@@ -219,6 +219,45 @@ test('says what a tenant’s own administrator is answered, and who ends a sessi
   await succeed('GET', '/api/v1/administration', as)
 })
 
+test('says what policies, decisions, refusals, intents and the graph answer', async () => {
+  const tenant = `/admin/tenants/${service.owner.tenant}`
+  const body = {
+    table: { namespace: ['sales'], name: 'orders' },
+    kind: 'schema',
+    mode: 'warn',
+    name: 'n',
+    message: 'm',
+    definition_cel: 'true',
+  }
+  for (const [root, secret] of [
+    ['/api/v1', steward],
+    [tenant, service.operator],
+  ] as const) {
+    const as = { secret }
+    await succeed('PUT', `${root}/policies/p`, { ...as, body })
+    expect(
+      (await ask('PUT', `${root}/policies/p`, { ...as, body: { ...body, kind: 'retention' } })).status,
+    ).toBe(409)
+    expect(
+      (await ask('PUT', `${root}/policies/p`, { ...as, body: { ...body, definition_cel: '1' } })).status,
+    ).toBe(400)
+    await succeed('GET', `${root}/policies`, as)
+    const { items } = await succeed('GET', `${root}/decisions?namespace=sales&table=orders`, as)
+    const [{ commit_id: id } = { commit_id: '' }] = items as { commit_id: string }[]
+    await succeed('GET', `${root}/decisions/${id}`, as)
+    expect((await ask('GET', `${root}/decisions/none`, as)).status).toBe(404)
+    await succeed('GET', `${root}/intents?namespace=sales&table=orders`, as)
+    await succeed('GET', `${root}/refusals`, as)
+    await succeed('DELETE', `${root}/policies/p`, as)
+    expect((await ask('DELETE', `${root}/policies/p`, as)).status).toBe(404)
+  }
+  const as = { secret: service.operator }
+  await succeed('GET', '/admin/intents', as)
+  await succeed('GET', `${tenant}/graph/reach?label=Table&id=sales%1Forders`, as)
+  await succeed('GET', `${tenant}/graph/match?query=${encodeURIComponent('MATCH (t:Table) RETURN t')}`, as)
+  expect((await ask('GET', `${tenant}/graph/match?query=CREATE`, as)).status).toBe(400)
+})
+
 test('says what contracts, filters, masks, tags and pins answer', async () => {
   const as = { secret: steward }
   const root = '/api/v1/contracts'

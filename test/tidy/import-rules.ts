@@ -28,7 +28,7 @@ const layers: readonly (readonly string[])[] = [
 const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
     ['base'],
-    ['stages', 'recovery', 'refusals'],
+    ['stages', 'recovery', 'refusals', 'oversight'],
     ['commit', 'speculative'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],

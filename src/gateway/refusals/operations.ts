@@ -1,6 +1,6 @@
-/** Declares GET /api/v1/refusals: changes that a policy denied, and those that got no verdict. */
+/** Declares the lists of refused changes: those that a policy denied, and those that got no verdict. */
 
-import { operationsOf } from '../../http/declare.ts'
+import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {
   described,
@@ -21,7 +21,7 @@ import { refusalOutcomes } from '../../store/commit/refusals.ts'
 import type { Store } from '../../store/store.ts'
 import { listRefusedChanges } from './list-refusals.ts'
 
-const operation = operationsOf<{ readonly store: Store }>()
+const pair = tenantOperationsOf<{ readonly store: Store }>()
 
 const refusal = object({
   commit_id: described(uuid, '`X-Svc-Decision-Id` of the response'),
@@ -42,27 +42,25 @@ const refusal = object({
   ),
 })
 
-export const refusalOperations = [
-  operation({
-    name: 'list_refusals',
-    tag: 'policies',
-    summary: 'Commits and other changes that were refused, newest first',
-    description:
-      'Denials (403) come from the audit log. Changes without a verdict (503) leave no audit row; the newest 10,000 are kept.',
-    method: 'GET',
-    path: '/api/v1/refusals',
-    access: { scope: 'read', roles: ['steward', 'administrator'] },
-    input: object({
-      request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
-      ...tableFilter,
-      ...pageInput,
+export const refusalOperations = pair({
+  name: 'list_refusals',
+  tag: 'policies',
+  summary: 'Commits and other changes that were refused, newest first',
+  description:
+    'Denials (403) come from the audit log. Changes without a verdict (503) leave no audit row; the newest 10,000 are kept.',
+  method: 'GET',
+  path: '/refusals',
+  access: { scope: 'read', roles: ['steward', 'administrator'] },
+  input: {
+    request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
+    ...tableFilter,
+    ...pageInput,
+  },
+  output: pageOf(refusal),
+  run: ({ parts, tenant }, { request_id, namespace, table, limit, page_token }) =>
+    listRefusedChanges(parts.store, tenant, {
+      ...pageRequest({ limit, page_token }),
+      requestId: request_id,
+      table: filteredTable({ namespace, table }),
     }),
-    output: pageOf(refusal),
-    run: ({ parts, caller }, { request_id, namespace, table, limit, page_token }) =>
-      listRefusedChanges(parts.store, caller.tenant, {
-        ...pageRequest({ limit, page_token }),
-        requestId: request_id,
-        table: filteredTable({ namespace, table }),
-      }),
-  }),
-]
+})

@@ -72,7 +72,10 @@ function lockDirectory(directory: string): () => void {
     lock?.close()
     const busy = (cause as { code?: unknown }).code === 'SQLITE_BUSY'
     const why = busy ? 'is in use by another process' : 'cannot be written to'
-    throw new Fault('misconfigured', `The data directory ${directory} ${why}.`, { cause })
+    throw new Fault('misconfigured', `The data directory ${directory} ${why}.`, {
+      cause,
+      ...(busy && { type: 'StoreInUse' }),
+    })
   }
 }
 

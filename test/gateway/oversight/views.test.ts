@@ -1,7 +1,7 @@
 import { expect, test } from 'bun:test'
-import { decisionRecordView, decisionView } from '../../src/admin/views.ts'
-import type { TenantId } from '../../src/core/tenant.ts'
-import type { AuditRecord } from '../../src/store/commit/audit.ts'
+import type { TenantId } from '../../../src/core/tenant.ts'
+import { decisionRecordView, decisionView } from '../../../src/gateway/oversight/views.ts'
+import type { AuditRecord } from '../../../src/store/commit/audit.ts'
 
 const record: AuditRecord = {
   commitId: 'c1',

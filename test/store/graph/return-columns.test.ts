@@ -1,6 +1,6 @@
 import { expect, test } from 'bun:test'
-import { returnColumns } from '../../src/admin/return-columns.ts'
-import { checkCypher } from '../../src/store/graph/cypher.ts'
+import { checkCypher } from '../../../src/store/graph/cypher.ts'
+import { returnColumns } from '../../../src/store/graph/return-columns.ts'
 
 test.each([
   ['MATCH (t:Table) RETURN t', ['t']],

@@ -1,4 +1,4 @@
-/** Names the columns that a Cypher query returns. The query itself is checked elsewhere (store/graph/cypher.ts). */
+/** Names the columns that a Cypher query returns. The query itself is checked in cypher.ts. */
 
 const token = /'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*"|[A-Za-z_][A-Za-z0-9_]*|[^\s]/g
 const isName = (text: string | undefined) => text !== undefined && /^[A-Za-z_]/.test(text)

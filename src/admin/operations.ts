@@ -1,0 +1,25 @@
+/** The operations that the administration commands run, by name. They are declared once, for REST and for here. */
+
+import { adminOperations } from '../auth/administration/admin-operations.ts'
+import { graphOperations } from '../auth/administration/graph-operations.ts'
+import { ownOperations } from '../auth/administration/own-operations.ts'
+import type { Operation } from '../core/operation.ts'
+import { writeOversightOperations } from '../gateway/oversight/operations.ts'
+import { refusalOperations } from '../gateway/refusals/operations.ts'
+
+const all = [
+  ...adminOperations,
+  ...ownOperations,
+  ...graphOperations,
+  ...refusalOperations,
+  ...writeOversightOperations,
+] as readonly Operation[]
+
+const byName = new Map(all.map((operation) => [operation.name, operation]))
+
+/** The operation of this name. @throws Error where a command names one that is not declared */
+export function operationNamed(name: string): Operation {
+  const found = byName.get(name)
+  if (found === undefined) throw new Error(`no operation is named ${name}`)
+  return found
+}

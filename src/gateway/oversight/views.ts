@@ -1,0 +1,107 @@
+/** Commit policies and decisions in the form of the API, in the names of the specification, and their schemas. */
+
+import { decisions, policyErrorCodes } from '../../core/decision.ts'
+import { type Policy, policyKinds, policyModes } from '../../core/policy.ts'
+import { principalSources } from '../../core/principal.ts'
+import {
+  described,
+  flag,
+  list,
+  maybe,
+  object,
+  oneOf,
+  text,
+  time,
+  uuid,
+  wholeNumber,
+} from '../../http/schemas.ts'
+import type { AuditEntry, AuditRecord } from '../../store/commit/audit.ts'
+
+const appliedMembers = {
+  id: text,
+  kind: oneOf(policyKinds),
+  mode: oneOf(policyModes),
+  definition_cel: text,
+}
+
+export const policySchema = object({
+  ...appliedMembers,
+  name: described(text, 'shown to a writer who is denied'),
+  message: described(text, 'what the writer should do about a denial'),
+})
+
+/** A policy as it stands, or as it stood. */
+export function policyView<P extends Pick<Policy, 'definitionCel'>>({ definitionCel, ...policy }: P) {
+  return { ...policy, definition_cel: definitionCel }
+}
+
+const decisionMembers = {
+  commit_id: described(uuid, '`X-Svc-Decision-Id` of the response'),
+  action: text,
+  committer: described(text, 'subject'),
+  decision: oneOf(decisions),
+  reason: described(text, 'of a denial; empty for APPROVED'),
+  created_at: time,
+  tenant_id: uuid,
+  principal_source: oneOf(principalSources),
+  table: described(
+    object({ namespace: list(text), name: text }),
+    '`name` is empty for a change of a namespace',
+  ),
+  base_metadata_location: described(text, 'empty for a table that did not exist'),
+  metadata_location: maybe(text),
+  request_id: maybe(described(text, '`X-Request-Id` of the response')),
+}
+
+export const decisionSchema = object(decisionMembers)
+
+export const decisionRecordSchema = object({
+  ...decisionMembers,
+  principal: object({ sub: text, email: maybe(text), roles: list(text) }),
+  credential_id: text,
+  body_sha256: described(text, 'hex, of the request'),
+  policies: described(list(object(appliedMembers)), 'as they stood'),
+  outcomes: list(
+    object({
+      policy_id: text,
+      name: text,
+      mode: oneOf(policyModes),
+      value: maybe(flag),
+      error: maybe(oneOf(policyErrorCodes)),
+      raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
+      explanation: maybe(described(text, 'the failing part of the policy with its values')),
+    }),
+  ),
+  received_at_ms: described(wholeNumber, 'milliseconds since 1970, `commit.received_at`'),
+})
+
+/** One decision (docs/reference/gateway.md 7.1). */
+export function decisionView(entry: AuditEntry) {
+  return {
+    commit_id: entry.commitId,
+    action: entry.action,
+    committer: entry.committer,
+    decision: entry.decision,
+    reason: entry.reason,
+    created_at: entry.createdAt,
+    tenant_id: entry.tenant,
+    principal_source: entry.principalSource,
+    table: entry.table,
+    base_metadata_location: entry.baseMetadataLocation,
+    metadata_location: entry.metadataLocation,
+    request_id: entry.requestId,
+  }
+}
+
+/** One decision with everything that is kept of it but the body. */
+export function decisionRecordView(record: AuditRecord) {
+  return {
+    ...decisionView(record),
+    principal: record.principal,
+    credential_id: record.credentialId,
+    body_sha256: record.bodySha256,
+    policies: record.policies.map(policyView),
+    outcomes: record.outcomes.map(({ policyId, ...outcome }) => ({ policy_id: policyId, ...outcome })),
+    received_at_ms: record.receivedAtMs,
+  }
+}

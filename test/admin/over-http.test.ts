@@ -1,0 +1,266 @@
+/** `covenant admin --url`: the commands on a running service, with a session, and without its store. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { commands } from '../../src/admin/commands.ts'
+import { freePort } from '../support/free-port.ts'
+import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
+import { addTenant, audit, commit, type TestTenant } from '../support/service.ts'
+import { runOn, runRemotely } from './command-line.ts'
+
+setDefaultTimeout(120_000)
+
+const folder = mkdtempSync(join(tmpdir(), 'covenant-over-http-'))
+const secret = 'Zk4canary-of-the-upstream'
+const config = JSON.stringify({ warehouse: 'dev', credential: `gateway:${secret}` })
+
+let service: IdentityService
+let foreign: TestTenant
+let tenant: string
+let url: string
+let administrator: string
+
+beforeAll(async () => {
+  service = await startIdentityService()
+  tenant = service.owner.tenant
+  url = service.app.url.origin
+  foreign = await addTenant(service.store, 'foreign', service.catalog.url)
+  administrator = await session(service, service.owner.tenant, ['read', 'admin'], ['administrator'])
+  const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
+  expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+const words = (text: string) => text.split(' ')
+
+/** One call as the operator, unless it has another session. */
+function over(command: string | readonly string[], as: string | undefined = service.operator, stdin = '') {
+  const env = { ...(as !== undefined && { COVENANT_SESSION: as }) }
+  return runRemotely([...(typeof command === 'string' ? words(command) : command), '--url', url], {
+    env,
+    stdin,
+  })
+}
+
+async function json<T>(command: string | readonly string[], as?: string, stdin?: string): Promise<T> {
+  const { status, stdout, stderr } = await over(command, as, stdin)
+  expect({ command, status, stderr }).toEqual({ command, status: 0, stderr: '' })
+  return JSON.parse(stdout) as T
+}
+
+const policyPut = (of: string) =>
+  words(`policy put${of} --table sales.orders --id keep-id --kind schema --file -`)
+const keepId = 'manifest.has_column(commit.result, "id")'
+
+describe('a command over HTTP', () => {
+  test('changes what the same command on the store changes, and both print the same of it', async () => {
+    const made = await json<{ id: string }>('tenant create --name remote --organization org_remote')
+    const of = ` --tenant ${made.id}`
+    const minted = await json<{ id: string; secret: string }>(
+      `session create${of} --name spark --roles a,b --days 3`,
+    )
+    expect(minted.secret).toStartWith('svc_')
+    await json(
+      words(`catalog put${of} --nickname main --kind alpha --endpoint https://catalog.example --config -`),
+      undefined,
+      config,
+    )
+    await json(policyPut(of), undefined, keepId)
+    await json(`tenant suspend${of}`)
+    await json(`tenant resume${of}`)
+    const match = ['graph', 'match', '--tenant', made.id, '--query', 'MATCH (t:Table) RETURN t.name']
+    const decided = await audit(service)
+    const reading = [
+      words('tenant list'),
+      ...['session list', 'catalog list', 'policy list', 'audit administration', 'refusal list'].map((one) =>
+        words(`${one}${of}`),
+      ),
+      words(`audit list --tenant ${tenant} --table sales.orders --limit 1`),
+      words(`audit show --tenant ${tenant} --id ${decided[0]?.commitId}`),
+      words(`intent list --tenant ${tenant} --table sales.orders`),
+      words('intent count'),
+      words(`graph traverse${of} --label Table --id sales.orders --edges SCHEMA_GOVERNS,RETAINS`),
+      match,
+    ]
+    const seen: string[] = []
+    for (const one of reading) {
+      const remote = await over(one)
+      expect({ one, ...remote }).toMatchObject({ status: 0, stderr: '' })
+      expect(await runOn(service.store, one)).toEqual(remote)
+      seen.push(remote.stdout)
+    }
+    expect(seen.join('')).not.toContain(secret)
+    expect(seen[3]).toContain('keep-id')
+    expect(seen[4]).toContain('"action": "put-policy"')
+
+    expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
+    expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
+    expect((await over(`catalog remove${of} --nickname main`)).status).toBe(0)
+    expect(await json<unknown[]>(`policy list${of}`)).toEqual([])
+
+    const tried = [...reading, 'tenant create', 'tenant suspend', 'tenant resume', 'session create'].concat(
+      'session revoke',
+      'catalog put',
+      'catalog remove',
+      'policy put',
+      'policy delete',
+    )
+    const names = tried.map((one) => (typeof one === 'string' ? words(one) : one).slice(0, 2).join(' '))
+    expect(commands.map((one) => one.words).toSorted()).toEqual([...new Set(names)].toSorted())
+  })
+
+  test('concerns the tenant of its session without --tenant', async () => {
+    const put = await json<{ id: string }>(policyPut(''), administrator, keepId)
+    expect(put.id).toBe('keep-id')
+    expect(await json<unknown[]>('policy list', administrator)).toEqual([put])
+    expect(await json<unknown[]>(`policy list --tenant ${foreign.tenant}`)).toEqual([])
+    for (const command of ['session list', 'audit list', 'audit administration', 'refusal list'])
+      await json(command, administrator)
+    const { commit_id } =
+      (await json<{ items: { commit_id: string }[] }>('audit list', administrator)).items[0] ?? {}
+    expect(await json(`audit show --id ${commit_id}`, administrator)).toMatchObject({ tenant_id: tenant })
+    expect(await json('intent list --table sales.orders', administrator)).toEqual([])
+    expect((await over('policy delete --id keep-id', administrator)).status).toBe(0)
+  })
+
+  test('is refused with 1 where the session may not do it, for its own and for another tenant', async () => {
+    const outsider = await session(service, foreign.tenant, ['read', 'admin'], ['administrator'])
+    const reader = await session(service, service.owner.tenant, ['read'])
+    for (const [command, as] of [
+      [`policy list --tenant ${tenant}`, outsider],
+      [`audit list --tenant ${tenant}`, administrator],
+      ['tenant list', administrator],
+      ['policy list', reader],
+      ['session list', reader],
+    ] as const) {
+      const outcome = await over(command, as)
+      expect({ command, ...outcome }).toMatchObject({ status: 1, stdout: '' })
+      expect(outcome.stderr).not.toContain(as)
+    }
+  })
+
+  test('for a tenant that does not exist fails at once', async () => {
+    expect(await over(`session create --tenant ${crypto.randomUUID()} --name x`)).toEqual({
+      status: 1,
+      stdout: '',
+      stderr: 'There is no such tenant.\n',
+    })
+  })
+
+  test('reads every page of a listing', async () => {
+    const catalog = (n: number) =>
+      words(
+        `catalog put --tenant ${foreign.tenant} --nickname n${n} --kind alpha --endpoint https://c.example --config -`,
+      )
+    for (const n of [1, 2, 3]) await json(catalog(n), undefined, config)
+    const seen: string[] = []
+    using counting = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      async fetch(request) {
+        const target = new URL(request.url)
+        seen.push(target.search)
+        // A page of one, so that three catalogs and that of the tenant take more than one.
+        target.searchParams.set('limit', '1')
+        return await fetch(new URL(`${target.pathname}${target.search}`, url), { headers: request.headers })
+      },
+    })
+    const listed = await runRemotely(
+      [...words(`catalog list --tenant ${foreign.tenant}`), '--url', counting.url.origin],
+      { env: { COVENANT_SESSION: service.operator } },
+    )
+    expect((JSON.parse(listed.stdout) as { nickname: string }[]).map(({ nickname }) => nickname)).toEqual([
+      'main',
+      'n1',
+      'n2',
+      'n3',
+    ])
+    expect(seen).toHaveLength(4)
+  })
+})
+
+describe('where a command goes', () => {
+  const list = words('tenant list')
+
+  test('is COVENANT_URL as well, with the session of a file; wrong settings of the store are not read', async () => {
+    const file = join(folder, 'session')
+    writeFileSync(file, `${service.operator}\n`)
+    const wrong = { SVC_TYPO: '1', SVC_DATABASE_URL: '' }
+    for (const outcome of [
+      await runRemotely(list, { env: { COVENANT_URL: url, COVENANT_SESSION_FILE: file, ...wrong } }),
+      await runRemotely([...list, '--url', url, '--session-file', file], { env: wrong }),
+    ])
+      expect(outcome).toMatchObject({ status: 0, stderr: '' })
+  })
+
+  test.each([
+    ['no session', ['--url', 'https://svc.example'], 'A session is needed'],
+    ['plain HTTP to another machine', ['--url', 'http://svc.example'], '--url must be an https:// URL'],
+    ['an address with a path', ['--url', 'https://svc.example/admin'], '--url must be an https:// URL'],
+    ['a session’s file without an address', ['--session-file', 'x'], '--session-file goes with --url'],
+    [
+      'a file that is not there',
+      ['--url', 'https://svc.example', '--session-file', 'svc_Zk4canary'],
+      '--session-file takes the name of a file',
+    ],
+    [
+      'a session on the command line',
+      ['--url', 'https://svc.example', '--session', 'svc_Zk4canary'],
+      '--session',
+    ],
+  ])('with %s is 64, and nothing is repeated', async (_, flags, problem) => {
+    const outcome = await runRemotely([...list, ...flags])
+    expect(outcome).toMatchObject({ status: 64, stdout: '' })
+    expect(outcome.stderr).toContain(problem)
+    expect(outcome.stderr).not.toContain('Zk4canary')
+  })
+
+  test('without --tenant is 64 where the command works on the store', async () => {
+    const outcome = await runOn(service.store, words('policy list'))
+    expect(outcome).toMatchObject({ status: 64, stderr: expect.stringContaining('--tenant is required') })
+  })
+
+  test('where nobody listens is 69, and the address is named', async () => {
+    const port = freePort()
+    const outcome = await runRemotely([...list, '--url', `http://127.0.0.1:${port}`], {
+      env: { COVENANT_SESSION: service.operator },
+    })
+    expect(outcome).toMatchObject({ status: 69, stdout: '' })
+    expect(outcome.stderr).toContain(`The service at http://127.0.0.1:${port} cannot be reached.`)
+    expect(outcome.stderr).not.toContain(service.operator)
+  })
+
+  test.each([
+    [503, '{"error":{"message":"draining","type":"x","code":503}}', 69, 'draining\n'],
+    [502, '<html>', 69, 'The service answered 502.\n'],
+    [
+      401,
+      '{"error":{"message":"The session is unknown.","type":"x","code":401}}',
+      1,
+      'The session is unknown.\n',
+    ],
+    [500, '', 1, 'The service answered 500.\n'],
+    [302, '', 1, 'The service answered 302.\n'],
+  ])('that answers %i with %p ends with %i', async (status, body, exit, said) => {
+    let requests = 0
+    using server = Bun.serve({
+      port: 0,
+      hostname: '127.0.0.1',
+      fetch: () => {
+        requests++
+        return new Response(body, { status, headers: { location: '/elsewhere' } })
+      },
+    })
+    const outcome = await runRemotely([...list, '--url', server.url.origin], {
+      env: { COVENANT_SESSION: service.operator },
+    })
+    expect(outcome).toEqual({ status: exit, stdout: '', stderr: said })
+    expect(requests).toBe(1)
+  })
+})
