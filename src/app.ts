@@ -18,6 +18,7 @@ import { RightOfWay } from './base/right-of-way.ts'
 import { addressRules } from './catalog/address.ts'
 import { assertNoStubKinds, OpenCatalogs } from './catalog/open-catalog.ts'
 import type { Config } from './config.ts'
+import { DocumentCodec } from './contract/document/document-codec.ts'
 import { type Detection, startDetection } from './detection/start-detection.ts'
 import type { EngineKinds } from './engine/engine-kinds.ts'
 import { prepareReadDirectory } from './engine/open-engines.ts'
@@ -163,6 +164,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: publicUrl,
   })
   const drain = new Drain()
+  const codec = new DocumentCodec()
   const routes = assembleRoutes({
     config,
     gateway,
@@ -170,6 +172,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     licensed,
     lineage,
     states,
+    codec,
     detection,
     drain,
     journal,
@@ -248,6 +251,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await detection.stop()
       await metricsListener.stop(true)
       await policies.close()
+      codec.close()
       for (const kind of engines.values()) await kind.close()
       catalogs.close()
     },

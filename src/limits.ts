@@ -195,6 +195,12 @@ export const limits = {
   contractNameBytesMax: 1 * KiB,
   contractKeyColumnsMax: 32,
   contractRelationshipsMax: 100,
+  /** Bounds of a contract document: bytes, levels, and expansions of aliases. */
+  contractDocumentBytesMax: 1 * MiB,
+  contractDocumentDepthMax: 64,
+  contractDocumentAliasesMax: 100,
+  /** Milliseconds that a worker may take for one task on a document. */
+  contractDocumentMs: 20_000,
   catalogAnswerBytesMax: 64 * MiB,
   /** Memory of one catalog database, of which 5,000 tables take 400 MiB, and its temporary files. */
   catalogHeapBytesMax: 1024 * MiB,

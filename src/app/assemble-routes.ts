@@ -11,6 +11,8 @@ import { webhookOperations } from '../auth/webhooks/operations.ts'
 import { Fault } from '../base/fault.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
+import type { DocumentCodec } from '../contract/document/document-codec.ts'
+import { documentOperations } from '../contract/document/operations.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
@@ -39,6 +41,14 @@ import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { Auth } from './assemble-auth.ts'
 
+const contractOperations = [
+  ...tableOperations,
+  ...documentOperations,
+  ...policyOperations,
+  ...pinOperations,
+  ...oversightOperations,
+]
+
 interface RouteParts {
   readonly config: Config
   readonly gateway: GatewayParts
@@ -46,6 +56,7 @@ interface RouteParts {
   readonly licensed: Licensed
   readonly lineage: LineageReceiver
   readonly states: TableStates
+  readonly codec: DocumentCodec
   readonly detection: Detection
   readonly drain: Drain
   readonly journal: AcceptedJournal | undefined
@@ -55,7 +66,8 @@ interface RouteParts {
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, lineage, states, detection, drain, journal, publicUrl } = parts
+  const { config, gateway, auth, licensed, lineage, states, codec, detection, drain, journal, publicUrl } =
+    parts
   const { store, policies, log, clock } = gateway
   const { internalAdminOrgId } = config.idp
   const admit = admitter({
@@ -66,12 +78,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
   })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
-    ...bind([...tableOperations, ...policyOperations, ...pinOperations, ...oversightOperations], {
-      store,
-      clock,
-      states,
-      checkPolicies,
-    }),
+    ...bind(contractOperations, { store, clock, states, checkPolicies, codec }),
     ...bind(explainOperations, { store, states }),
     ...bind(usageOperations, { store }),
     ...bind([...refusalOperations, ...writeOversightOperations, ...graphOperations], { store }),

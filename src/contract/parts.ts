@@ -7,6 +7,7 @@ import type { OperationContext, SessionAccess } from '../core/operation.ts'
 import { operationsOf } from '../http/declare.ts'
 import type { Store } from '../store/store.ts'
 import type { ChangeContext, CheckPolicies } from './change.ts'
+import type { DocumentCodec } from './document/document-codec.ts'
 
 export interface ContractParts {
   readonly store: Store
@@ -14,6 +15,7 @@ export interface ContractParts {
   readonly states: TableStates
   /** Finds the problems that the read path would have with a table's policies. */
   readonly checkPolicies: CheckPolicies
+  readonly codec: DocumentCodec
 }
 
 /** Declares an operation on contracts. */
@@ -33,7 +35,7 @@ export const overseeing = { scope: 'read', roles: ['steward', 'administrator'] }
 export async function changeOf({
   parts,
   caller,
-}: OperationContext<ContractParts, SessionAccess>): Promise<ChangeContext> {
+}: Pick<OperationContext<ContractParts, SessionAccess>, 'parts' | 'caller'>): Promise<ChangeContext> {
   const { store, checkPolicies } = parts
   return { store, checkPolicies, tenant: caller.tenant, actor: await caller.actor() }
 }

@@ -6,7 +6,7 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { findCatalogCredential } from '../store/catalog-credential/catalog-credentials.ts'
-import { pinTable } from '../store/contract/pins.ts'
+import { type NewPin, pinTable } from '../store/contract/pins.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import type { ChangeContext } from './change.ts'
 import { pinView } from './list-pins.ts'
@@ -26,12 +26,20 @@ export interface WantedPin {
  * Pins a table to a snapshot that the catalog holds at this moment.
  * @throws Fault `not_found` for an unknown catalog or table, `unprocessable` when the table has no such snapshot
  */
-export async function pinSnapshot(
-  { states, clock }: PinParts,
-  on: ChangeContext,
+export async function pinSnapshot(parts: PinParts, on: ChangeContext, table: TableRef, wanted: WantedPin) {
+  const change = { table, actor: on.actor, atMs: parts.clock.now() }
+  return pinView(
+    await pinTable(on.store, on.tenant, change, await findSnapshot(parts.states, on, table, wanted)),
+  )
+}
+
+/** Finds a snapshot in its catalog. @throws Fault as {@link pinSnapshot} */
+export async function findSnapshot(
+  states: TableStates,
+  on: Pick<ChangeContext, 'store' | 'tenant'>,
   table: TableRef,
   { catalog, snapshotId }: WantedPin,
-) {
+): Promise<NewPin> {
   const credential = await findCatalogCredential(on.store, on.tenant, catalog)
   if (credential === undefined) throw new Fault('not_found', 'There is no such catalog.')
   const state = await loadState(() => states.load(on.tenant, credential, table))
@@ -41,8 +49,7 @@ export async function pinSnapshot(
   const schemaId = state.snapshotSchemaIds.get(snapshotId) ?? state.currentSchemaId
   const columns = state.schemas.get(schemaId)
   if (columns === undefined) throw new Fault('unprocessable', 'The table has no schema of the snapshot.')
-  const change = { table, actor: on.actor, atMs: clock.now() }
-  return pinView(await pinTable(on.store, on.tenant, change, { snapshotId, schemaId, columns, catalog }))
+  return { snapshotId, schemaId, columns, catalog }
 }
 
 async function loadState(load: () => Promise<TableState>): Promise<TableState> {

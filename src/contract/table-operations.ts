@@ -90,7 +90,10 @@ export const tableOperations = [
     path: tablePath,
     access: changing,
     input: object({ ...tableAddress, id: nonEmpty, version: ordinal, ...schemaMembers }),
-    faults: { unprocessable: 'It names a column that its table does not have.' },
+    faults: {
+      conflict: 'The contract has a document: change that.',
+      unprocessable: 'It names a column that its table does not have.',
+    },
     examples: [
       {
         input: {
@@ -116,7 +119,10 @@ export const tableOperations = [
     path: tablePath,
     access: changing,
     input: object(tableAddress),
-    faults: { not_found: 'The table is under no contract.' },
+    faults: {
+      not_found: 'The table is under no contract.',
+      conflict: 'The contract has a document: end that.',
+    },
     run: async (context, input) =>
       await orNotFound(deleteContract(await changeOf(context), addressed(input))),
   }),

@@ -10,6 +10,9 @@ import type { SessionKind } from './session.ts'
 export const contractActions = [
   'put-contract',
   'delete-contract',
+  'put-contract-document',
+  'edit-contract-document',
+  'delete-contract-document',
   'put-row-filter',
   'delete-row-filter',
   'put-mask',

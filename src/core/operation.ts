@@ -89,6 +89,8 @@ export interface Declaration<
   /** Reasons to fail by kind, besides those that follow from `access` and `input`. */
   readonly faults?: Partial<Record<FaultKind, string>>
   readonly examples?: readonly { readonly input: object; readonly output?: object }[]
+  /** Content types of a body that no schema describes. */
+  readonly media?: { readonly request?: readonly string[]; readonly response?: readonly string[] }
   /** Offered to AI agents as a tool. Default: not. */
   readonly mcp?: true
 }

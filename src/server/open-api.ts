@@ -42,6 +42,21 @@ const about = {
                 minimum: 0,
                 description: 'For a statement: UTF-8 bytes before the place of the error',
               },
+              problems: {
+                type: 'array',
+                description: 'For a contract document: all that is wrong with it',
+                items: {
+                  type: 'object',
+                  additionalProperties: false,
+                  required: ['message'],
+                  properties: {
+                    line: { type: 'integer', minimum: 1 },
+                    column: { type: 'integer', minimum: 1 },
+                    path: { ...text, description: 'JSON Pointer' },
+                    message: text,
+                  },
+                },
+              },
             },
           },
         },

@@ -5,6 +5,7 @@ import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
+import { documentOperations } from '../../src/contract/document/operations.ts'
 import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
 import { policyOperations } from '../../src/contract/policy-operations.ts'
@@ -92,6 +93,7 @@ interface Step {
   readonly action: string
   readonly path: string
   readonly body?: unknown
+  readonly headers?: Readonly<Record<string, string>>
   readonly subject?: object
 }
 
@@ -104,6 +106,9 @@ const policy = { ...orders, kind: 'schema', definition_cel: 'true' }
 const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
 const config_json = { warehouse: 'w', credential: 'a:Zk4canary' }
 const lake = '/admin/tenants/{tenant}/catalogs/lake'
+
+const document = '/api/v1/contracts/documents/d'
+const documentText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
 
 /** One call for each operation that administers, in an order in which they succeed. */
 const steps: Readonly<Record<string, Step>> = {
@@ -178,6 +183,23 @@ const steps: Readonly<Record<string, Step>> = {
   delete_column_row_filter: { action: 'delete-row-filter', path: `${column}/row-filters/f` },
   delete_tag_row_filter: { action: 'delete-row-filter', path: `${tag}/row-filters/f` },
   delete_contract: { action: 'delete-contract', path: table, subject: orders },
+  put_contract_document: {
+    action: 'put-contract-document',
+    path: document,
+    body: documentText,
+    headers: { 'content-type': 'application/yaml' },
+    subject: { contract: 'd' },
+  },
+  edit_contract_document: {
+    action: 'edit-contract-document',
+    path: document,
+    body: [{ op: 'replace', path: '/version', value: '1.0.1' }],
+    headers: {
+      'content-type': 'application/json-patch+json',
+      'if-match': `"${new Bun.CryptoHasher('sha256').update(documentText).digest('hex')}"`,
+    },
+  },
+  delete_contract_document: { action: 'delete-contract-document', path: document },
   decide_finding: {
     action: 'decide-finding',
     path: '/api/v1/detection/findings/{finding}/decisions',
@@ -195,6 +217,7 @@ const administering = (
     ...adminOperations,
     ...ownOperations,
     ...tableOperations,
+    ...documentOperations,
     ...policyOperations,
     ...pinOperations,
     ...oversightOperations,
@@ -224,7 +247,7 @@ describe('a change over HTTP', () => {
     const requestId = `request-${name}`
     const response = await call(service, method, path, {
       secret: isAdmin ? service.operator : steward.secret,
-      headers: { 'x-request-id': requestId },
+      headers: { 'x-request-id': requestId, ...step.headers },
       ...(step.body !== undefined && { body: step.body }),
     })
     expect(response.status).toBeLessThan(300)

@@ -1,6 +1,9 @@
-/** Runs the commands of docs/contracts.md and docs/usage.md as a reader would paste them. */
+/** Runs the commands of docs/contracts.md, docs/usage.md and docs/odcs.md as a reader would paste them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
 import { commitColumns } from '../support/governed.ts'
@@ -30,16 +33,21 @@ test('the commands do what the pages say', async () => {
   await recordUsage(service.store, tenant, usageRecord({ startedAtMs: Date.UTC(2026, 5, 1) }))
   const secret = await session(service, tenant, ['read', 'admin'], ['steward'], 'stella')
 
-  const text = `${await page('contracts')}\n${await page('usage')}`
+  // Its contract is ended, so that a document can govern the table.
+  const end = '```sh\ncall -X DELETE $api/tables/sales/orders\n```'
+  const text = [await page('contracts'), await page('usage'), end, await page('odcs')].join('\n')
   const script = commands(text)
     .replaceAll('https://covenant.example', service.app.url.href.replace(/\/$/, ''))
     .replaceAll('curl -sS', 'curl -sS --fail-with-body')
+  const directory = mkdtempSync(join(tmpdir(), 'covenant-docs-'))
   const shell = Bun.spawn(['bash', '-e', '-c', script], {
+    cwd: directory,
     env: { ...process.env, SECRET: secret },
     stdout: 'pipe',
     stderr: 'pipe',
   })
   const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
+  rmSync(directory, { recursive: true })
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
   expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["auditor"]')
   expect(out).toContain(`"kind":"pin","snapshot_id":"${firstSnapshotId}"`)
@@ -47,4 +55,6 @@ test('the commands do what the pages say', async () => {
   expect(out).toMatch(/"version":2,"state":"active",[^\n]*"description":"Number of the order"/)
   expect(out).toContain('"action":"delete-row-filter"')
   expect(out).toContain('{"items":[{"key":"sales.orders","queries":1,')
+  expect(out).toContain('"path":"schema[0].customProperties.covenant.rowFilters","outcome":"enforced"')
+  expect(out).toMatch(/"number":2,"version":"1.0.1"/)
 })

@@ -315,6 +315,24 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     await succeed('GET', `/api/v1/${path}`, as)
 })
 
+test('says what contract documents answer', async () => {
+  const as = { secret: steward }
+  const path = '/api/v1/contracts/documents/d'
+  const body = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
+  const yaml = { 'content-type': 'application/yaml' }
+  const { sha256 } = await succeed('PUT', path, { ...as, body, headers: yaml })
+  expect((await ask('PUT', path, { ...as, body: `${body}id: d\n`, headers: yaml })).status).toBe(422)
+  const accept = (type: string) => ({ ...as, headers: { accept: type } })
+  await succeed('GET', path, accept('application/json'))
+  expect((await ask('GET', path, accept('text/html'))).status).toBe(406)
+  const headers = { 'content-type': 'application/json-patch+json', 'if-match': `"${sha256}"` }
+  const patch = { ...as, headers, body: [{ op: 'replace', path: '/version', value: '1.0.1' }] }
+  await succeed('PATCH', path, patch)
+  expect((await ask('PATCH', path, patch)).status).toBe(409)
+  await succeed('DELETE', path, as)
+  await succeed('GET', '/api/v1/contracts/document-extension', as)
+})
+
 test('says what webhooks and probes answer', async () => {
   const now = Date.now()
   const event = JSON.stringify({ id: 'evt_1', event: 'other', type: 'other', data: {} })

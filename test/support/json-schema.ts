@@ -39,6 +39,20 @@ const errorModel: Schema = {
         code: { type: 'integer' },
         sqlstate: { type: 'string' },
         position: { type: 'integer', minimum: 0 },
+        problems: {
+          type: 'array',
+          items: {
+            type: 'object',
+            additionalProperties: false,
+            required: ['message'],
+            properties: {
+              line: { type: 'integer', minimum: 1 },
+              column: { type: 'integer', minimum: 1 },
+              path: { type: 'string' },
+              message: { type: 'string', minLength: 1 },
+            },
+          },
+        },
       },
     },
   },

@@ -38,7 +38,7 @@ export const errorSchema = { $ref: '#/components/schemas/Error' } as const
 
 /** The Operation Object of a declaration. */
 export function describeOperation(operation: Operation): DescribedOperation {
-  const { name, tag, summary, description, access, input, output, examples } = operation
+  const { name, tag, summary, description, access, input, output, examples, media } = operation
   const status = operation.status ?? (output === undefined ? 204 : 200)
   const parameters = parametersOf(operation)
   const { body } = placesOf(operation)
@@ -46,6 +46,7 @@ export function describeOperation(operation: Operation): DescribedOperation {
   const success = {
     description: successes[status],
     ...(output !== undefined && { content: json(output, example?.output) }),
+    ...(media?.response !== undefined && { content: rawContent(media.response) }),
   }
   const inBody = (members: object) =>
     Object.fromEntries(Object.entries(members).filter(([member]) => body.includes(member)))
@@ -56,6 +57,9 @@ export function describeOperation(operation: Operation): DescribedOperation {
     ...(description !== undefined && { description }),
     ...('open' in access && access.open !== 'browser' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
+    ...(media?.request !== undefined && {
+      requestBody: { required: true, content: rawContent(media.request) },
+    }),
     ...(body.length > 0 && {
       requestBody: {
         required: true,
@@ -74,6 +78,11 @@ export function describeOperation(operation: Operation): DescribedOperation {
 }
 
 const successes = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done', 302: 'Redirect' } as const
+
+/** A body that is not JSON, or whose schema is elsewhere. */
+function rawContent(types: readonly string[]) {
+  return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
+}
 
 function json(schema: object, example?: object) {
   return { 'application/json': { schema, ...(example !== undefined && { example }) } }

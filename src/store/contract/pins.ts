@@ -55,13 +55,23 @@ export async function pinTable(
   store: Store,
   tenant: TenantId,
   change: PinChange,
+  pin: NewPin,
+): Promise<PinEvent> {
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await lockContracts(tx)
+    return await appendPin(tx, tenant, change, pin)
+  })
+}
+
+/** As {@link pinTable}, in the transaction of a caller who holds the lock of contracts. */
+export function appendPin(
+  tx: Tx,
+  tenant: TenantId,
+  change: PinChange,
   { snapshotId, schemaId, columns, catalog }: NewPin,
 ): Promise<PinEvent> {
   const value = { snapshot_id: String(snapshotId), schema_id: String(schemaId), catalog }
-  return await store.tenantTransaction(tenant, async (tx) => {
-    await lockContracts(tx)
-    return await appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
-  })
+  return appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
 }
 
 /** Ends a table's pin. @throws Fault `conflict` where it is not pinned, `not_found` as {@link pinTable} */

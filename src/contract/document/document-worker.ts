@@ -1,0 +1,23 @@
+/** The worker thread: performs one task on a contract document at a time. It has no access to the store. */
+
+import { parentPort } from 'node:worker_threads'
+import {
+  type DocumentOutcome,
+  type DocumentTask,
+  performDocumentTask,
+} from '../../wire/odcs/document-task.ts'
+
+export interface DocumentRequest {
+  readonly taskId: number
+  readonly task: DocumentTask
+}
+
+export interface DocumentResult {
+  readonly taskId: number
+  readonly outcome: DocumentOutcome
+}
+
+parentPort?.on('message', ({ taskId, task }: DocumentRequest) => {
+  const result: DocumentResult = { taskId, outcome: performDocumentTask(task) }
+  parentPort?.postMessage(result)
+})

@@ -1,0 +1,96 @@
+/** Sends the document of a contract's version in force, as received or converted, and reads it for an edit. */
+
+import { Fault } from '../../base/fault.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import {
+  activeVersion,
+  type ContractVersion,
+  documentOf,
+  type RunQuery,
+} from '../../store/contract/versions.ts'
+import type { Store } from '../../store/store.ts'
+import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
+import type { ReadDocument } from '../../wire/odcs/document-task.ts'
+import type { DocumentEdit } from '../../wire/odcs/edit-document.ts'
+import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import type { ChangeContext } from '../change.ts'
+import type { DocumentCodec } from './document-codec.ts'
+import { acceptedFormat, contentTypes, convertContractDocument, readContractDocument } from './read.ts'
+
+interface ExportParts {
+  readonly store: Store
+  readonly codec: DocumentCodec
+}
+
+/**
+ * The document in force. Its ETag is the SHA-256 of the stored bytes where those are sent.
+ * @throws Fault `not_found`, `not_acceptable`, `unprocessable` where another version cannot say it
+ */
+export async function exportDocument(
+  { store, codec }: ExportParts,
+  tenant: TenantId,
+  contract: string,
+  request: Request,
+): Promise<Response> {
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
+  const version = await documentInForce(run, tenant, contract)
+  const bytes = await documentOf(run, tenant, version)
+  return await sendDocument(codec, version, bytes, request)
+}
+
+/** Sends a version's document in the form that the request asks for. @throws Fault as {@link exportDocument} */
+export async function sendDocument(
+  codec: DocumentCodec,
+  { format: own, apiVersion: written, sha256, state }: ContractVersion,
+  bytes: Uint8Array,
+  request: Request,
+): Promise<Response> {
+  const format = acceptedFormat(request.headers.get('accept'), own)
+  const apiVersion = wantedApiVersion(request)
+  const unchanged = format === own && (apiVersion === undefined || apiVersion === written)
+  const conversion = { format, status: state, ...(apiVersion !== undefined && { apiVersion }) }
+  const body = unchanged
+    ? bytes
+    : await convertContractDocument(codec, { kind: 'convert', bytes, format: own, conversion })
+  return new Response(body as Uint8Array<ArrayBuffer>, {
+    headers: {
+      'content-type': contentTypes[format],
+      vary: 'accept',
+      ...(unchanged && { etag: `"${sha256}"` }),
+    },
+  })
+}
+
+function wantedApiVersion(request: Request) {
+  const given = new URL(request.url).searchParams.get('apiVersion')
+  if (given === null) return undefined
+  const found = writtenApiVersions.find((version) => version === given)
+  if (found === undefined)
+    throw new Fault('bad_request', `\`apiVersion\` must be one of ${writtenApiVersions.join(', ')}.`)
+  return found
+}
+
+async function documentInForce(run: RunQuery, tenant: TenantId, contract: string): Promise<ContractVersion> {
+  const version = await activeVersion(run, tenant, contract)
+  if (version === undefined) throw new Fault('not_found', 'The contract has no document in force.')
+  return version
+}
+
+/**
+ * The document in force with the edits made.
+ * @throws Fault `not_found`; `conflict` where another document is in force; `unprocessable` where it cannot be edited so
+ */
+export async function editedDocument(
+  { codec }: ExportParts,
+  { store, tenant }: ChangeContext,
+  change: { readonly id: string; readonly edits: readonly DocumentEdit[]; readonly editedFrom: string },
+): Promise<{ readonly read: ReadDocument; readonly format: DocumentFormat }> {
+  const { id, edits, editedFrom } = change
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
+  const version = await documentInForce(run, tenant, id)
+  if (version.sha256 !== editedFrom)
+    throw new Fault('conflict', 'Another document is in force. Load it and make the patch again.')
+  const { format } = version
+  const bytes = await documentOf(run, tenant, version)
+  return { read: await readContractDocument(codec, id, { kind: 'edit', bytes, format, edits }), format }
+}

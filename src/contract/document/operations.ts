@@ -1,0 +1,173 @@
+/** Declares the operations on contract documents of the Open Data Contract Standard, and serves our extension of it. */
+
+import { Fault } from '../../base/fault.ts'
+import type { RawContext, SessionAccess } from '../../core/operation.ts'
+import { pathPattern } from '../../http/operation-path.ts'
+import { readBodyOf } from '../../http/read-body.ts'
+import { anyObject, described, flag, list, maybe, object, oneOf, ordinal, text } from '../../http/schemas.ts'
+import { limits } from '../../limits.ts'
+import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
+import type { ReadDocument } from '../../wire/odcs/document-task.ts'
+import { fieldOutcomes } from '../../wire/odcs/field-report.ts'
+import covenantSchema from '../../wire/odcs/schemas/covenant.schema.json' with { type: 'json' }
+import {
+  type ContractParts,
+  changeOf,
+  changing,
+  contractsPath,
+  operation,
+  orNotFound,
+  overseeing,
+  reading,
+} from '../parts.ts'
+import { deleteDocument } from './delete-document.ts'
+import { editedDocument, exportDocument } from './export-document.ts'
+import { type PutVersion, putDocument } from './put-document.ts'
+import { contentTypes, formatOfBody, readContractDocument } from './read.ts'
+import { readEdits } from './read-edits.ts'
+
+export const documentPath = `${contractsPath}/documents/{id}` as const
+const tag = 'contracts'
+const yamlOrJson = Object.values(contentTypes)
+
+const field = object({
+  path: described(text, 'items of lists are counted together'),
+  outcome: described(
+    oneOf(fieldOutcomes),
+    'enforced: requests are refused or altered by it; stored: shown or compared, and not enforced; ignored: only kept',
+  ),
+  count: described(ordinal, 'how often the field is there'),
+})
+const imported = object({
+  id: text,
+  number: described(ordinal, 'rises by one with each version'),
+  version: described(text, 'as the document says'),
+  api_version: text,
+  sha256: text,
+  state: text,
+  unverified: described(flag, 'whether it is in force without checks'),
+  fields: list(field),
+})
+const malformed = {
+  bad_request: 'The content type or a header is missing or malformed.',
+  unprocessable:
+    'The document is refused, or cannot be put in force; see `error.problems` for lines and columns.',
+  payload_too_large: `The document is larger than ${limits.contractDocumentBytesMax} bytes.`,
+  conflict: 'Another document is in force meanwhile, or another contract governs a table.',
+}
+
+type Context = RawContext<ContractParts, SessionAccess>
+
+export const documentOperations = [
+  operation({
+    name: 'get_contract_document',
+    tag,
+    summary:
+      'The document of a contract’s version in force: its bytes as received, unless another form is asked for',
+    method: 'GET',
+    path: documentPath,
+    // A document holds the text of row filters, which readers do not see.
+    access: overseeing,
+    input: object({
+      id: text,
+      apiVersion: maybe(described(oneOf(writtenApiVersions), 'default: the document’s own')),
+    }),
+    headers: { Accept: { description: 'application/yaml or application/json; default: as received' } },
+    media: { response: yamlOrJson },
+    status: 200,
+    faults: {
+      not_found: 'The contract has no document.',
+      not_acceptable: 'The document cannot be had in that format.',
+      unprocessable: 'That version of the standard has no word for a field; see `error.problems`.',
+    },
+    respond: ({ parts, caller, request }) =>
+      exportDocument(parts, caller.tenant, idOf(request, documentPath), request),
+  }),
+  operation({
+    name: 'put_contract_document',
+    tag,
+    summary: 'Imports a document and puts it in force at once, without life cycle and checks',
+    method: 'PUT',
+    path: documentPath,
+    access: changing,
+    input: object({ id: text }),
+    media: { request: yamlOrJson },
+    output: imported,
+    faults: malformed,
+    respond: async (context) => {
+      const { parts, request } = context
+      const format = formatOfBody(request)
+      const bytes = await bodyOf(context)
+      const id = idOf(request, documentPath)
+      const read = await readContractDocument(parts.codec, id, { kind: 'read', bytes, format })
+      const on = await changeOf(context)
+      return Response.json(
+        importView(read, await putDocument(parts, on, { read, format, action: 'put-contract-document' })),
+      )
+    },
+  }),
+  operation({
+    name: 'edit_contract_document',
+    tag,
+    summary: 'Changes single paths of the document in force, by JSON Patch, and puts the result in force',
+    method: 'PATCH',
+    path: documentPath,
+    access: changing,
+    input: object({ id: text }),
+    headers: {
+      'If-Match': { description: 'the ETag of the document that the patch was made for', required: true },
+    },
+    media: { request: ['application/json-patch+json'] },
+    output: imported,
+    faults: { ...malformed, not_found: 'The contract has no document.' },
+    respond: async (context) => {
+      const { parts, request } = context
+      const id = idOf(request, documentPath)
+      const { edits, editedFrom } = readEdits(request, await bodyOf(context))
+      const on = await changeOf(context)
+      const { read, format } = await editedDocument(parts, on, { id, edits, editedFrom })
+      const put = { read, format, action: 'edit-contract-document', editedFrom } as const
+      return Response.json(importView(read, await putDocument(parts, on, put)))
+    },
+  }),
+  operation({
+    name: 'delete_contract_document',
+    tag,
+    summary: 'Ends the contract on all its tables; filters, masks and tags stay',
+    method: 'DELETE',
+    path: documentPath,
+    access: changing,
+    input: object({ id: text }),
+    faults: { not_found: 'The contract has no document in force.' },
+    run: async (context, { id }) => await orNotFound(deleteDocument(await changeOf(context), id)),
+  }),
+  operation({
+    name: 'get_document_extension',
+    tag,
+    summary: 'The JSON Schema of the custom property `covenant` in documents',
+    method: 'GET',
+    path: `${contractsPath}/document-extension`,
+    access: reading,
+    output: anyObject,
+    run: async () => covenantSchema,
+  }),
+]
+
+/** The contract that a request's path names. */
+export function idOf(request: Request, path: string): string {
+  const { id = '' } = pathPattern(path).exec(new URL(request.url).pathname)?.groups ?? {}
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    throw new Fault('bad_request', 'The path is not percent-encoded UTF-8.')
+  }
+}
+
+async function bodyOf({ request, again }: Context): Promise<Uint8Array> {
+  return (await readBodyOf(request, limits.contractDocumentBytesMax, again)).bytes
+}
+
+function importView({ model, fields }: ReadDocument, { number, sha256, state, unverified }: PutVersion) {
+  const { id, version, apiVersion: api_version } = model
+  return { id, number, version, api_version, sha256, state, unverified, fields }
+}

@@ -1,0 +1,100 @@
+/**
+ * Imports a contract document and puts it in force at once: the short way, without life cycle and without checks. One
+ * transaction stores the version, ends the earlier one, and changes what governs the tables.
+ */
+
+import type { Clock } from '../../base/clock.ts'
+import { Fault } from '../../base/fault.ts'
+import type { TableStates } from '../../catalog/table-states.ts'
+import type { ContractAction } from '../../core/administration.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { RecordedChange } from '../../store/contract/changes.ts'
+import { appendPin, type NewPin } from '../../store/contract/pins.ts'
+import { governing, putInForce } from '../../store/contract/put-in-force.ts'
+import { activeVersion, addVersion, type ContractVersion, setState } from '../../store/contract/versions.ts'
+import { loadGovernance } from '../../store/governance/governance.ts'
+import type { ReadDocument } from '../../wire/odcs/document-task.ts'
+import type { ContractModel } from '../../wire/odcs/model.ts'
+import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { type ChangeContext, changeContracts } from '../change.ts'
+import { findSnapshot } from '../pin-table.ts'
+import { declaredBy } from './declared.ts'
+
+export interface PutDocument {
+  readonly read: ReadDocument
+  readonly format: DocumentFormat
+  readonly action: Extract<ContractAction, 'put-contract-document' | 'edit-contract-document'>
+  /** SHA-256 of the document that an edit began with; another one in force refuses it. */
+  readonly editedFrom?: string
+}
+
+export interface PutDocumentParts {
+  readonly states: TableStates
+  readonly clock: Clock
+}
+
+/** The version that is in force afterwards. */
+export type PutVersion = Pick<ContractVersion, 'number' | 'sha256' | 'state' | 'unverified'>
+
+/**
+ * Puts a document in force. The bytes that are in force already change nothing.
+ * @throws Fault `conflict` where another document is in force than the edit began with, or another contract governs a
+ * table; `unprocessable` or `not_found` where it cannot be put in force
+ */
+export async function putDocument(
+  parts: PutDocumentParts,
+  on: ChangeContext,
+  { read, format, action, editedFrom }: PutDocument,
+): Promise<PutVersion> {
+  const { tenant } = on
+  const { model, bytes } = read
+  const contract = model.id
+  const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  const now = await activeVersion(
+    (text, params) => on.store.tenantQuery(tenant, text, params),
+    tenant,
+    contract,
+  )
+  if (now?.sha256 === sha256) return now
+  const declared = declaredBy(model)
+  const pins = await wantedPins(parts, on, model)
+  let number = 0
+  const value = { version: model.version, sha256, format }
+  const made: Pick<RecordedChange, 'action' | 'subject'> = { action, subject: { contract } }
+  await changeContracts(on, { ...made, value }, async (tx) => {
+    const before = await activeVersion((text, params) => tx.query(text, params), tenant, contract)
+    if (before?.sha256 !== (editedFrom ?? now?.sha256))
+      throw new Fault('conflict', 'Another document was put in force meanwhile. Load it and try again.')
+    if (before !== undefined) await setState(tx, tenant, before, 'retired')
+    const version = { contract, format, body: bytes, sha256, model, state: 'active', unverified: true }
+    number = await addVersion(tx, tenant, { ...version, by: on.actor })
+    const concerned = await putInForce(tx, tenant, {
+      contract,
+      number,
+      before: before?.model,
+      after: model,
+      declared,
+    })
+    for (const { table, pin } of pins)
+      await appendPin(tx, tenant, { table, actor: on.actor, atMs: parts.clock.now() }, pin)
+    return concerned
+  })
+  return { number, sha256, state: 'active', unverified: true }
+}
+
+/** The pins of a model that differ from the tables' present ones. */
+export async function wantedPins(
+  { states }: Pick<PutDocumentParts, 'states'>,
+  on: ChangeContext,
+  model: ContractModel,
+): Promise<readonly { readonly table: TableRef; readonly pin: NewPin }[]> {
+  const wanted = governing(model).flatMap(({ table, pin }) => (pin === undefined ? [] : [{ table, pin }]))
+  const found: { readonly table: TableRef; readonly pin: NewPin }[] = []
+  for (const { table, pin } of wanted) {
+    const snapshotId = BigInt(pin.snapshotId)
+    const governance = await loadGovernance(on.store, on.tenant, table)
+    if (governance?.pin?.snapshotId === snapshotId) continue
+    found.push({ table, pin: await findSnapshot(states, on, table, { catalog: pin.catalog, snapshotId }) })
+  }
+  return found
+}

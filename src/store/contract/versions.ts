@@ -1,0 +1,153 @@
+/**
+ * Stores and finds the versions of contracts that came as a document. A version's document never changes; who may
+ * change its state is the caller's to decide.
+ */
+
+import type { Actor } from '../../core/administration.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { ContractModel } from '../../wire/odcs/model.ts'
+import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { storableJson, storableText } from '../database/names.ts'
+import type { Param, Tx } from '../database/session.ts'
+
+export interface NewVersion {
+  readonly contract: string
+  readonly format: DocumentFormat
+  /** As received. */
+  readonly body: Uint8Array
+  /** Hex. */
+  readonly sha256: string
+  readonly model: ContractModel
+  readonly state: string
+  /** Whether it becomes active without checks. */
+  readonly unverified: boolean
+  readonly by: Actor
+}
+
+export interface ContractVersion {
+  readonly contract: string
+  /** Rises by one with each version of the contract. */
+  readonly number: number
+  /** What the document says of itself. */
+  readonly version: string
+  readonly apiVersion: string
+  readonly format: DocumentFormat
+  readonly sha256: string
+  readonly model: ContractModel
+  readonly state: string
+  readonly unverified: boolean
+  readonly createdAt: Date
+  readonly createdBy: Actor
+}
+
+export type RunQuery = <Row extends object>(
+  text: string,
+  params?: readonly Param[],
+) => Promise<readonly Row[]>
+
+interface Row {
+  readonly contract_id: string
+  readonly number: number
+  readonly version: string
+  readonly api_version: string
+  readonly format: DocumentFormat
+  readonly sha256: string
+  readonly model: ContractModel
+  readonly state: string
+  readonly unverified: boolean
+  readonly created_at: Date
+  readonly created_by: Actor
+}
+
+const columns = `contract_id, number, version, api_version, format, encode(sha256, 'hex') as sha256, model, state,
+  unverified, created_at, created_by`
+
+/** Adds a version after the contract's last one. The caller holds the lock of contracts. @returns its number */
+export async function addVersion(tx: Tx, tenant: TenantId, version: NewVersion): Promise<number> {
+  const { contract, format, body, sha256, model, state, unverified, by } = version
+  const [row] = await tx.query<{ number: number }>(
+    `insert into svc.contract_version (tenant_id, contract_id, number, version, api_version, format, body, sha256,
+       model, state, unverified, created_by)
+     select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, decode($7, 'hex'), $8::text::jsonb, $9, $10::bool,
+       $11::text::jsonb
+     from svc.contract_version where tenant_id = $1 and contract_id = $2
+     returning number`,
+    [
+      ...[tenant, contract, storableText(model.version), model.apiVersion, format, body, sha256],
+      ...[storableJson(model), state, unverified, storableJson(by)],
+    ],
+  )
+  return row?.number ?? 0
+}
+
+/** The versions of a contract in one of these states, newest first. */
+export async function versionsIn(
+  run: RunQuery,
+  tenant: TenantId,
+  contract: string,
+  states: readonly string[],
+): Promise<readonly ContractVersion[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and contract_id = $2
+       and state in (select jsonb_array_elements_text($3::text::jsonb)) order by number desc`,
+    [tenant, storableText(contract), JSON.stringify(states)],
+  )
+  return rows.map(versionOf)
+}
+
+/** The version that is in force; undefined where there is none. */
+export async function activeVersion(
+  run: RunQuery,
+  tenant: TenantId,
+  contract: string,
+): Promise<ContractVersion | undefined> {
+  return (await versionsIn(run, tenant, contract, ['active']))[0]
+}
+
+/** Whether a contract has a version that governs, or may come to govern. */
+export async function hasVersions(run: RunQuery, tenant: TenantId, contract: string): Promise<boolean> {
+  const [row] = await run<{ found: boolean }>(
+    `select exists (select 1 from svc.contract_version where tenant_id = $1 and contract_id = $2
+       and state not in ('retired', 'rejected', 'withdrawn', 'failed')) as found`,
+    [tenant, storableText(contract)],
+  )
+  return row?.found === true
+}
+
+/** The bytes of a version's document, as received. */
+export async function documentOf(
+  run: RunQuery,
+  tenant: TenantId,
+  { contract, number }: Pick<ContractVersion, 'contract' | 'number'>,
+): Promise<Uint8Array> {
+  const [row] = await run<{ body: Uint8Array }>(
+    'select body from svc.contract_version where tenant_id = $1 and contract_id = $2 and number = $3::int',
+    [tenant, storableText(contract), number],
+  )
+  return new Uint8Array(row?.body ?? [])
+}
+
+/** Gives a version another state. */
+export async function setState(
+  tx: Tx,
+  tenant: TenantId,
+  { contract, number }: Pick<ContractVersion, 'contract' | 'number'>,
+  state: string,
+): Promise<void> {
+  await tx.query(
+    `update svc.contract_version set state = $4 where tenant_id = $1 and contract_id = $2 and number = $3::int`,
+    [tenant, contract, number, state],
+  )
+}
+
+function versionOf(row: Row): ContractVersion {
+  const { contract_id, api_version, created_at, created_by, ...same } = row
+  return {
+    ...same,
+    contract: contract_id,
+    apiVersion: api_version,
+    createdAt: created_at,
+    createdBy: created_by,
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * Says of each field of a document what Covenant does with it, so that nothing looks enforced that is not. Fields of
+ * list items are counted together, but for the objects of `schema`, which differ by whether they name a table.
+ */
+
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import type { ContractModel } from './model.ts'
+import type { ContractDocument } from './read-document.ts'
+
+export const fieldOutcomes = ['enforced', 'stored', 'ignored'] as const
+/**
+ * `enforced`: a request that breaks it is refused or altered. `stored`: shown, or compared with other versions, and
+ * enforced nowhere. `ignored`: kept in the document, and read by nothing here.
+ */
+export type FieldOutcome = (typeof fieldOutcomes)[number]
+
+export interface ReportedField {
+  /** As `schema[0].properties[].required`. */
+  readonly path: string
+  readonly outcome: FieldOutcome
+  /** How often the field is there. */
+  readonly count: number
+}
+
+const ours = '.customProperties.covenant'
+const schemaPath = /^schema\[(\d+)\]/
+
+/** Enforced where the object of `schema` names a table; the rest of the path. */
+const enforcedOfTable: ReadonlySet<string> = new Set([
+  `${ours}.table`,
+  `${ours}.pin`,
+  `${ours}.rowFilters`,
+  `.properties[]${ours}.masks`,
+  `.properties[]${ours}.rowFilters`,
+])
+
+const storedOfSchema: ReadonlySet<string> = new Set([
+  ...['name', 'id', 'physicalName', 'description', 'relationships', 'quality'].map((name) => `.${name}`),
+  ...[
+    ...['name', 'id', 'physicalName', 'description', 'logicalType', 'physicalType', 'required', 'unique'],
+    ...['primaryKey', 'primaryKeyPosition', 'enum', 'logicalTypeOptions', 'relationships', 'quality'],
+  ].map((name) => `.properties[].${name}`),
+])
+
+const stored: ReadonlySet<string> = new Set([
+  ...['apiVersion', 'kind', 'id', 'version', 'slaProperties', `customProperties.covenant.compatibility`],
+])
+
+/** The fields of a document, in their order. */
+export function reportFields({ value }: ContractDocument, model: ContractModel): readonly ReportedField[] {
+  const counts = new Map<string, number>()
+  const add = (path: string) => counts.set(path, (counts.get(path) ?? 0) + 1)
+  for (const [name, member] of value) {
+    if (name === 'schema' && Array.isArray(member))
+      for (const [index, schema] of member.entries()) addMembers(schema, `schema[${index}]`, add)
+    else if (name === 'customProperties') addCustom(member, name, add)
+    else add(name)
+  }
+  return [...counts].map(([path, count]) => ({ path, outcome: outcomeOf(path, model), count }))
+}
+
+function addMembers(value: JsonValue, at: string, add: (path: string) => void): void {
+  if (!isJsonObject(value)) return
+  for (const [name, member] of value) {
+    const path = `${at}.${name}`
+    if (name === 'properties' && Array.isArray(member))
+      for (const one of member) addMembers(one, `${at}.properties[]`, add)
+    else if (name === 'customProperties') addCustom(member, path, add)
+    else add(path)
+  }
+}
+
+function addCustom(value: JsonValue, at: string, add: (path: string) => void): void {
+  for (const one of Array.isArray(value) ? (value as readonly JsonValue[]) : []) {
+    const property = isJsonObject(one) ? String(one.get('property')) : ''
+    const inner = isJsonObject(one) ? one.get('value') : undefined
+    if (property === 'covenant' && isJsonObject(inner))
+      for (const name of inner.keys()) add(`${at}.covenant.${name}`)
+    else add(`${at}.${property}`)
+  }
+}
+
+function outcomeOf(path: string, { schemas }: ContractModel): FieldOutcome {
+  const index = schemaPath.exec(path)?.[1]
+  if (index === undefined) return stored.has(path) ? 'stored' : 'ignored'
+  // Fields of nested properties are those of properties, but masks and filters are refused there.
+  const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
+  if (storedOfSchema.has(rest)) return 'stored'
+  return schemas[Number(index)]?.table !== undefined && enforcedOfTable.has(rest) ? 'enforced' : 'ignored'
+}

@@ -1,0 +1,100 @@
+/**
+ * What Covenant reads of a contract document: what it enforces, and what it shows or compares. Plain JSON, so that it
+ * is stored beside the document and sent between threads. The document says the rest.
+ */
+
+import type { ApiVersion } from './api-versions.ts'
+
+export const compatibilities = ['backward', 'full', 'none'] as const
+/** Whom a version may not break without a new major version: consumers, consumers and producers, nobody. */
+export type Compatibility = (typeof compatibilities)[number]
+
+export interface ModelTable {
+  readonly namespace: readonly string[]
+  readonly name: string
+}
+
+export interface ModelRowFilter {
+  readonly id: string
+  readonly expression: string
+  readonly exemptRoles: readonly string[]
+}
+
+export interface ModelMask {
+  readonly id: string
+  readonly action: string
+  readonly expression?: string
+  readonly exemptRoles: readonly string[]
+}
+
+export interface ModelRelationship {
+  /** Columns of the object itself; absent at a property. */
+  readonly from?: readonly string[]
+  readonly to: readonly string[]
+}
+
+/** A quality rule with one operator. */
+export interface ModelQuality {
+  /** `id`, else `name`, else what it measures: rules are compared by it. */
+  readonly key: string
+  readonly type: string
+  readonly metric?: string
+  readonly unit?: string
+  readonly operator?: string
+  readonly threshold?: unknown
+  /** All else by which the rule measures: query, arguments, engine, implementation. */
+  readonly measures: string
+}
+
+export interface ModelProperty {
+  /** Its column: names from the top-level property down, by dots. */
+  readonly name: string
+  readonly id?: string
+  readonly physicalName?: string
+  readonly description?: string
+  readonly logicalType?: string
+  readonly physicalType?: string
+  readonly required: boolean
+  readonly unique: boolean
+  readonly primaryKey: boolean
+  readonly primaryKeyPosition?: number
+  /** JSON texts of the allowed values; absent where every value is allowed. */
+  readonly enum?: readonly string[]
+  readonly options: Readonly<Record<string, unknown>>
+  readonly relationships: readonly ModelRelationship[]
+  readonly quality: readonly ModelQuality[]
+  readonly masks: readonly ModelMask[]
+  readonly rowFilters: readonly ModelRowFilter[]
+}
+
+export interface ModelSchema {
+  readonly name: string
+  readonly id?: string
+  readonly physicalName?: string
+  readonly description?: string
+  /** The table that it governs; absent where it governs none. */
+  readonly table?: ModelTable
+  readonly pin?: { readonly catalog: string; readonly snapshotId: string }
+  readonly properties: readonly ModelProperty[]
+  readonly relationships: readonly ModelRelationship[]
+  readonly quality: readonly ModelQuality[]
+  readonly rowFilters: readonly ModelRowFilter[]
+}
+
+export interface ModelSla {
+  readonly property: string
+  readonly value: unknown
+  readonly unit?: string
+  readonly element?: string
+}
+
+export interface ContractModel {
+  readonly apiVersion: ApiVersion
+  readonly id: string
+  readonly version: string
+  readonly compatibility: Compatibility
+  /** Whether a role of the contract names second-level approvers. */
+  readonly secondApproval: boolean
+  readonly schemas: readonly ModelSchema[]
+  readonly sla: readonly ModelSla[]
+}

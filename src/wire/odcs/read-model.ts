@@ -1,0 +1,238 @@
+/** Reads the model of a contract document that the standard's schema accepts. */
+
+import { apiVersions, isApiVersion, isWritten } from './api-versions.ts'
+import type {
+  Compatibility,
+  ContractModel,
+  ModelMask,
+  ModelProperty,
+  ModelQuality,
+  ModelRelationship,
+  ModelRowFilter,
+  ModelSchema,
+  ModelSla,
+} from './model.ts'
+import { type DocumentProblem, DocumentRefusal } from './problem.ts'
+import { type ContractDocument, plainValue } from './read-document.ts'
+import { type CovenantLevel, covenantProblems, located } from './validate-document.ts'
+
+type Plain = Readonly<Record<string, unknown>>
+
+const isObject = (value: unknown): value is Plain =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const objects = (value: unknown): readonly Plain[] => (Array.isArray(value) ? value.filter(isObject) : [])
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+
+/** The member where it is text. */
+function text<K extends string>(from: Plain, name: K): { readonly [P in K]?: string } {
+  const value = textOf(from[name])
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: string }
+}
+
+/**
+ * Reads the model.
+ * @throws DocumentRefusal where what the document says to Covenant is malformed
+ */
+export function readModel(document: ContractDocument): ContractModel {
+  const plain = plainValue(document.value) as Plain
+  const apiVersion = isApiVersion(plain.apiVersion) ? plain.apiVersion : apiVersions[0]
+  const base = { apiVersion, version: String(plain.version), compatibility: 'backward' as Compatibility }
+  if (!isWritten(apiVersion))
+    return { ...base, id: String(plain.uuid), secondApproval: false, schemas: [], sla: [] }
+  const reader = new ModelReader(document)
+  const ours = reader.covenant(plain, [], 'contract')
+  const model: ContractModel = {
+    ...base,
+    id: String(plain.id),
+    compatibility: (textOf(ours.compatibility) ?? 'backward') as Compatibility,
+    secondApproval: objects(plain.roles).some(
+      (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
+    ),
+    schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
+    sla: objects(plain.slaProperties).map(slaOf),
+  }
+  reader.checkTables(model.schemas)
+  if (reader.problems.length > 0) throw new DocumentRefusal(reader.problems)
+  return model
+}
+
+class ModelReader {
+  readonly problems: DocumentProblem[] = []
+
+  constructor(private readonly document: ContractDocument) {}
+
+  /** The value of the custom property `covenant`; empty where there is none. */
+  covenant(holder: Plain, steps: readonly string[], level: CovenantLevel): Plain {
+    const all = Array.isArray(holder.customProperties) ? holder.customProperties : []
+    const found = all.flatMap((one, index) =>
+      isObject(one) && one.property === 'covenant' && (one.vendor ?? 'covenant') === 'covenant'
+        ? [{ value: one.value, at: [...steps, 'customProperties', String(index)] }]
+        : [],
+    )
+    const [first, second] = found
+    if (first === undefined) return {}
+    if (second !== undefined) {
+      this.problems.push(located(this.document, second.at, 'The custom property covenant stands here twice'))
+      return {}
+    }
+    const at = [...first.at, 'value']
+    const problems = covenantProblems(this.document, at, level, first.value)
+    this.problems.push(...problems)
+    return problems.length === 0 && isObject(first.value) ? first.value : {}
+  }
+
+  schema(plain: Plain, steps: readonly string[]): ModelSchema {
+    const ours = this.covenant(plain, steps, 'schema')
+    const properties = this.#properties(plain.properties, [...steps, 'properties'], '')
+    const [table, pin] = [ours.table, ours.pin]
+    const schema = {
+      name: textOf(plain.name) ?? '',
+      ...text(plain, 'id'),
+      ...text(plain, 'physicalName'),
+      ...text(plain, 'description'),
+      ...(isObject(table) && { table: table as unknown as NonNullable<ModelSchema['table']> }),
+      ...(isObject(pin) && { pin: pin as unknown as NonNullable<ModelSchema['pin']> }),
+      properties,
+      relationships: relationshipsOf(plain.relationships),
+      quality: objects(plain.quality).map(qualityOf),
+      rowFilters: rowFiltersOf(ours.rowFilters),
+    }
+    const protects =
+      schema.rowFilters.length > 0 ||
+      schema.pin !== undefined ||
+      properties.some(({ masks, rowFilters }) => masks.length + rowFilters.length > 0)
+    if (protects && schema.table === undefined)
+      this.#refuse(
+        steps,
+        'Row filters, masks and a pin need `table`, which names the table that they protect',
+      )
+    return schema
+  }
+
+  /** A document must not bind one table twice. */
+  checkTables(schemas: readonly ModelSchema[]): void {
+    const seen = new Set<string>()
+    for (const [index, { table }] of schemas.entries()) {
+      if (table === undefined) continue
+      const key = JSON.stringify([table.namespace, table.name])
+      if (seen.has(key)) this.#refuse(['schema', String(index)], 'Two objects name the same table')
+      seen.add(key)
+    }
+  }
+
+  #properties(value: unknown, steps: readonly string[], prefix: string): readonly ModelProperty[] {
+    if (!Array.isArray(value)) return []
+    return value.flatMap((one: unknown, index): readonly ModelProperty[] => {
+      // A measure is computed, and no column.
+      if (!isObject(one) || (one.semanticType ?? 'column') === 'measure') return []
+      const at = [...steps, String(index)]
+      const name = `${prefix}${textOf(one.name) ?? ''}`
+      const ours = this.covenant(one, at, 'property')
+      const property = propertyOf(one, name, ours)
+      if (prefix !== '' && property.masks.length + property.rowFilters.length > 0)
+        this.#refuse(at, 'Only a top-level property can have masks and row filters')
+      for (const [place, { action, expression }] of property.masks.entries())
+        if ((action === 'apply-expression') !== (expression !== undefined))
+          this.#refuse(
+            [...at, 'masks', String(place)],
+            'An expression goes with apply-expression, and with no other',
+          )
+      return [property, ...this.#properties(one.properties, [...at, 'properties'], `${name}.`)]
+    })
+  }
+
+  #refuse(steps: readonly string[], message: string): void {
+    this.problems.push(located(this.document, steps, message))
+  }
+}
+
+function propertyOf(plain: Plain, name: string, ours: Plain): ModelProperty {
+  const position = plain.primaryKeyPosition
+  const values = objects(plain.enum).map((entry) => JSON.stringify(entry.value ?? null))
+  return {
+    name,
+    ...text(plain, 'id'),
+    ...text(plain, 'physicalName'),
+    ...text(plain, 'description'),
+    ...text(plain, 'logicalType'),
+    ...text(plain, 'physicalType'),
+    required: plain.required === true,
+    unique: plain.unique === true,
+    primaryKey: plain.primaryKey === true,
+    ...(typeof position === 'number' && position > 0 && { primaryKeyPosition: position }),
+    ...(values.length > 0 && { enum: values }),
+    options: isObject(plain.logicalTypeOptions) ? { ...plain.logicalTypeOptions } : {},
+    relationships: relationshipsOf(plain.relationships),
+    quality: objects(plain.quality).map(qualityOf),
+    masks: objects(ours.masks).map(maskOf),
+    rowFilters: rowFiltersOf(ours.rowFilters),
+  }
+}
+
+const list = (value: unknown): readonly string[] =>
+  (Array.isArray(value) ? value : [value]).filter((one) => typeof one === 'string')
+
+function relationshipsOf(value: unknown): readonly ModelRelationship[] {
+  return objects(value)
+    .filter(({ type }) => (type ?? 'foreignKey') === 'foreignKey')
+    .map(({ from, to }) => ({ ...(from !== undefined && { from: list(from) }), to: list(to) }))
+}
+
+const operators = [
+  'mustBe',
+  'mustNotBe',
+  'mustBeGreaterThan',
+  'mustBeGreaterOrEqualTo',
+  'mustBeLessThan',
+  'mustBeLessOrEqualTo',
+  'mustBeBetween',
+  'mustNotBeBetween',
+]
+
+function qualityOf(plain: Plain): ModelQuality {
+  const type = textOf(plain.type) ?? 'library'
+  const metric = textOf(plain.metric) ?? textOf(plain.rule)
+  const operator = operators.find((name) => plain[name] !== undefined)
+  const { query, engine, implementation } = plain
+  const measures = JSON.stringify([
+    query ?? null,
+    plain.arguments ?? null,
+    engine ?? null,
+    implementation ?? null,
+  ])
+  const key = textOf(plain.id) ?? textOf(plain.name) ?? [type, metric ?? '', measures].join(' ')
+  return {
+    key,
+    type,
+    ...(metric !== undefined && { metric }),
+    ...text(plain, 'unit'),
+    ...(operator !== undefined && { operator, threshold: plain[operator] }),
+    measures,
+  }
+}
+
+function slaOf(plain: Plain): ModelSla {
+  return {
+    property: textOf(plain.property) ?? '',
+    value: plain.value ?? null,
+    ...text(plain, 'unit'),
+    ...text(plain, 'element'),
+  }
+}
+
+function maskOf(plain: Plain): ModelMask {
+  return {
+    id: textOf(plain.id) ?? '',
+    action: textOf(plain.action) ?? '',
+    ...text(plain, 'expression'),
+    exemptRoles: list(plain.exemptRoles ?? []),
+  }
+}
+
+function rowFiltersOf(value: unknown): readonly ModelRowFilter[] {
+  return objects(value).map((plain) => ({
+    id: textOf(plain.id) ?? '',
+    expression: textOf(plain.expression) ?? '',
+    exemptRoles: list(plain.exemptRoles ?? []),
+  }))
+}
