@@ -42,11 +42,17 @@ export function createTableBody(name: string, { columns }: TableSize): string {
       fields: [{ 'source-id': 2, 'field-id': 1000, name: 'event_day', transform: 'day' }],
     },
     // Without it, the metadata would grow by one log entry a commit, up to a hundred, during the measurement.
+    // Its commits name manifest lists that no catalog looks for: the path makes them the table's own.
     properties: {
+      'write.data.path': dataPathOf(name),
       'write.metadata.previous-versions-max': '5',
       'write.metadata.delete-after-commit.enabled': 'true',
     },
   })
+}
+
+function dataPathOf(table: string): string {
+  return `s3://bench/${table}`
 }
 
 /** Appends to one table, each based on the previous one. */
@@ -54,7 +60,10 @@ export class Appends {
   readonly #snapshotIds: bigint[] = []
   #sequenceNumber = 0
 
-  constructor(readonly size: TableSize) {}
+  constructor(
+    readonly size: TableSize,
+    readonly table = 'orders',
+  ) {}
 
   /** The commit that gives a new table its first snapshots. */
   first(nowMs: number): string {
@@ -73,6 +82,7 @@ export class Appends {
       parentId,
       sequenceNumber: ++this.#sequenceNumber,
       timestampMs: nowMs,
+      manifestList: `${dataPathOf(this.table)}/metadata/snap-${snapshotId}.avro`,
     })
   }
 

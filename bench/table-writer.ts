@@ -51,7 +51,7 @@ export class TableWriter {
     readonly size: TableSize,
     readonly targets: RouteTargets,
   ) {
-    this.#appends = new Appends(size)
+    this.#appends = new Appends(size, table)
     const token = new UnsecuredJWT({ sub: 'spark@example.com', roles: [writerRole] }).encode()
     this.#url = urlOf(this)
     this.#headers =

@@ -58,7 +58,13 @@ const denied = (policy: keyof typeof messages, committer: string): Expectation =
 export function demoSteps({ acme }: World, nowMs: number): readonly Step[] {
   const [first, second] = acme.orders
   const appendThird = (parentId: bigint) =>
-    appendSnapshot({ snapshotId: second.snapshotId + 1n, parentId, sequenceNumber: 3, timestampMs: nowMs })
+    appendSnapshot({
+      snapshotId: second.snapshotId + 1n,
+      parentId,
+      sequenceNumber: 3,
+      timestampMs: nowMs,
+      manifestList: `${second.folder}/unwritten.avro`,
+    })
   const dropId = replaceSchema(orderFields.filter(({ name }) => name !== 'id'))
   const byAcme = { tenant: 'acme', path: main } as const
 

@@ -1,6 +1,6 @@
 /** Writes the rows of the demo's sales.orders as data files and manifests beside the table's metadata. */
 
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { appendSnapshot, orderFields } from '../commits.ts'
 import { duckdbParquet } from './duckdb-parquet.ts'
 import { folderSink, IcebergWriter } from './iceberg-writer.ts'
@@ -9,6 +9,8 @@ import type { Field, FieldType } from './table-fields.ts'
 /** One snapshot that is written but not yet committed to a table. */
 export interface WrittenSnapshot {
   readonly snapshotId: bigint
+  /** Where its manifest list is, without a trailing slash. */
+  readonly folder: string
   /** The commit that adds it. @param timestampMs its time, milliseconds since the Unix epoch */
   readonly commit: (timestampMs: number) => string
 }
@@ -57,6 +59,7 @@ async function writeBatch(writer: IcebergWriter, index: number, parentId?: bigin
   const { snapshotId, manifestList } = await writer.append([{ rows: [], bytes, recordCount: 2 }])
   return {
     snapshotId,
+    folder: dirname(manifestList),
     commit: (timestampMs) =>
       appendSnapshot({ snapshotId, parentId, sequenceNumber: index + 1, timestampMs, manifestList }),
   }

@@ -3,6 +3,9 @@
 import { type TableRef, tableKey } from './table-ref.ts'
 import type { Territory } from './territory.ts'
 
+/** The name and id under which denials for territory stand among those of policies. No policy may have it. */
+export const territoryPolicy = 'territory'
+
 export const territoryModes = ['observe', 'enforce'] as const
 
 /**

@@ -17,6 +17,7 @@ import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { observeTerritory } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
 export interface Upstream {
@@ -53,12 +54,15 @@ export interface CommitOptions {
 export interface GatewayOptions {
   /** The service's, where it differs from the machine's. */
   readonly clock?: Clock
+  /** Whether territory is only observed, for commits that name manifest lists which do not exist. */
+  readonly observe?: true
 }
 
 /** Starts the service with the upstream under the prefix `main`. */
 export async function startGateway(upstream: Upstream, options: GatewayOptions = {}): Promise<Gateway> {
   const store = await openTestStore()
   const { id: tenant } = await createTenant(store, { name: 'acme' })
+  if (options.observe) await observeTerritory(store, tenant)
   const { id: sessionId, secret } = await createServiceSession(store, tenant, {
     name: 'clients',
     principal: { sub: 'clients', roles: [] },

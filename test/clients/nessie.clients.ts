@@ -23,7 +23,7 @@ beforeAll(async () => {
   issuer = stack.use(await startIssuer())
   nessie = stack.use(await startNessie(issuer.url))
   gate = stack.use(openGate(nessie.url))
-  gateway = stack.use(await startGateway(upstream()))
+  gateway = stack.use(await startGateway(upstream(), { observe: true }))
   main = await direct()
 })
 afterAll(() => stack.disposeAsync())
@@ -144,7 +144,7 @@ test('nessie: a second first snapshot is 409', async () => {
 
 test('nessie: of two writers that race for the first snapshot of 20 tables one each is acknowledged', async () => {
   // Of its own, because it rests on the leases of intents.
-  await using gateway = await startGateway(upstream())
+  await using gateway = await startGateway(upstream(), { observe: true })
   for (let round = 0; round < 20; round++) {
     const table = await newTable()
     const acknowledged: bigint[] = []

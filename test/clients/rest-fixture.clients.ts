@@ -19,7 +19,7 @@ beforeAll(async () => {
   const fixture = stack.use(await startRestFixture())
   gate = stack.use(openGate(fixture.url))
   direct = { base: `${fixture.url}/v1` }
-  gateway = stack.use(await startGateway(upstream()))
+  gateway = stack.use(await startGateway(upstream(), { observe: true }))
 })
 afterAll(() => stack.disposeAsync())
 

@@ -58,6 +58,8 @@ test('is audited once its upstream has taken it, with an intent on the table tha
     expect(called).toEqual([
       'load_policies after 0 loads, 0 commits',
       'open_intent after 1 loads, 0 commits',
+      // The table is new to the index.
+      ...(turn === 0 ? ['claim_territory after 1 loads, 0 commits'] : []),
       'record_verdict after 1 loads, 1 commits',
     ])
     expect((await audit(service))[0]?.decision).toBe('APPROVED')

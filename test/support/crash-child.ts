@@ -10,6 +10,7 @@ import { putPolicy } from '../../src/store/policy/policies.ts'
 import { openStore } from '../../src/store/store.ts'
 import { startCrashService } from './crash-service.ts'
 import { equipTenant, orders as ordersTable, type TestTenant } from './service.ts'
+import { observeTerritory } from './spare-tenants.ts'
 import { testStoreOptions } from './store.ts'
 
 export interface CrashChildOrders {
@@ -36,6 +37,8 @@ export interface CrashChildReady {
 async function main(orders: CrashChildOrders): Promise<void> {
   const { dataDirectory, template, equip } = orders
   const store = await openStore({ ...testStoreOptions, dataDirectory, template })
+  // Its commits name manifest lists that do not exist.
+  if (equip) await observeTerritory(store, equip.tenant)
   const owner = equip && (await equipTenant(store, equip.tenant, 'acme', equip.catalogUrl, equip.config))
   if (owner !== undefined)
     await putPolicy(store, owner.tenant, ordersTable, {

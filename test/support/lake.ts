@@ -20,11 +20,11 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { actorOf } from './actor.ts'
 import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
+import { makeTenant } from './spare-tenants.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
 
 /** What a client takes from its environment. */
@@ -90,7 +90,7 @@ const icebergTypes: Readonly<Record<string, Field['type']>> = {
 }
 
 async function storeWithTenant(given: Store | undefined, stack: AsyncDisposableStack) {
-  if (given !== undefined) return { store: given, tenant: (await createTenant(given, { name: 'acme' })).id }
+  if (given !== undefined) return { store: given, tenant: (await makeTenant(given, { name: 'acme' })).id }
   const { store, tenant } = await openTenantStore()
   return { store: stack.use(store), tenant }
 }

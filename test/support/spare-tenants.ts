@@ -90,7 +90,8 @@ export async function makeTenant(
   return { id }
 }
 
-async function observeTerritory(store: Store, tenant: TenantId): Promise<void> {
+/** Switches a tenant of a test to `observe`. */
+export async function observeTerritory(store: Store, tenant: TenantId): Promise<void> {
   await store.tenantQuery(tenant, `update svc.territory_state set mode = 'observe' where tenant_id = $1`, [
     tenant,
   ])

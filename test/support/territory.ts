@@ -50,6 +50,13 @@ export function take(
   })
 }
 
+/** Lets the tenant enforce its territory: the tenants of `startTestService` observe it. */
+export async function enforceTerritory(store: Store, tenant: TenantId): Promise<void> {
+  await store.tenantQuery(tenant, `update svc.territory_state set mode = 'enforce' where tenant_id = $1`, [
+    tenant,
+  ])
+}
+
 /** A row of the tenant in every table of the index. */
 export async function seedTerritory(store: Store, tenant: TenantId): Promise<void> {
   await take(store, tenant, 'seed', 's3://seed/seed/')

@@ -124,9 +124,10 @@ export async function registerTable(surface: SurfaceRequest): Promise<Response> 
 
 async function tableResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const disclosure = await disclosureOf(surface, action.table)
-  const { response, warnings } = await change(surface, action, disclosure.vended)
+  const { response, warnings, withheld } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
-  const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosure)
+  const disclosed = withheld ? { ...disclosure, vended: false, masked: true } : disclosure
+  const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
   return jsonResponse(200, body, {
     ...(etag !== undefined && !masked && { etag }),
     ...verdictHeaders(surface.commitId, warnings),

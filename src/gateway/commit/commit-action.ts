@@ -6,7 +6,12 @@
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { ForwardedResponse, ForwardRequest } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
-import { type CommitIntent, type CommittedTable, writesMetadata } from '../../core/commit.ts'
+import {
+  type CatalogAction,
+  type CommitIntent,
+  type CommittedTable,
+  writesMetadata,
+} from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { bodyOfText } from '../base/body.ts'
@@ -17,13 +22,11 @@ import { type ResolvedAction, resolveLostAction } from '../recovery/lost-action.
 import type { Judged } from '../stages/change.ts'
 import { type ActionChange, judgeAction } from '../stages/judge-action.ts'
 import { warningsOf } from '../stages/verdicts.ts'
+import { feedReply, refusedLocation } from './feed-reply.ts'
 import { forwardDurable, passVerdict } from './outcomes.ts'
 import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
 export interface ActionCommit extends ActionChange {
-  readonly commitId: string
-  /** A staged creation changes nothing upstream; the commit that follows it is judged and audited. */
-  readonly staged: boolean
   /** The metadata location that a replace-view replaces; '' for other actions. A table's location is loaded. */
   readonly baseMetadataLocation: string
   readonly forward: Omit<ForwardRequest, 'mutates'>
@@ -31,6 +34,8 @@ export interface ActionCommit extends ActionChange {
 
 export interface ActionCommitted {
   readonly response: ForwardedResponse & { readonly body: Uint8Array }
+  /** Whether nothing that leads to the table's files may be disclosed, because some are not in its territory. */
+  readonly withheld: boolean
   readonly warnings: readonly PolicyOutcome[]
 }
 
@@ -51,7 +56,13 @@ export async function commitAction(
 
   const warnings = warningsOf(judged.verdict)
   const send = () => forward(upstream, commit)
-  if (commit.staged) return { response: await stages.time('forward', send), warnings }
+  if (commit.staged) {
+    const response = await stages.time('forward', send)
+    // Nothing was made yet, so a default location in another table's territory is refused like one that was asked for.
+    const verdict = refusedLocation(commit.table, await feedReply(parts, upstream, commit, response.body))
+    if (verdict !== undefined) await passVerdict(parts, { ...judged, verdict }, intent, base)
+    return { response, warnings, withheld: false }
+  }
   intent.declare(base)
   await intent.durable()
   const { response, committed } = await forwardDurable<ResolvedAction>(parts, intent, {
@@ -64,8 +75,11 @@ export async function commitAction(
   const change = acceptedChange(intent, { ...judged, renamedTo }, made, mayRepeat)
   noteAccepted(parts, change)
   await recordApproval(parts, intent, change)
-  return { response, warnings }
+  const stray = makesTable.has(action) ? await feedReply(parts, upstream, commit, response.body) : undefined
+  return { response, warnings, withheld: stray?.isEnforced === true }
 }
+
+const makesTable: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
 
 /** The table that the action made, by the upstream's reply; undefined if the reply cannot be read. */
 function committedOf(

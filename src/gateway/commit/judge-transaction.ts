@@ -8,7 +8,9 @@ import { inParallel } from '../../base/in-parallel.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
+import { closeIntent } from '../../store/commit/commit-intents.ts'
 import type { TableChange } from '../../wire/iceberg/commit-request.ts'
+import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import { bodyOfText } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -78,7 +80,20 @@ export async function judgeTransaction(
   const judged = await inParallel(commits, limits.transactionLoadsMax, (commit) =>
     outcomeOf(judge(parts, upstream, commit)),
   )
-  return await passGate(parts, upstream, commits, judged)
+  try {
+    return await passGate(parts, upstream, commits, judged)
+  } catch (thrown) {
+    await Promise.all(commits.map((commit) => giveBack(parts, commit)))
+    throw thrown
+  }
+}
+
+/** Gives back the territory that one table of a refused transaction took. Never throws: it is the table's then. */
+async function giveBack(parts: GatewayParts, { tenant, commitId, request }: TableCommit): Promise<void> {
+  if (locationsNamed(request.updates).every(({ use }) => use === 'file')) return
+  await closeIntent(parts.store, tenant, commitId).catch((err: unknown) => {
+    parts.log.warn({ err, commitId }, 'territory that a refused transaction took could not be given back')
+  })
 }
 
 async function judge(parts: GatewayParts, upstream: Upstream, commit: TableCommit): Promise<Judged> {

@@ -14,7 +14,9 @@ import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { beginCommit } from '../../store/commit/begin-commit.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policy/policies.ts'
+import { readTerritory } from '../../store/territory/territory-rows.ts'
 import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import type { CommitBody } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CallerKey, ReturningCaller } from '../base/speculative-cache.ts'
@@ -29,6 +31,7 @@ import {
   type TableCommit,
   tableCommit,
 } from '../stages/open-commit.ts'
+import { askedPrefixes } from '../stages/territory.ts'
 import { judgeCached, verdictOn } from './cached-table.ts'
 
 /** The authentication that a commit needs apart from its session. */
@@ -147,9 +150,10 @@ async function openSpeculatively(
   const base = baseOf(load, commit.request)
   const pending = await pendingIntent(parts, upstream, commit)
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
+  const asked = askedPrefixes(locationsNamed(commit.request.updates))
   let confirmation: Confirmation | undefined
   pending.declare(cached.metadataLocation, async (intent) => {
-    const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes, [])
+    const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes, asked)
     const row = await stages.time('session', () => stages.time('policies', ask))
     confirmation = { row }
     if (row === undefined) throw new Error('the session, the credential or the policies have changed')
@@ -171,7 +175,9 @@ async function openSpeculatively(
   if (assumed !== undefined && assumedVerdict !== undefined && confirmed.governance === assumed.text) {
     await assumedVerdict
     stages.adopt(speculativeStages)
-    const governance = Promise.resolve(ok(assumed.governance))
+    // The policies were assumed, the territory was not: it is what the store has just said.
+    const territory = Promise.try(readTerritory, confirmed.territory)
+    const governance = outcomeOf(territory.then((found) => ({ ...assumed.governance, territory: found })))
     return {
       loads: { base, governance },
       intent: pending,

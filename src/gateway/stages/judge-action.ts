@@ -14,6 +14,7 @@ import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '..
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
+import { locationsOfCreation, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -21,10 +22,11 @@ import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
-import { outcomeOf } from './loads.ts'
+import { type Outcome, outcomeOf } from './loads.ts'
 import { knownFacts } from './manifest-facts.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
 import { pinnedDenial } from './pinned.ts'
+import { askedPrefixes, judgeTerritory, type TerritoryJudged, taking } from './territory.ts'
 import {
   allowed,
   allowedUnevaluated,
@@ -38,11 +40,14 @@ import {
 
 /** `request` is what policies see: its one update has the action's name and the members of the client's request. */
 export interface ActionChange extends Change {
+  readonly commitId: string
   readonly action: CatalogAction
   /** The new name, for a rename. */
   readonly destination: TableRef | undefined
   /** Whether the table's files are deleted too. */
   readonly purge: boolean
+  /** A staged creation changes nothing upstream; the commit that follows it is judged and audited. */
+  readonly staged: boolean
 }
 
 /** One name, and what its policies see. */
@@ -69,12 +74,13 @@ export async function judgeAction(
   change: ActionChange,
 ): Promise<Judged> {
   const { tenant, table, destination, stages } = change
+  const named = locationsOf(change)
   const loads = [table, ...(destination === undefined ? [] : [destination])].map((name) =>
     outcomeOf<ActionGovernance>(
       stages.time('policies', () =>
         name.name === ''
           ? loadPoliciesBelow(parts.store, tenant, name.namespace).then(unpinned)
-          : loadWriteGovernance(parts.store, tenant, name),
+          : loadWriteGovernance(parts.store, tenant, name, askedPrefixes(named)),
       ),
     ),
   )
@@ -91,6 +97,8 @@ export async function judgeAction(
       return { base, table: name, policies: [], verdict: pinnedDenial(name, pinned) }
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
+  const territory = await actionTerritory(parts, upstream, change, named, await loads[0])
+  if (territory.verdict !== undefined) return { base, table, policies: [], verdict: territory.verdict }
 
   const applied: Policy[] = []
   const outcomes: PolicyOutcome[] = []
@@ -129,7 +137,35 @@ export async function judgeAction(
   const denied =
     (destination && (await denyLessGoverned(parts, change, policiesOf(table), policiesOf(destination)))) ??
     (await denyUngrantedRegistration(parts, change, policiesOf(table)))
-  return { base, table, policies: applied, verdict: denied ?? { ...allowed, outcomes } }
+  return {
+    base,
+    table,
+    policies: applied,
+    verdict: denied ?? (await taking({ ...allowed, outcomes }, territory)),
+  }
+}
+
+/** The locations that a creation or registration names. The file to register is one of a folder that becomes the table's. */
+function locationsOf({ action, request }: ActionChange): readonly NamedLocation[] {
+  const update = request.updates[0] ?? new Map()
+  if (action === 'create-table') return locationsOfCreation(update)
+  const file = update.get('metadata-location')
+  if (action !== 'register-table' || typeof file !== 'string') return []
+  return [{ use: 'metadata-file', text: file }]
+}
+
+async function actionTerritory(
+  parts: GatewayParts,
+  upstream: Upstream,
+  { tenant, table, commitId, staged }: ActionChange,
+  named: readonly NamedLocation[],
+  loaded: Outcome<ActionGovernance> | undefined,
+): Promise<TerritoryJudged> {
+  const found = loaded?.ok ? loaded.value.territory : undefined
+  if (named.length === 0 || found === undefined) return {}
+  // A staged creation has no intent, and its client may write files before it commits.
+  const change = { tenant, table, commitId: staged ? undefined : commitId, named }
+  return await judgeTerritory(parts, upstream, change, undefined, found)
 }
 
 /** No action names a snapshot. What a metadata file to register holds is unknown until the upstream has read it. */

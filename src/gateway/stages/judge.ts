@@ -11,6 +11,7 @@ import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { applyUpdates, isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
@@ -20,6 +21,7 @@ import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
 import { manifestFactsOf } from './manifest-facts.ts'
 import { expiresPinned } from './pinned.ts'
+import { judgeTerritory, taking } from './territory.ts'
 import {
   allowed,
   allowedUnevaluated,
@@ -46,7 +48,7 @@ export type SpeculativeVerdict = (base: CachedTable | undefined) => Promise<Verd
 export async function judgeChange(
   parts: GatewayParts,
   upstream: Upstream,
-  change: Change,
+  change: Change & { readonly commitId: string },
   base: CachedTable | undefined,
   loads: Pick<Loads, 'governance'>,
   speculative: SpeculativeVerdict = async () => undefined,
@@ -55,11 +57,14 @@ export async function judgeChange(
   const loaded = await loads.governance
   if (!loaded.ok)
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
-  const { policies: all, pinnedSnapshotId } = loaded.value
+  const { policies: all, pinnedSnapshotId, territory: found } = loaded.value
   const policies = applicable(all, request)
   const denied =
     expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)
   if (denied !== undefined) return { base, table, policies, verdict: denied }
+  const placed = { ...change, named: locationsNamed(request.updates) }
+  const territory = await judgeTerritory(parts, upstream, placed, base?.metadata, found)
+  if (territory.verdict !== undefined) return { base, table, policies, verdict: territory.verdict }
   const early = await speculative(base)
   // An unknown update may expire the pinned snapshot or remove a key; evaluating refuses it.
   const isGuarded = pinnedSnapshotId !== undefined || isEncrypted(base?.metadata)
@@ -71,8 +76,8 @@ export async function judgeChange(
         (await change.stages.time('evaluate', () =>
           evaluate(parts, upstream, policies, change, base, mustApply),
         )))
-  if (base !== undefined) return { base, table, policies, verdict }
-  return { base, table, policies, verdict: withGrant(verdict, all, 'create-table', table) }
+  const judged = base === undefined ? withGrant(verdict, all, 'create-table', table) : verdict
+  return { base, table, policies, verdict: await taking(judged, territory) }
 }
 
 /**

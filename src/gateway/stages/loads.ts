@@ -5,11 +5,13 @@
 
 import { loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
+import { askedPrefixes } from './territory.ts'
 
 /** The loads that a verdict needs. Neither promise rejects. */
 export interface Loads {
@@ -17,10 +19,13 @@ export interface Loads {
   readonly governance: Promise<Outcome<WriteGovernance>>
 }
 
-/** Starts to load the table and its policies. */
+/** Starts to load the table, and its policies with its territory. */
 export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
   const { tenant, table, stages } = change
-  const governance = outcomeOf(stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table)))
+  const asked = askedPrefixes(locationsNamed(change.request.updates))
+  const governance = outcomeOf(
+    stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table, asked)),
+  )
   return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
 }
 

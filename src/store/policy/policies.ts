@@ -5,7 +5,7 @@ import { type Actor, operator } from '../../core/administration.ts'
 import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import type { TerritoryFound } from '../../core/territory-owner.ts'
+import { type TerritoryFound, territoryPolicy } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { nodeId, storableJson } from '../database/names.ts'
@@ -52,6 +52,8 @@ function checkPolicy(policy: Policy): void {
     throw new Fault('bad_request', 'A policy id must be 1 to 255 letters, digits, _ and -.')
   if (!policyKinds.includes(policy.kind) || !policyModes.includes(policy.mode))
     throw new Fault('bad_request', 'The policy kind or mode is not supported.')
+  if (policy.id === territoryPolicy || policy.name === territoryPolicy)
+    throw new Fault('bad_request', `The policy name ${territoryPolicy} is reserved: choose another.`)
   if (policy.name === '' || policy.name.length > 255)
     throw new Fault('bad_request', 'A policy needs a name of 1 to 255 characters.')
   for (const text of [policy.definitionCel, policy.message])

@@ -1,0 +1,238 @@
+/**
+ * Ring 1 of docs/reference/territory.md: every location that a change names lies in the table's own territory, or
+ * becomes it where it is nobody's. Reads no storage. What the index says comes with the load of the policies.
+ */
+
+import type { JsonObject } from '../../base/json.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import type { Verdict } from '../../core/decision.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import {
+  isOwn,
+  type TerritoryFound,
+  type TerritoryOwner,
+  type TerritoryRow,
+  territoryOf,
+  territoryPolicy,
+} from '../../core/territory-owner.ts'
+import { ancestorsOf } from '../../storage/canonical-path.ts'
+import { feedTerritory } from '../../storage/feed-territory.ts'
+import {
+  claimOf,
+  folderOf,
+  isCovered,
+  type PlacedLocation,
+  placeLocation,
+} from '../../storage/place-locations.ts'
+import {
+  type ClaimedPrefix,
+  claimTerritory,
+  type FoundConflict,
+  type TerritoryClaim,
+} from '../../store/territory/territory-rows.ts'
+import { foldersOf, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import type { Upstream } from '../base/upstream.ts'
+import { policiesUnavailable } from './verdicts.ts'
+
+/** A change of one table, as far as this stage sees it. */
+export interface TerritoryChange {
+  readonly tenant: TenantId
+  readonly table: TableRef
+  /** Territory taken for it goes with its intent; undefined where it has none. */
+  readonly commitId: string | undefined
+  readonly named: readonly NamedLocation[]
+}
+
+export interface TerritoryJudged {
+  /** Set where the change is refused. */
+  readonly verdict?: Verdict
+  /** Takes and lists what a change that may pass brings with it. @returns a refusal where it cannot */
+  readonly take?: () => Promise<Verdict | undefined>
+}
+
+/** The verdict on a change once its policies have been judged: what they allow takes its territory. */
+export async function taking(verdict: Verdict, { take }: TerritoryJudged): Promise<Verdict> {
+  return verdict.kind === 'allow' ? ((await take?.()) ?? verdict) : verdict
+}
+
+/** More folders than this are not asked for: what lies in another than the table's is denied in any case. */
+const foldersMax = 64
+
+/** The prefixes to ask the index for, so that it names their owners. */
+export function askedPrefixes(named: readonly NamedLocation[]): readonly string[] {
+  const folders = new Set<string>()
+  for (const one of named) {
+    const { path } = placeLocation(one)
+    if (path !== undefined) folders.add(folderOf(path))
+    if (folders.size === foldersMax) break
+  }
+  return [...new Set([...folders].flatMap(ancestorsOf))]
+}
+
+/**
+ * Judges the locations that a change names. Feeds the index with the table's own folders where it lacks them.
+ * @param base the table's metadata, as the catalog sent it; undefined if the change creates the table
+ */
+export async function judgeTerritory(
+  parts: GatewayParts,
+  { credential }: Upstream,
+  change: TerritoryChange,
+  base: JsonObject | undefined,
+  asked: TerritoryFound,
+): Promise<TerritoryJudged> {
+  const { tenant, table, named } = change
+  const uuid = base?.get('table-uuid')
+  const owner = {
+    catalog: catalogOf(credential),
+    credentialId: credential.id,
+    table,
+    tableUuid: typeof uuid === 'string' ? uuid : undefined,
+  }
+  let found = asked
+  if (base !== undefined) {
+    const fed = { owner, folders: foldersOf(base) }
+    try {
+      const claimed = await feedTerritory(parts.store, tenant, fed, 'commit', asked)
+      if (claimed !== undefined) found = { ...claimed.found, rows: [...claimed.found.rows, ...asked.rows] }
+    } catch (thrown) {
+      // What is not in the index is nobody's, so others could take it.
+      if (asked.mode === 'enforce') return { verdict: policiesUnavailable(parts, table, thrown) }
+      parts.log.warn(
+        { err: thrown, table },
+        'the territory of a table could not be noted; the next commit retries',
+      )
+    }
+  }
+  if (named.length === 0) return {}
+  const own = territoryOf(found, owner).prefixes
+  const { claims, problems } = placesOf(named.map(placeLocation), own, owner)
+  const [first] = problems
+  const others = found.rows.filter((row) => !isOwn(row, owner))
+  if (first !== undefined && found.mode === 'enforce')
+    return { verdict: denied(table, first, ownerOf(first.placed, others)) }
+  if (claims.length === 0 && problems.length === 0) return {}
+  const conflicts = strayLocations(named, own, found, owner)
+  const { commitId } = change
+  const claim: TerritoryClaim = {
+    owner,
+    source: 'commit',
+    strict: found.mode === 'enforce',
+    prefixes: claims,
+    conflicts,
+    ...(commitId !== undefined && { commitId }),
+  }
+  return { take: () => takeTerritory(parts, tenant, claim) }
+}
+
+/**
+ * Which locations of a table are not in its territory, as conflicts.
+ * @param found says who owns what at or above them: see {@link askedPrefixes}
+ */
+export function strayLocations(
+  named: readonly NamedLocation[],
+  own: readonly string[],
+  found: TerritoryFound,
+  owner: TerritoryOwner,
+): readonly FoundConflict[] {
+  const others = found.rows.filter((row) => !isOwn(row, owner))
+  const conflicts = placesOf(named.map(placeLocation), own, owner).problems.map(({ placed }) =>
+    conflictOf(placed, ownerOf(placed, others)),
+  )
+  return [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()].slice(0, foldersMax)
+}
+
+interface Problem {
+  readonly placed: PlacedLocation
+  /** Completes "the location …". */
+  readonly why: string
+}
+
+/** Which folders the change takes, and which locations are not the table's. */
+function placesOf(
+  placed: readonly PlacedLocation[],
+  own: readonly string[],
+  owner: { readonly table: TableRef; readonly tableUuid: string | undefined },
+): { readonly claims: readonly ClaimedPrefix[]; readonly problems: readonly Problem[] } {
+  const claims: ClaimedPrefix[] = []
+  const problems: Problem[] = []
+  const isHis = (path: string) =>
+    isCovered(own, path) ||
+    isCovered(
+      claims.map(({ prefix }) => prefix),
+      path,
+    )
+  // Folders first, because a commit that moves its table may name files there before it says so.
+  for (const one of [
+    ...placed.filter(({ use }) => use !== 'file'),
+    ...placed.filter(({ use }) => use === 'file'),
+  ]) {
+    if (one.path === undefined) problems.push({ placed: one, why: one.refusal ?? 'is malformed' })
+    else if (isHis(one.path)) continue
+    else if (one.use === 'file')
+      problems.push({ placed: one, why: `is outside the territory of ${tableName(owner.table)}` })
+    else {
+      const claim = claimOf(one, owner.table, owner.tableUuid)
+      if (typeof claim === 'string') problems.push({ placed: one, why: claim })
+      else claims.push(claim)
+    }
+  }
+  return { claims, problems }
+}
+
+/** The row of another table that a location lies in. */
+function ownerOf({ path }: PlacedLocation, others: readonly TerritoryRow[]): TerritoryRow | undefined {
+  if (path === undefined) return undefined
+  return others.find(({ prefix, kind }) => kind !== 'derived' && isCovered([prefix], path))
+}
+
+function conflictOf({ path, text }: PlacedLocation, row: TerritoryRow | undefined): FoundConflict {
+  if (path === undefined) return { prefix: text.slice(0, shownMax), reason: 'malformed', owner: undefined }
+  return { prefix: folderOf(path), reason: row === undefined ? 'unowned' : 'foreign', owner: row?.table }
+}
+
+const shownMax = 1000
+
+function denied(table: TableRef, { placed, why }: Problem, row: TerritoryRow | undefined): Verdict {
+  const location = (placed.path ?? placed.text).slice(0, shownMax)
+  const explanation =
+    row === undefined
+      ? `${location} is in the territory of no table; a steward can grant its folder to ${tableName(table)}`
+      : `${location} is in ${row.prefix}, which belongs to ${tableName(row.table)}`
+  return territoryDenial(`the location ${location} ${why}`, explanation)
+}
+
+/**
+ * A denial by this stage.
+ * @param message for the writer: names no other table
+ * @param explanation for stewards
+ */
+export function territoryDenial(message: string, explanation: string): Verdict {
+  const reason = `${territoryPolicy}: ${message}`
+  const outcome = { policyId: territoryPolicy, name: territoryPolicy, mode: 'enforce', value: false } as const
+  return { kind: 'deny', reason, policyId: territoryPolicy, outcomes: [{ ...outcome, explanation }] }
+}
+
+/** Takes and lists what the judgement found. @returns a denial where another table has it by now, or has a part of it */
+async function takeTerritory(
+  parts: GatewayParts,
+  tenant: TenantId,
+  claim: TerritoryClaim,
+): Promise<Verdict | undefined> {
+  const { table } = claim.owner
+  try {
+    const { overlaps } = await claimTerritory(parts.store, tenant, claim)
+    const [first] = overlaps
+    if (first === undefined || !claim.strict) return undefined
+    const { prefix, row } = first
+    return territoryDenial(
+      `the location ${prefix} overlaps the territory of another table`,
+      `${prefix} overlaps ${row.prefix}, which belongs to ${tableName(row.table)}`,
+    )
+  } catch (thrown) {
+    if (claim.strict) return policiesUnavailable(parts, table, thrown)
+    parts.log.warn({ err: thrown, table }, 'conflicts of territory could not be listed')
+    return undefined
+  }
+}
