@@ -3,7 +3,8 @@
  * argument.
  */
 
-import { liveCatalogKinds } from '../core/catalog-kinds.ts'
+import { catalogKindDescriptors, liveCatalogKinds } from '../core/catalog-kinds.ts'
+import type { CatalogSettings } from '../core/catalog-settings.ts'
 import type { Command } from './command.ts'
 import { UsageError } from './exit-status.ts'
 
@@ -12,6 +13,7 @@ export const catalogCommands: readonly Command[] = [
     words: 'catalog put',
     usage: `--tenant ID --nickname N --kind ${liveCatalogKinds.join('|')} --endpoint URL --config FILE`,
     summary: 'Adds a catalog under a {prefix}, or replaces it. FILE is config_json; - is standard input.',
+    details: settingsHelp(),
     fields: ['id', 'version'],
     async prepare(flags) {
       const input = {
@@ -45,6 +47,25 @@ export const catalogCommands: readonly Command[] = [
     }),
   },
 ]
+
+/** The members of config_json: those of every kind first, then each kind's own. */
+function settingsHelp(): string {
+  const kinds = liveCatalogKinds.map((kind) => ({
+    kind,
+    settings: Object.entries(catalogKindDescriptors[kind].settings as CatalogSettings),
+  }))
+  const isCommon = (name: string) => kinds.every(({ settings }) => settings.some(([other]) => other === name))
+  const lines = (settings: (typeof kinds)[number]['settings']) =>
+    settings.map(([name, { about }]) => `  ${name.padEnd(24)}${about}`).join('\n')
+  const common = kinds[0]?.settings.filter(([name]) => isCommon(name)) ?? []
+  return [
+    `Members of config_json, for every kind:\n${lines(common)}`,
+    ...kinds.flatMap(({ kind, settings }) => {
+      const own = settings.filter(([name]) => !isCommon(name))
+      return own.length === 0 ? [] : [`For the kind ${kind} also:\n${lines(own)}`]
+    }),
+  ].join('\n\n')
+}
 
 function jsonObject(source: string): Record<string, unknown> {
   let value: unknown

@@ -9,11 +9,23 @@ import type { CatalogVariant, RestCatalogOptions } from './rest-session.ts'
 const alpha: CatalogVariant = {
   kind: 'alpha',
   configPath: () => '/v1/config',
-  // Polaris sends its catalog's name unencoded.
-  prefixPath: (prefix) => (/^\.{1,2}$/.test(prefix) ? undefined : encodeURIComponent(prefix)),
+  prefixPath,
   isTableNotFound: () => false,
   committedState: () => undefined,
   assertsAbsentRefs: true,
+}
+
+/** RFC 3986 segment characters with at least one complete escape. */
+const escapedSegment = /^(?=.*%)(?:[A-Za-z0-9._~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2})+$/
+
+/**
+ * Polaris sends its catalog's name unencoded, S3 Tables an encoded ARN, Glue and others several segments. `.` and `..`
+ * are refused, escaped or not.
+ */
+function prefixPath(prefix: string): string | undefined {
+  const segments = prefix.split('/')
+  if (segments.some((one) => one === '' || /^(?:\.|%2[eE]){1,2}$/.test(one))) return undefined
+  return segments.map((one) => (escapedSegment.test(one) ? one : encodeURIComponent(one))).join('/')
 }
 
 /** Polaris grants nothing without a role; this scope selects all roles of the client. */

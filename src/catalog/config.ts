@@ -7,6 +7,8 @@ import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
 import { parseEndpoint } from './address.ts'
+import { customHeaders } from './custom-headers.ts'
+import type { SigningKeys } from './sign-request.ts'
 
 export interface ClientCredentials {
   readonly clientId: string
@@ -21,6 +23,7 @@ export type UpstreamAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'client-credentials'; readonly credentials: ClientCredentials }
+  | { readonly kind: 'sigv4'; readonly keys: SigningKeys }
 
 export interface RestCatalogConfig {
   /** Base of the Iceberg REST API; `/v1/…` follows. */
@@ -28,6 +31,8 @@ export interface RestCatalogConfig {
   readonly warehouse: string | undefined
   readonly branch: string | undefined
   readonly auth: UpstreamAuth
+  /** Added to every request; names in lower case. Their values may be secrets. */
+  readonly headers: Readonly<Record<string, string>>
   /** Whether the catalog's multi-table commits are atomic; undefined where the configuration does not say. */
   readonly atomicTransactions: boolean | undefined
 }
@@ -35,8 +40,8 @@ export interface RestCatalogConfig {
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
 
 /**
- * Reads an adapter's settings: `endpoint`, `warehouse`, `branch` where the kind has branches, `oauth2-server-uri` and
- * `scope`, `atomic_transactions`. They authenticate by one of `credential` (`id:secret`), `client_id` with `client_secret`, or `token`.
+ * Reads an adapter's settings, the connection of core/catalog-settings.ts. They authenticate by one of `credential`
+ * (`id:secret`), `client_id` with `client_secret`, `token`, or signatures.
  * @param scopeDefault the scope where the config names none
  * @throws Fault `misconfigured` with every problem found; it names settings, never their values
  */
@@ -70,9 +75,8 @@ export function parseRestCatalogConfig(
     problems.push('The endpoint in config_json differs from the endpoint of the credential.')
   if (endpoint === undefined && problems.length === 0) problems.push('The endpoint is missing.')
 
-  const { warehouseRequired, capabilities } = catalogKindDescriptors[credential.kind]
+  const { capabilities } = catalogKindDescriptors[credential.kind]
   const warehouse = text('warehouse')
-  if (warehouseRequired && warehouse === undefined) problems.push('The warehouse is missing.')
   const branch = text('branch')
   if (branch !== undefined && !capabilities.branches)
     problems.push(`A catalog of kind ${credential.kind} has no branches.`)
@@ -97,6 +101,11 @@ export function parseRestCatalogConfig(
   if (endpoint?.protocol === 'https:' && serverUri?.protocol === 'http:')
     problems.push('The oauth2-server-uri must be https where the endpoint is.')
 
+  const keys = signingKeys(credential.config, text, problems)
+  if (keys !== undefined && (token !== undefined || clientId !== undefined))
+    problems.push('Give either rest.sigv4-enabled, a token or client credentials.')
+  const headers = customHeaders(credential.config, problems)
+
   const atomicTransactions = credential.config.atomic_transactions ?? undefined
   if (atomicTransactions !== undefined && typeof atomicTransactions !== 'boolean')
     problems.push('The atomic_transactions must be true or false.')
@@ -104,15 +113,54 @@ export function parseRestCatalogConfig(
   if (endpoint === undefined || problems.length > 0)
     throw new Fault('misconfigured', `The catalog configuration cannot be used. ${problems.join(' ')}`)
   const auth: UpstreamAuth =
-    clientId !== undefined && clientSecret !== undefined
-      ? {
-          kind: 'client-credentials',
-          credentials: { clientId, clientSecret, tokenUrl: serverUri ?? tokenUrlOf(endpoint), scope },
-        }
-      : token !== undefined
-        ? { kind: 'token', token }
-        : { kind: 'none' }
-  return { endpoint, warehouse, branch, auth, atomicTransactions: atomicTransactions as boolean | undefined }
+    keys !== undefined
+      ? { kind: 'sigv4', keys }
+      : clientId !== undefined && clientSecret !== undefined
+        ? {
+            kind: 'client-credentials',
+            credentials: { clientId, clientSecret, tokenUrl: serverUri ?? tokenUrlOf(endpoint), scope },
+          }
+        : token !== undefined
+          ? { kind: 'token', token }
+          : { kind: 'none' }
+  return {
+    endpoint,
+    warehouse,
+    branch,
+    auth,
+    headers,
+    atomicTransactions: atomicTransactions as boolean | undefined,
+  }
+}
+
+/** A host name's letters, which is what names of services and regions consist of. */
+const signingWord = /^[a-z0-9-]{1,64}$/
+
+/** @returns undefined where requests are not signed, or a problem was found */
+function signingKeys(
+  config: CatalogCredential['config'],
+  text: (name: string) => string | undefined,
+  problems: string[],
+): SigningKeys | undefined {
+  const enabled = config['rest.sigv4-enabled'] ?? false
+  if (![true, false, 'true', 'false'].includes(enabled as boolean | string)) {
+    problems.push('The rest.sigv4-enabled must be true or false.')
+    return undefined
+  }
+  if (String(enabled) === 'false') return undefined
+  const required = (name: string): string => {
+    const value = text(name)
+    if (value === undefined) problems.push(`The ${name} is missing.`)
+    return value ?? ''
+  }
+  const region = required('rest.signing-region')
+  const service = text('rest.signing-name') ?? 'execute-api'
+  const accessKeyId = required('rest.access-key-id')
+  const secretAccessKey = required('rest.secret-access-key')
+  if (region !== '' && !signingWord.test(region)) problems.push('The rest.signing-region is not a region.')
+  if (!signingWord.test(service)) problems.push('The rest.signing-name is not the name of a service.')
+  const sessionToken = text('rest.session-token')
+  return { region, service, accessKeyId, secretAccessKey, sessionToken }
 }
 
 function tokenUrlOf(endpoint: URL): URL {

@@ -17,6 +17,7 @@ import type { RestCatalogConfig } from './config.ts'
 import { startDeadline } from './deadline.ts'
 import { OAuthTokens } from './oauth.ts'
 import { defaultSeparator, parseConfigResponse, type UpstreamConfig } from './rest-responses.ts'
+import { type SigningKeys, signRequest } from './sign-request.ts'
 import {
   raceSignal,
   type StreamedResponse,
@@ -80,6 +81,8 @@ interface Configured extends UpstreamConfig {
 }
 
 const sentenceLengthMax = 1_000
+/** A shorter header is no secret, and hiding it would blot out words of the upstream. */
+const secretLengthMin = 8
 /** Paths whose last response's size is kept. */
 const answerSizesCount = 1_000
 const errorType = /^[A-Za-z_]{1,100}$/
@@ -87,6 +90,7 @@ const errorType = /^[A-Za-z_]{1,100}$/
 /** Sends requests to one upstream and reads its refusals. */
 export class UpstreamSession {
   readonly #host: PinnedHost
+  readonly #clock: Clock
   readonly #tokens: OAuthTokens | undefined
   readonly #loadMs: number
   readonly #responseBytesMax: number
@@ -103,6 +107,7 @@ export class UpstreamSession {
   ) {
     const { addressRules, lookup, clock = systemClock } = options
     this.#host = new PinnedHost(config.endpoint, addressRules, lookup, clock)
+    this.#clock = clock
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#responseBytesMax = options.responseBytesMax ?? limits.upstreamResponseBytesMax
     this.#budget = options.budget
@@ -223,28 +228,54 @@ export class UpstreamSession {
     token: string | undefined,
     signal: AbortSignal,
   ): Promise<R> {
-    return transport(this.#host, {
-      method: request.method,
-      path: request.path,
+    const { method, path, body, changeAnswerBytes } = request
+    const sent: UpstreamRequest = {
+      method,
+      path,
       headers: {
+        ...this.config.headers,
         accept: 'application/json',
-        ...(request.body === undefined ? {} : { 'content-type': 'application/json' }),
+        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
         ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
         ...request.headers,
       },
-      ...(request.body === undefined ? {} : { body: request.body }),
+      ...(body === undefined ? {} : { body }),
       signal,
       responseBytesMax: this.#responseBytesMax,
       budget: this.#budget,
-      changeAnswerBytes: request.changeAnswerBytes,
-    })
+      changeAnswerBytes,
+    }
+    const { auth } = this.config
+    return auth.kind === 'sigv4'
+      ? this.#sendSigned(transport, sent, auth.keys, body)
+      : transport(this.#host, sent)
+  }
+
+  async #sendSigned<R>(
+    transport: Transport<R>,
+    request: UpstreamRequest,
+    keys: SigningKeys,
+    body: Uint8Array | undefined,
+  ): Promise<R> {
+    const { origin, pathname } = this.#host.url
+    // A space is %20 in what is signed, and must be so in what is sent.
+    const path = request.path.replaceAll('+', '%20')
+    const url = `${origin}${pathname.replace(/\/$/, '')}${path}`
+    const { method, headers } = request
+    const signed = await signRequest(keys, { method, url, headers, body }, this.#clock.now())
+    return await transport(this.#host, { ...request, path, headers: signed })
   }
 
   #sendTokenRequest(host: PinnedHost, form: URLSearchParams): Promise<UpstreamResponse> {
     return sendUpstream(host, {
       method: 'POST',
       path: '',
-      headers: { accept: 'application/json', 'content-type': 'application/x-www-form-urlencoded' },
+      headers: {
+        // A header may be a secret of the catalog, so it goes nowhere else.
+        ...(host.url.origin === this.#host.url.origin && this.config.headers),
+        accept: 'application/json',
+        'content-type': 'application/x-www-form-urlencoded',
+      },
       body: form.toString(),
       signal: AbortSignal.timeout(this.#loadMs),
       responseBytesMax: limits.upstreamErrorBytesMax,
@@ -269,9 +300,12 @@ export class UpstreamSession {
   }
 
   #secrets(): readonly string[] {
-    const { auth } = this.config
-    if (auth.kind === 'token') return [auth.token]
-    return this.#tokens?.secrets() ?? []
+    const { auth, headers } = this.config
+    const ofHeaders = Object.values(headers).filter((value) => value.length >= secretLengthMin)
+    if (auth.kind === 'token') return [auth.token, ...ofHeaders]
+    if (auth.kind !== 'sigv4') return [...(this.#tokens?.secrets() ?? []), ...ofHeaders]
+    const { secretAccessKey, sessionToken } = auth.keys
+    return [secretAccessKey, ...(sessionToken === undefined ? [] : [sessionToken]), ...ofHeaders]
   }
 
   close(): void {

@@ -3,6 +3,8 @@
  * src/catalog/open-catalog.ts names. Everything else that depends on the kind is derived from here.
  */
 
+import { branchSettings, type CatalogSettings, commonSettings, webhookSettings } from './catalog-settings.ts'
+
 export interface CatalogCapabilities {
   readonly live: boolean
   readonly branches: boolean
@@ -16,8 +18,8 @@ export interface CatalogCapabilities {
 
 export interface CatalogKindDescriptor {
   readonly capabilities: CatalogCapabilities
-  /** Whether `config_json` must name a `warehouse`. */
-  readonly warehouseRequired: boolean
+  /** The members of `config_json`. */
+  readonly settings: CatalogSettings
 }
 
 const stub = {
@@ -29,7 +31,7 @@ const stub = {
     atomicTransactions: false,
     namespaceDepthMax: 0,
   },
-  warehouseRequired: false,
+  settings: {},
 } as const
 
 /** By `catalog_kind`. */
@@ -44,7 +46,7 @@ export const catalogKindDescriptors = {
       atomicTransactions: false,
       namespaceDepthMax: 100,
     },
-    warehouseRequired: true,
+    settings: { ...commonSettings, ...webhookSettings },
   },
   beta: {
     capabilities: {
@@ -56,7 +58,7 @@ export const catalogKindDescriptors = {
       atomicTransactions: true,
       namespaceDepthMax: 1,
     },
-    warehouseRequired: false,
+    settings: { ...commonSettings, ...branchSettings },
   },
   gamma: stub,
   delta: stub,

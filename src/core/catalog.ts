@@ -15,7 +15,12 @@ export interface CatalogCredential {
 
 /** Identifies the catalog that a credential opens. Credentials with the same result see the same tables. */
 export function catalogOf({ kind, endpoint, config }: CatalogCredential): string {
-  return JSON.stringify([kind, endpoint || config.endpoint, config.warehouse ?? null, config.branch ?? null])
+  const known = [kind, endpoint || config.endpoint, config.warehouse ?? null, config.branch ?? null]
+  // A header may select the catalog, as Polaris-Realm does. It may be a secret, so its digest stands for it.
+  const headers = Object.entries(config).filter(([name]) => name.startsWith('header.'))
+  if (headers.length === 0) return JSON.stringify(known)
+  const digest = new Bun.CryptoHasher('sha256').update(JSON.stringify(headers.toSorted())).digest('hex')
+  return JSON.stringify([...known, digest])
 }
 
 /** The credential as the store holds it: its public members, and the sealed secrets. */

@@ -3,8 +3,22 @@
 import { Fault, toFault } from '../base/fault.ts'
 import { parseRestCatalogConfig } from '../catalog/config.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
+import { settingNamed } from '../core/catalog-settings.ts'
 import { readEngineOf } from '../core/read-engine.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
+
+/** Refuses names that nothing reads, because a misspelt setting would be without effect. */
+function assertSettings({ kind, config }: Omit<CatalogCredential, 'id' | 'version'>): void {
+  const { settings } = catalogKindDescriptors[kind]
+  const unknown = Object.keys(config).filter((name) => settingNamed(settings, name) === undefined)
+  if (unknown.length === 0) return
+  const names = unknown.map((name) => `\`${name.slice(0, 64)}\``).join(', ')
+  throw new Fault(
+    'bad_request',
+    `A catalog of kind ${kind} has no setting ${names}. \`covenant admin catalog --help\` lists those that there are.`,
+  )
+}
 
 /**
  * Checks that the catalog adapter and the read engine can use a credential's endpoint and configuration.
@@ -17,6 +31,7 @@ export function checkCatalogSettings(credential: Omit<CatalogCredential, 'id' | 
     const settings = parseTrinoSettings({ config })
     if (readEngineOf(config) === 'trino' && settings === undefined)
       throw new Fault('bad_request', 'The read engine trino requires the setting `trino.uri`.')
+    assertSettings(credential)
   } catch (thrown) {
     const fault = toFault(thrown)
     throw fault.kind === 'misconfigured' ? new Fault('bad_request', fault.publicMessage) : fault

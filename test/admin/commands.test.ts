@@ -399,7 +399,8 @@ describe('wrong words', () => {
   test.each([
     ['is not JSON', '{', 'not JSON'],
     ['is no object', '[]', 'must hold a JSON object'],
-    ['lacks the warehouse', '{"credential":"a:b"}', 'The warehouse is missing'],
+    ['misspells a setting', '{"warehous":"dev"}', 'A catalog of kind alpha has no setting `warehous`.'],
+    ['sets a header of the connection', `{"header.Host":"${secret}"}`, 'The header.Host is a header that'],
     ['has a secret of the wrong form', `{"warehouse":"dev","credential":"${secret}"}`, 'id:secret'],
     ['names another endpoint', '{"warehouse":"dev","endpoint":"https://other.example"}', 'differs'],
     ['names no read engine that there is', '{"warehouse":"dev","read_engine":"spark"}', 'must be one of'],

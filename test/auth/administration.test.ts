@@ -158,7 +158,8 @@ describe('/admin', () => {
       admin('PUT', at, { catalog_kind: 'alpha', endpoint, config_json: { ...config, ...change } })
     expect((await put({})).status).toBe(200)
     for (const change of [
-      { warehouse: null },
+      { warehous: 'w' },
+      { 'header.Cookie': 'Zk4canary' },
       { token: 'Zk4canary' },
       { credential: 'Zk4canary' },
       { endpoint: 'https://other.example' },

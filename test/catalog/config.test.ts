@@ -43,6 +43,79 @@ describe('parseRestCatalogConfig', () => {
     )
   })
 
+  test('takes no warehouse, for a catalog that has none', () => {
+    expect(parse({}).warehouse).toBeUndefined()
+  })
+
+  test('reads the keys of signatures, and the service that Iceberg clients sign for by default', () => {
+    const signed = {
+      'rest.sigv4-enabled': 'true',
+      'rest.signing-region': 'eu-central-1',
+      'rest.access-key-id': 'AKID',
+      'rest.secret-access-key': 'hunter2',
+    }
+    const keys = { region: 'eu-central-1', accessKeyId: 'AKID', secretAccessKey: 'hunter2' }
+    expect(parse(signed).auth).toEqual({
+      kind: 'sigv4',
+      keys: { ...keys, service: 'execute-api', sessionToken: undefined },
+    })
+    const temporary = { ...signed, 'rest.signing-name': 's3tables', 'rest.session-token': 't' }
+    expect(parse(temporary).auth).toMatchObject({ keys: { service: 's3tables', sessionToken: 't' } })
+    expect(parse({ ...signed, 'rest.sigv4-enabled': false }).auth).toEqual({ kind: 'none' })
+    for (const [change, expected] of [
+      [{ token: 'hunter2' }, 'either rest.sigv4-enabled, a token or client credentials'],
+      [{ 'rest.signing-region': undefined }, 'rest.signing-region is missing'],
+      [{ 'rest.secret-access-key': '' }, 'rest.secret-access-key is missing'],
+      [{ 'rest.signing-region': 'eu/hunter2' }, 'rest.signing-region is not a region'],
+      [{ 'rest.signing-name': 'a b' }, 'rest.signing-name is not the name'],
+      [{ 'rest.sigv4-enabled': 'yes' }, 'rest.sigv4-enabled must be true or false'],
+    ] as const) {
+      const message = problem({ ...signed, ...change })
+      expect(message).toContain(expected)
+      expect(message).not.toContain('hunter2')
+    }
+  })
+
+  test('reads headers, with names in lower case', () => {
+    expect(parse({ 'header.Polaris-Realm': 'POLARIS', 'header.x-a': 'b c' }).headers).toEqual({
+      'polaris-realm': 'POLARIS',
+      'x-a': 'b c',
+    })
+    expect(parse({}).headers).toEqual({})
+  })
+
+  test.each([
+    ...['Connection', 'Keep-Alive', 'Transfer-Encoding', 'TE', 'Upgrade', 'Proxy-Connection', 'Trailer'],
+    ...['Host', 'Content-Length', 'Content-Type', 'Accept-Encoding', 'Expect'],
+    ...['Authorization', 'proxy-authorization', 'Cookie', 'X-Amz-Date', 'x-amz-security-token'],
+    ...[
+      'Idempotency-Key',
+      'If-None-Match',
+      'X-Iceberg-Access-Delegation',
+      'X-Svc-Session',
+      'X-Forwarded-For',
+    ],
+  ])('refuses the header %s', (name) => {
+    const message = problem({ [`header.${name}`]: 'hunter2' })
+    expect(message).toContain(`The header.${name} is a header that the service sets itself or never sends.`)
+    expect(message).not.toContain('hunter2')
+  })
+
+  test.each([
+    ['a line break', { 'header.X-A': 'hunter2\r\nX-B: c' }, 'visible ASCII'],
+    ['letters beyond ASCII', { 'header.X-A': 'hunter2 ü' }, 'visible ASCII'],
+    ['a space at its end', { 'header.X-A': 'hunter2 ' }, 'visible ASCII'],
+    ['a number', { 'header.X-A': 7 }, 'visible ASCII'],
+    ['too long a value', { 'header.X-A': 'x'.repeat(4_097) }, 'visible ASCII'],
+    ['no name', { 'header.': 'hunter2' }, 'does not name a header'],
+    ['a name with a space', { 'header.X A': 'hunter2' }, 'does not name a header'],
+    ['a name in two spellings', { 'header.X-A': 'hunter2', 'header.x-a': 'b' }, 'given twice'],
+  ])('refuses a header with %s and repeats no value', (_, config, expected) => {
+    const message = problem(config)
+    expect(message).toContain(expected)
+    expect(message).not.toContain('hunter2')
+  })
+
   test('takes client_id and client_secret, a token, or nothing', () => {
     const pair = {
       warehouse: 'w',
@@ -72,7 +145,6 @@ describe('parseRestCatalogConfig', () => {
   test.each([
     [{ warehouse: 7 }, 'warehouse'],
     [{ warehouse: 'a\r\nb' }, 'warehouse'],
-    [{}, 'warehouse is missing'],
     [{ warehouse: 'w', credential: 'hunter2' }, 'id:secret'],
     [{ warehouse: 'w', credential: ':hunter2' }, 'id:secret'],
     [{ warehouse: 'w', client_secret: 'hunter2' }, 'go together'],
@@ -90,7 +162,6 @@ describe('parseRestCatalogConfig', () => {
 
   test('reports all problems together', () => {
     const message = problem({ credential: 'x', branch: 'y' }, 'alpha', 'ftp://c.example')
-    for (const part of ['http or https', 'warehouse is missing', 'no branches', 'id:secret'])
-      expect(message).toContain(part)
+    for (const part of ['http or https', 'no branches', 'id:secret']) expect(message).toContain(part)
   })
 })

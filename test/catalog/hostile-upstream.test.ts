@@ -337,10 +337,43 @@ describe('answers', () => {
       )
   })
 
-  test('the prefix: alpha encodes it, beta takes it unchanged, overrides win', async () => {
+  test.each(['../../admin', '..', '%2e%2E', 'a//b', '/a', 'a/'])(
+    'the prefix %p, which would lead elsewhere, is refused by alpha, which takes several segments',
+    async (prefix) => {
+      await withUpstream(
+        startUpstream(() => new Response(tableResult()), { overrides: { prefix } }),
+        { kind: 'alpha' },
+        async (catalog) => {
+          expect(await rejection(catalog.loadTable(table))).toMatchObject({ kind: 'upstream_failed' })
+        },
+      )
+    },
+  )
+
+  test.each([
+    ['my lake|x', 'my%20lake%7Cx'],
+    ['a?b#c', 'a%3Fb%23c'],
+    ['50%', '50%25'],
+    ['arn%3Aaws%3As3tables%2Flake', 'arn%3Aaws%3As3tables%2Flake'],
+    ['catalogs/1234', 'catalogs/1234'],
+  ])(
+    'the prefix %p is %p for alpha: what is escaped stays, anything else is escaped',
+    async (prefix, path) => {
+      await withUpstream(
+        startUpstream(() => new Response(tableResult()), { overrides: { prefix } }),
+        { kind: 'alpha' },
+        async (catalog, { seen }) => {
+          await catalog.loadTable(table)
+          expect(seen[1]).toBe(`GET /v1/${path}/namespaces/n/tables/t`)
+        },
+      )
+    },
+  )
+
+  test('an escaped prefix is taken unchanged, and overrides win', async () => {
     const config = { defaults: { prefix: 'default' }, overrides: { prefix: 'main%7Cmy' } }
     for (const [kind, path] of [
-      ['alpha', '/v1/main%257Cmy/namespaces/n/tables/t'],
+      ['alpha', '/v1/main%7Cmy/namespaces/n/tables/t'],
       ['beta', '/v1/main%7Cmy/namespaces/n/tables/t'],
     ] as const)
       await withUpstream(

@@ -109,7 +109,7 @@ describe('OpenCatalogs', () => {
 
   test('a configuration that cannot be used is an error each time', () => {
     const pool = new OpenCatalogs(options)
-    const broken = { ...credentialOf('alpha'), config: {} }
+    const broken = { ...credentialOf('alpha'), config: { credential: 'no pair' } }
     expect(() => pool.get(tenant, broken)).toThrow(Fault)
     expect(() => pool.get(tenant, broken)).toThrow(Fault)
   })

@@ -6,7 +6,8 @@
 import { Fault } from '../../base/fault.ts'
 import { type Actor, operator } from '../../core/administration.ts'
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
-import { type CatalogKind, isCatalogKind } from '../../core/catalog-kinds.ts'
+import { type CatalogKind, catalogKindDescriptors, isCatalogKind } from '../../core/catalog-kinds.ts'
+import type { CatalogSettings } from '../../core/catalog-settings.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -42,7 +43,11 @@ export interface CatalogCredentialRow {
 }
 
 // An allow-list, so that any other field is sealed.
-const plainFields = new Set(['endpoint', 'warehouse', 'prefix', 'region', 'storage_roots', 'read_engine'])
+const plainFields = new Set(
+  Object.values(catalogKindDescriptors).flatMap(({ settings }) =>
+    Object.entries(settings as CatalogSettings).flatMap(([name, { shown }]) => (shown ? [name] : [])),
+  ),
+)
 
 const place = (tenant: TenantId, nickname: string) => ['catalog_credential', tenant, nickname]
 
