@@ -119,7 +119,8 @@ end $$;
 -- not deadlock. A node that others share is inserted with DO NOTHING, which does not lock an existing one.
 --
 -- `event` is the JSON of the WriteEvent without created_at, `snapshot` that of the Snapshot, `described` that of the
--- table. The last two, and the digest of the third, are null where no metadata was written.
+-- table. The last two, and the digest of the third, are null where no metadata was written, or nothing but its location
+-- is known: then nothing is ingested.
 create or replace function svc.record_verdict(tenant uuid, verdict text, event text, snapshot text, described text, digest text,
   body bytea, out recorded boolean, out ingested boolean, out ingest_error text)
 language plpgsql as $$
@@ -186,6 +187,7 @@ begin
   if location is null then return; end if;
 
   begin
+    if snapshot is null then raise exception 'the snapshot is not described'; end if;
     snapshot_node := svc.ingest_snapshot(v, snapshot::agtype, described, digest, table_node, parent_node);
     ingested := true;
   exception when others then

@@ -1,4 +1,4 @@
-/** Commands that read the audit log, the administration log, refusals and open commit intents. They change nothing. */
+/** Commands that read the audit log, the administration log and refusals. They change nothing. */
 
 import { administrationActions } from '../core/administration.ts'
 import { decisions } from '../core/decision.ts'
@@ -96,25 +96,5 @@ export const auditCommands: readonly Command[] = [
       const input = { request_id: flags.optional('request'), ...filtered(flags.table()), ...page(flags) }
       return onTenant(flags, { own: 'list_refusals', admin: 'list_tenant_refusals' }, input)
     },
-  },
-  {
-    words: 'intent count',
-    usage: '',
-    summary: 'Counts commit intents of all tenants: open ones, and stale ones, which await recovery.',
-    fields: ['open', 'stale'],
-    prepare: () => ({ operation: 'count_intents', input: {} }),
-  },
-  {
-    words: 'intent list',
-    usage: '--tenant ID --table ns.table',
-    summary: 'Lists the open intents on a table, by commit id.',
-    prepare: (flags) => ({
-      ...onTenant(
-        flags,
-        { own: 'list_intents', admin: 'list_tenant_intents' },
-        filtered(flags.requiredTable()),
-      ),
-      everyItem: true,
-    }),
   },
 ]

@@ -4,6 +4,7 @@ import { auditCommands } from './audit-commands.ts'
 import { catalogCommands } from './catalog-commands.ts'
 import type { Command } from './command.ts'
 import { graphCommands } from './graph-commands.ts'
+import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
@@ -14,5 +15,6 @@ export const commands: readonly Command[] = [
   ...catalogCommands,
   ...policyCommands,
   ...auditCommands,
+  ...intentCommands,
   ...graphCommands,
 ]

@@ -39,6 +39,7 @@ export const administrationActions = [
   ...contractActions,
   'decide-finding',
   'rescan-table',
+  'settle-intent',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

@@ -147,8 +147,8 @@ export interface VerdictRecord {
   readonly reason: string
   readonly policies: readonly AppliedPolicy[]
   readonly outcomes: readonly PolicyOutcome[]
-  /** Set for APPROVED where the action writes metadata: ACTUAL_WRITE and ingest need it. */
-  readonly committed?: CommittedTable
+  /** Set for APPROVED where the action writes metadata. With the location alone, nothing is ingested. */
+  readonly committed?: CommittedTable | Pick<CommittedTable, 'metadataLocation'>
   /** Set for an APPROVED rename of a table: its territory follows it. */
   readonly renamedTo?: TableRef
 }

@@ -7,7 +7,10 @@ import { fileURLToPath } from 'node:url'
 import { runCall } from '../../src/admin/call.ts'
 import type { OpenStore } from '../../src/admin/store-in-use.ts'
 import type { Terminal } from '../../src/admin/terminal.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { intentOf } from '../support/commits.ts'
 import { storeTemplate, testSecretsKey } from '../support/store.ts'
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
@@ -24,6 +27,8 @@ export interface CommandLine extends AsyncDisposable {
   run(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
   /** Runs it as a user does: a process that opens the store and closes it. `run` must not have been called. */
   spawn(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
+  /** Leaves an intent that no process owns. @returns its commit id */
+  leaveIntent(tenant: string): Promise<string>
   /** Runs it in this process, expects success, and gives its JSON. */
   json<T>(words: readonly string[], stdin?: string): Promise<T>
 }
@@ -107,6 +112,11 @@ export async function commandLine(): Promise<CommandLine> {
     folder,
     run,
     spawn,
+    async leaveIntent(tenant) {
+      const intent = intentOf()
+      await openIntent(await open(), tenant as TenantId, intent, { leaseMs: 0, upstreamMs: 0 })
+      return intent.commitId
+    },
     async json<T>(words: readonly string[], stdin = '') {
       const { status, stdout, stderr } = await run(words, { stdin })
       if (status !== 0) throw new Error(`admin ${words.join(' ')} ended with ${status}: ${stderr}`)

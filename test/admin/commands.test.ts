@@ -140,6 +140,7 @@ describe('a field of a result', () => {
   })
 
   test('is one of those that the command names: results hold no others', async () => {
+    const left = await cli.leaveIntent(globex)
     const made = [
       ['tenant create', words('tenant create --name fields')],
       ['session create', words(`session create --tenant ${globex} --name fields`)],
@@ -147,11 +148,13 @@ describe('a field of a result', () => {
       ['policy put', [...policyPut(globex), '--file', '-'], keepId],
       ['audit list', words(`audit list --tenant ${globex}`)],
       ['intent count', words('intent count')],
+      ['intent show', words(`intent show --tenant ${globex} --id ${left}`)],
     ] as const
     for (const [name, call, stdin] of made) {
       const fields = commands.find((one) => one.words === name)?.fields
       expect(fields).toEqual(expect.arrayContaining(Object.keys(await cli.json<object>(call, stdin))))
     }
+    await cli.run(words(`intent settle --tenant ${globex} --id ${left} --outcome not-made --reason seen`))
   })
 })
 
@@ -262,6 +265,7 @@ describe('the audit log and intents', () => {
       items: [],
     })
     expect(await cli.json<unknown>(words('intent count'))).toEqual({ open: 0, stale: 0 })
+    expect(await cli.json<unknown>(words(`intent list --tenant ${acme}`))).toEqual([])
     expect(await cli.run(words(`audit show --tenant ${acme} --id ${crypto.randomUUID()}`))).toMatchObject({
       status: 1,
       stderr: 'The tenant has no such decision.\n',
@@ -281,6 +285,7 @@ describe('the administration log', () => {
       `policy delete --tenant ${tenant} --id keep-id`,
       `catalog remove --tenant ${tenant} --nickname main`,
       `session revoke --tenant ${tenant} --id ${made.id}`,
+      `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
       `tenant suspend --tenant ${tenant}`,
       `tenant resume --tenant ${tenant}`,
     ])
@@ -292,7 +297,7 @@ describe('the administration log', () => {
     }>(words(`audit administration --tenant ${tenant}`))
     expect(items.map(({ action }) => action).toReversed()).toEqual([
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'delete-policy', 'remove-catalog'],
-      ...['revoke-session', 'suspend-tenant', 'resume-tenant'],
+      ...['revoke-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
     ])
     expect(commands.filter((one) => !read.test(one.words))).toHaveLength(items.length)
     for (const { actor } of items) expect(actor).toMatchObject({ sub: 'operator', source: 'command_line' })

@@ -6,6 +6,9 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { commands } from '../../src/admin/commands.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { intentOf } from '../support/commits.ts'
 import { freePort } from '../support/free-port.ts'
 import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, audit, commit, type TestTenant } from '../support/service.ts'
@@ -88,6 +91,9 @@ describe('a command over HTTP', () => {
       words(`graph traverse${of} --label Table --id sales.orders --edges SCHEMA_GOVERNS,RETAINS`),
       match,
     ]
+    const stale = intentOf()
+    await openIntent(service.store, made.id as TenantId, stale, { leaseMs: 0, upstreamMs: 0 })
+    reading.push(words(`intent show${of} --id ${stale.commitId}`))
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -101,6 +107,8 @@ describe('a command over HTTP', () => {
 
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
+    const settle = `intent settle${of} --id ${stale.commitId} --outcome not-made --reason seen`
+    expect((await over(settle)).status).toBe(0)
     expect((await over(`catalog remove${of} --nickname main`)).status).toBe(0)
     expect(await json<unknown[]>(`policy list${of}`)).toEqual([])
 
@@ -110,6 +118,7 @@ describe('a command over HTTP', () => {
       'catalog remove',
       'policy put',
       'policy delete',
+      'intent settle',
     )
     const names = tried.map((one) => (typeof one === 'string' ? words(one) : one).slice(0, 2).join(' '))
     expect(commands.map((one) => one.words).toSorted()).toEqual([...new Set(names)].toSorted())

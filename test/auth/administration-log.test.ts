@@ -21,6 +21,7 @@ import {
   hasCatalogCredential,
   removeCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { nodeId } from '../../src/store/database/names.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
@@ -30,6 +31,7 @@ import {
 } from '../../src/store/session/sessions.ts'
 import { createTenant, getTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { actorOf } from '../support/actor.ts'
+import { intentOf } from '../support/commits.ts'
 import {
   call,
   type IdentityService,
@@ -49,6 +51,7 @@ let foreign: TestTenant
 /** Holds every privileged role of the tenant, by a session that `olga` made. */
 let steward: { readonly id: string; readonly secret: string }
 let outsider: string
+const [staleIntent, secondIntent] = [crypto.randomUUID(), crypto.randomUUID()]
 
 type Json = Readonly<Record<string, unknown>>
 const json = async (response: Response) => (await response.json()) as Json
@@ -60,6 +63,8 @@ beforeAll(async () => {
   const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
   expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
   await leaveFinding()
+  for (const commitId of [staleIntent, secondIntent])
+    await openIntent(service.store, tenant, intentOf({ commitId }), { leaseMs: 0, upstreamMs: 0 })
   const owner = await session(service, tenant, sessionScopes, ['owner'], 'olga')
   const roles = ['steward', 'administrator', 'owner']
   const body = { name: 'stella', roles, scopes: sessionScopes }
@@ -205,6 +210,16 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/detection/findings/{finding}/decisions',
     body: { decision: 'reject', reason: 'synthetic' },
   },
+  settle_intent: {
+    action: 'settle-intent',
+    path: '/api/v1/intents/{intent}/settle',
+    body: { outcome: 'not-made', reason: 'the table shows nothing of it' },
+  },
+  settle_tenant_intent: {
+    action: 'settle-intent',
+    path: '/admin/tenants/{tenant}/intents/{second}/settle',
+    body: { outcome: 'not-made', reason: 'the table shows nothing of it' },
+  },
   rescan_table: {
     action: 'rescan-table',
     path: '/api/v1/detection/rescans',
@@ -240,7 +255,11 @@ describe('a change over HTTP', () => {
     const [finding] = (
       await json(await call(service, 'GET', '/api/v1/detection/findings', { secret: steward.secret }))
     ).items as Json[]
-    noted.set('tenant', tenant).set('finding', String(finding?.id))
+    noted
+      .set('tenant', tenant)
+      .set('finding', String(finding?.id))
+      .set('intent', staleIntent)
+      .set('second', secondIntent)
     const path = step.path.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
     const method = administering.find((one) => one.name === name)?.method ?? ''
     const isAdmin = path.startsWith('/admin')

@@ -7,7 +7,9 @@ import { sessionScopes } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import { intentOf } from '../support/commits.ts'
 import {
   billingWebhookSecret,
   type CallOptions,
@@ -311,6 +313,20 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   for (const path of [`${column}/masks/m`, `${root}/tags/t/masks/m`, `${column}/tags/t`, table])
     await succeed('DELETE', path, as)
   for (const place of [table, column, `${root}/tags/t`]) await succeed('DELETE', `${place}/row-filters/f`, as)
+  const settlement = { outcome: 'not-made', reason: 'the table shows nothing of it' }
+  for (const [start, who] of [
+    ['/api/v1', as],
+    [`/admin/tenants/${service.owner.tenant}`, { secret: service.operator }],
+  ] as const) {
+    const intent = intentOf()
+    await openIntent(service.store, service.owner.tenant, intent, { leaseMs: 0, upstreamMs: 0 })
+    const one = `${start}/intents/${intent.commitId}`
+    for (const path of [`${start}/intents`, one]) await succeed('GET', path, who)
+    const unplaced = { ...who, body: { ...settlement, outcome: 'made' } }
+    expect((await ask('POST', `${one}/settle`, unplaced)).status).toBe(422)
+    await succeed('POST', `${one}/settle`, { ...who, body: settlement })
+    expect((await ask('POST', `${one}/settle`, { ...who, body: settlement })).status).toBe(404)
+  }
   for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
     await succeed('GET', `/api/v1/${path}`, as)
 })

@@ -28,6 +28,7 @@ import {
   loadIntentBody,
   openIntent,
 } from '../../src/store/commit/commit-intents.ts'
+import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
@@ -354,6 +355,10 @@ function isolation(): void {
       await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
       await openIntent(store, tenant, intentOf())
+      const settled = intentOf()
+      await openIntent(store, tenant, settled, { leaseMs: 0, upstreamMs: 0 })
+      const settlement = { outcome: 'not-made', metadataLocation: undefined, reason: 'seed' } as const
+      await settleIntent(store, tenant, settled.commitId, settlement, actorOf('seed'))
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
       const runId = crypto.randomUUID()
       const received = ['a', 'b'].map((job) => receivedEvent({ runId, inputs: [job], job }))

@@ -1,4 +1,4 @@
-/** Declares the operations on what governs commits: policies, decisions, open intents. */
+/** Declares the operations on what governs commits: policies, decisions, and the count of open intents. */
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
@@ -9,7 +9,6 @@ import { pageRequest, pageView } from '../../http/page-view.ts'
 import {
   described,
   filteredTable,
-  list,
   maybe,
   nonEmpty,
   object,
@@ -19,13 +18,13 @@ import {
   tableFilter,
   tableIdentifier,
   text,
-  uuid,
   wholeNumber,
 } from '../../http/schemas.ts'
 import { findAudit, listAudit } from '../../store/commit/audit.ts'
-import { countIntents, intentsOnTable } from '../../store/commit/commit-intents.ts'
+import { countIntents } from '../../store/commit/commit-intents.ts'
 import { deletePolicy, listPolicies } from '../../store/policy/policies.ts'
 import type { Store } from '../../store/store.ts'
+import { intentOperations } from './intent-operations.ts'
 import { savePolicy } from './put-policy.ts'
 import {
   decisionRecordSchema,
@@ -149,27 +148,6 @@ const audit = [
   }),
 ]
 
-const intents = [
-  pair({
-    name: 'list_intents',
-    tag,
-    summary: 'Open intents on a table: commits whose outcome is not recorded yet',
-    method: 'GET',
-    path: '/intents',
-    access: reading,
-    input: {
-      namespace: described(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F'),
-      table: nonEmpty,
-    },
-    output: object({ items: list(object({ commit_id: uuid })) }),
-    run: async ({ parts, tenant }, { namespace, table: name }) => ({
-      items: (await intentsOnTable(parts.store, tenant, { namespace, name })).map((commit_id) => ({
-        commit_id,
-      })),
-    }),
-  }),
-]
-
 const countOpen = operationsOf<Parts>()({
   name: 'count_intents',
   tag,
@@ -181,4 +159,4 @@ const countOpen = operationsOf<Parts>()({
   run: async ({ parts }) => await countIntents(parts.store),
 })
 
-export const writeOversightOperations = [...[...policies, ...audit, ...intents].flat(), countOpen]
+export const writeOversightOperations = [...[...policies, ...audit].flat(), ...intentOperations, countOpen]

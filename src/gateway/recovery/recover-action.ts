@@ -10,7 +10,7 @@ import { auditedChanges, auditedLocations, wasChangedFrom } from '../../store/co
 import { type ClaimedIntent, closeIntent, loadIntentBody } from '../../store/commit/commit-intents.ts'
 import { recordVerdict } from '../../store/commit/verdicts.ts'
 import { policiesAtIntent } from '../../store/policy/policies.ts'
-import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
+import { parseCommitRequest, renameDestination } from '../../wire/iceberg/commit-request.ts'
 import type { LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -42,7 +42,7 @@ export async function recoverAction(
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
   const found = await look(parts, catalog, tenant, intent, intent.table, signal)
-  const destination = destinationOf(update)
+  const destination = renameDestination(update)
   const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
   // The audit is read last: then no other change explains what is there but not audited.
   const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
@@ -118,13 +118,4 @@ async function read(
   const { body } = await catalog.forward({ method: 'GET', path, mutates: false, subject, signal })
   const value = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
   return isJsonObject(value) ? value : new Map()
-}
-
-function destinationOf(update: JsonObject): TableRef | undefined {
-  const destination = update.get('destination')
-  if (!isJsonObject(destination)) return undefined
-  const namespace = destination.get('namespace')
-  const name = destination.get('name')
-  if (!Array.isArray(namespace) || typeof name !== 'string') return undefined
-  return { namespace: namespace.map(String), name }
 }

@@ -21,7 +21,12 @@ export interface ClaimedIntent {
 }
 
 /** An intent in JSON: bigints as decimal strings, without the body. */
-type StoredIntent = Omit<IntentHead, 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
+export type StoredIntent = Omit<IntentHead, 'snapshotIds'> & { readonly snapshotIds: readonly string[] }
+
+/** The intent that was stored. */
+export function toIntent(stored: StoredIntent): IntentHead {
+  return { ...stored, snapshotIds: stored.snapshotIds.map(BigInt) }
+}
 
 /** Milliseconds by the database's clock from the moment an intent is written. */
 export interface IntentTimes {
@@ -110,7 +115,7 @@ export async function claimStaleIntents(
   )
   return rows.map((row) => ({
     tenant: row.tenant_id,
-    intent: { ...row.intent, snapshotIds: row.intent.snapshotIds.map(BigInt) },
+    intent: toIntent(row.intent),
     openedAt: row.opened_at,
   }))
 }

@@ -5,7 +5,7 @@ import { type CommittedTable, type VerdictRecord, writesMetadata } from '../../c
 import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
-import type { Param } from '../database/session.ts'
+import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 export interface RecordedVerdict {
@@ -14,6 +14,12 @@ export interface RecordedVerdict {
   /** Whether the snapshot's details are in the graph; never for REJECTED. A failed ingest undoes nothing else. */
   readonly ingested: boolean
   readonly ingestError?: string
+}
+
+interface Row {
+  readonly recorded: boolean
+  readonly ingested: boolean
+  readonly ingest_error: string | null
 }
 
 /**
@@ -26,20 +32,30 @@ export async function recordVerdict(
   tenant: TenantId,
   record: VerdictRecord,
 ): Promise<RecordedVerdict> {
-  const writes = record.decision === 'APPROVED' && writesMetadata(record.intent.action ?? 'update-table')
-  if (writes !== (record.committed !== undefined))
-    throw new Fault('internal', 'Internal error.', {
-      detail: 'APPROVED metadata needs what was committed, all else has none',
-    })
-  const [row] = await store.tenantCall<{
-    readonly recorded: boolean
-    readonly ingested: boolean
-    readonly ingest_error: string | null
-  }>(tenant, 'record_verdict', recordParams(tenant, record))
+  assertWhole(record)
+  const params = recordParams(tenant, record)
+  const [row] = await store.tenantCall<Row>(tenant, 'record_verdict', params)
   if (row === undefined)
     throw new Fault('internal', 'Internal error.', { detail: 'record_verdict gave no row' })
   const { recorded, ingested, ingest_error } = row
   return ingest_error === null ? { recorded, ingested } : { recorded, ingested, ingestError: ingest_error }
+}
+
+/** The same inside a transaction of the tenant. */
+export async function recordVerdictIn(tx: Tx, tenant: TenantId, record: VerdictRecord): Promise<void> {
+  assertWhole(record)
+  await tx.query('select recorded from svc.record_verdict($1, $2, $3, $4, $5, $6, $7)', [
+    tenant,
+    ...recordParams(tenant, record),
+  ])
+}
+
+function assertWhole({ decision, intent, committed }: VerdictRecord): void {
+  const writes = decision === 'APPROVED' && writesMetadata(intent.action ?? 'update-table')
+  if (writes === (committed !== undefined)) return
+  throw new Fault('internal', 'Internal error.', {
+    detail: 'APPROVED metadata needs what was committed, all else has none',
+  })
 }
 
 /** The parameters of svc.record_verdict after the tenant. The function reads the keys of the first. */
@@ -78,7 +94,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
       metadata_location: committed.metadataLocation,
       snapshot_id: nodeId(committed.metadataLocation),
       base_snapshot_id: nodeId(intent.baseMetadataLocation),
-      ...snapshotKeys(tableId, committed.snapshot),
+      ...('snapshot' in committed && snapshotKeys(tableId, committed.snapshot)),
     }),
   }
   const event = storableJson({
@@ -89,7 +105,8 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     decision,
     reason,
   })
-  if (committed === undefined) return [storableJson(verdict), event, null, null, null, intent.body]
+  if (committed === undefined || !('columns' in committed))
+    return [storableJson(verdict), event, null, null, null, intent.body]
   const described = describedJson(table, tableId, committed)
   const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
   const snapshot = snapshotJson(tenant, tableId, commitId, committed)

@@ -115,3 +115,13 @@ function tableRef(identifier: JsonObject): TableRef {
   if (namespace.length === 0) throw reader.fault('`namespace` is empty')
   return { namespace, name: reader.string(identifier, 'name') }
 }
+
+/** The new name in the one update of a rename; undefined if it is no rename. */
+export function renameDestination(update: JsonObject): TableRef | undefined {
+  const destination = update.get('destination')
+  if (!isJsonObject(destination)) return undefined
+  const namespace = destination.get('namespace')
+  const name = destination.get('name')
+  if (!Array.isArray(namespace) || typeof name !== 'string') return undefined
+  return { namespace: namespace.map(String), name }
+}

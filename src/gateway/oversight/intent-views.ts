@@ -1,0 +1,37 @@
+/** Open intents as the API and the command line show them. */
+
+import type { OpenIntent, OpenIntentWithBody } from '../../store/commit/intent-settlements.ts'
+
+/** One line of a list. */
+export function intentView({ intent, state, openedAt }: OpenIntent) {
+  return {
+    commit_id: intent.commitId,
+    state,
+    opened_at: openedAt,
+    action: intent.action ?? 'update-table',
+    table: intent.table,
+    principal: intent.principal.sub,
+    principal_source: intent.principalSource,
+    request_id: intent.requestId,
+    base_metadata_location: intent.baseMetadataLocation,
+  }
+}
+
+/** A longer request is left out; the audit of a settled intent holds it. */
+const shownRequestBytesMax = 256 * 1024
+
+/** Everything that helps a person to find out whether the change was made. */
+export function intentDetailView(found: OpenIntentWithBody) {
+  const { intent } = found
+  const request = Bun.zstdDecompressSync(found.body as Uint8Array<ArrayBuffer>)
+  return {
+    ...intentView(found),
+    catalog: intent.catalog,
+    credential_id: intent.credentialId,
+    snapshot_ids: intent.snapshotIds.map(String),
+    received_at: new Date(intent.receivedAtMs),
+    transaction: intent.transaction,
+    body_sha256: intent.bodySha256,
+    request: request.length <= shownRequestBytesMax ? request.toString('utf8') : undefined,
+  }
+}
