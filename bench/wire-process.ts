@@ -197,7 +197,9 @@ async function compileStatement(
   const snapshots = compiled.reads.map(({ table }): TableSnapshot => {
     const at = loaded.snapshots.get(tableKey(table.ref))
     if (at === undefined) throw new Error('a table has no snapshot')
-    return { table, ...at, ranges: compiled.ranges.get(table) }
+    const { metadataLocation, snapshotId } = at
+    const territory = { territory: at.territory, report: () => {} }
+    return { table, metadataLocation, snapshotId, territory, ranges: compiled.ranges.get(table) }
   })
   const engine = await engineOf(engines, tenant, loaded.credential)
   const run = (take?: (batch: ResultBatch) => void) => runOnEngine(engine, snapshots, compiled, context, take)

@@ -7,9 +7,13 @@ import type { Logger } from 'pino'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import { tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import type { EngineColumn, EngineHandle, EngineStats, OpenTables, TableSnapshot } from '../engine/engine.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
+import { noteOutside, type ReadOwner } from '../storage/read-territory.ts'
+import type { OutsideFile } from '../storage/territory-guard.ts'
+import type { Store } from '../store/store.ts'
 import type { CompiledQuery } from './compile.ts'
 import { renderSql, type SqlPart } from './emit/render.ts'
 import type { LoadedTables } from './load-tables.ts'
@@ -18,6 +22,7 @@ import { SqlError } from './sql-error.ts'
 
 export interface AttemptParts {
   readonly engines: EngineKinds
+  readonly store: Store
   readonly log: Logger
 }
 
@@ -110,7 +115,8 @@ export class Attempt {
   async *#batches(): AsyncGenerator<ResultBatch, void, undefined> {
     const { parts, load, run } = this
     const { compiled, loaded } = load
-    const snapshots = tableSnapshotsOf(load)
+    const { tenant } = run.context
+    const snapshots = tableSnapshotsOf(load, (owner, outside) => this.#note(tenant, owner, outside))
     const engine = await engineOf(parts.engines, run.context.tenant, loaded.credential)
     const { dialect } = engine
     const render = (emitted: readonly SqlPart[], relation: (table: GovernedTable) => string) =>
@@ -121,7 +127,7 @@ export class Attempt {
     const { signal } = this.#stop
     signal.throwIfAborted()
     this.engine = dialect
-    const { tenant, principal } = run.context
+    const { principal } = run.context
     this.#opening = engine.open(snapshots, { queryId: run.queryId, tenant, principal: principal.sub, signal })
     const session = await this.#opening
     if (this.#ending !== undefined) throw ended()
@@ -136,6 +142,14 @@ export class Attempt {
     this.#stats = () => result.stats()
     yield* result
     this.#done = true
+  }
+
+  /** Lists conflicts beside the run, which does not wait for that. */
+  #note(tenant: TenantId, owner: ReadOwner, outside: readonly OutsideFile[]): void {
+    const { store, log } = this.parts
+    noteOutside(store, tenant, owner, outside).catch((err: unknown) =>
+      log.warn({ err }, 'files outside the territory of a table could not be listed'),
+    )
   }
 
   async #end(): Promise<void> {
@@ -176,12 +190,21 @@ export function tablesWithDeletes({ compiled }: Load, opened: OpenTables): Reado
   return new Set(tables.filter((table) => opened.hasDeletes(table)))
 }
 
-/** The snapshots that a load reads. @throws SqlError XX000 where the snapshot of a table was not loaded */
-export function tableSnapshotsOf({ loaded, compiled }: Load): readonly TableSnapshot[] {
+/**
+ * The snapshots that a load reads.
+ * @param note receives the files outside a table's territory that were read, because it is only observed
+ * @throws SqlError XX000 where the snapshot of a table was not loaded
+ */
+export function tableSnapshotsOf(
+  { loaded, compiled }: Load,
+  note: (owner: ReadOwner, outside: readonly OutsideFile[]) => void,
+): readonly TableSnapshot[] {
   return compiled.reads.map(({ table }) => {
     const snapshot = loaded.snapshots.get(tableKey(table.ref))
     if (snapshot === undefined) throw new SqlError('XX000', 'The query failed.')
-    const { metadataLocation, snapshotId } = snapshot
-    return { table, metadataLocation, snapshotId, ranges: compiled.ranges.get(table) }
+    const { metadataLocation, snapshotId, territory, owner } = snapshot
+    const report = (outside: readonly OutsideFile[]) => note(owner, outside)
+    const ranges = compiled.ranges.get(table)
+    return { table, metadataLocation, snapshotId, ranges, territory: { territory, report } }
   })
 }

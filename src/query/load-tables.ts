@@ -1,20 +1,22 @@
 /**
- * Loads what a statement reads: the governance of its tables from the store, and the snapshot of each from the
- * upstream catalog. A pin replaces the current snapshot. Each run loads again and trusts no earlier load.
+ * Loads what a statement reads: the governance and the territory of its tables from the store, and the snapshot of each
+ * from the upstream catalog. A pin replaces the current snapshot. Each run loads again and trusts no earlier load.
  */
 
 import { inParallel } from '../base/in-parallel.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
-import type { CatalogCredential } from '../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import type { Territory } from '../core/territory.ts'
 import { limits } from '../limits.ts'
+import { type ReadOwner, territoryForRead } from '../storage/read-territory.ts'
 import type { Governance } from '../store/governance/governance.ts'
 import { governedSnapshot, governedTable } from '../store/governance/governed-table.ts'
-import { loadRead } from '../store/governance/read-call.ts'
+import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
@@ -36,6 +38,9 @@ export interface ReadSnapshot {
   /** Undefined where the table has no snapshot. */
   readonly snapshotId: bigint | undefined
   readonly pinned: boolean
+  /** Where the table's files may lie. */
+  readonly territory: Territory
+  readonly owner: ReadOwner
 }
 
 /** What the store holds about a statement's tables. */
@@ -89,18 +94,30 @@ export async function loadTables(
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))
   const present = loaded.flatMap(([governance, state]) => readAt(context, governance, state) ?? [])
+  const place = (read: ReadTable) => placed(store, tenant, stored, read)
+  const snapshots = await inParallel(present, limits.statementLoadsMax, place)
   return {
     credential,
     governances,
     sessionId,
     governanceVersion: stored.governanceVersion,
     tables: present.map(({ table }) => table),
-    snapshots: new Map(
-      present.flatMap(({ table, snapshot }) =>
-        snapshot === undefined ? [] : [[tableKey(table.ref), snapshot]],
-      ),
-    ),
+    snapshots: new Map(snapshots.flatMap((snapshot) => snapshot ?? [])),
   }
+}
+
+/** The snapshot of a table that may be read, with the territory that this load found. */
+async function placed(
+  store: Store,
+  tenant: TenantId,
+  { credential, territory }: ReadCall,
+  { table, state, snapshot }: ReadTable,
+): Promise<readonly (readonly [string, ReadSnapshot])[] | undefined> {
+  if (snapshot === undefined || state === undefined) return undefined
+  const { id: credentialId } = credential
+  const owner = { catalog: catalogOf(credential), credentialId, table: table.ref, tableUuid: state.tableUuid }
+  const own = await territoryForRead(store, tenant, owner, state, territory)
+  return [[tableKey(table.ref), { ...snapshot, territory: own, owner }]]
 }
 
 /** @throws SqlError 28000 where the session is not valid */
@@ -146,8 +163,9 @@ async function loadState(load: () => Promise<TableState>): Promise<TableState | 
 
 interface ReadTable {
   readonly table: GovernedTable
-  /** Set where the table may be read. */
-  readonly snapshot?: ReadSnapshot
+  /** Both are set where the table may be read. */
+  readonly state?: TableState
+  readonly snapshot?: Omit<ReadSnapshot, 'territory' | 'owner'>
 }
 
 /** The last table made from each state. */
@@ -189,6 +207,7 @@ function readState(principal: Principal, governance: Governance, state: TableSta
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
   return {
     table: governedSnapshot(governance, schema, principal),
+    state,
     snapshot: { metadataLocation, snapshotId, pinned: pin !== undefined },
   }
 }

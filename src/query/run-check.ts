@@ -7,6 +7,8 @@
 import type { Clock } from '../base/clock.ts'
 import type { Pace } from '../base/right-of-way.ts'
 import { tableKey, tableName } from '../core/table-ref.ts'
+import type { Territory } from '../core/territory.ts'
+import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
 import type { Governance } from '../store/governance/governance.ts'
 import { appliesTo } from '../store/governance/governed-table.ts'
@@ -99,6 +101,11 @@ export class RunCheck {
     for (const ref of refs)
       if (!this.#isAlike(loaded.governances.get(tableKey(ref)), now.governances.get(tableKey(ref))))
         throw changed(`The governance of table ${tableName(ref)}`)
+    for (const ref of refs) {
+      const snapshot = loaded.snapshots.get(tableKey(ref))
+      if (snapshot && !mayStillRead(snapshot.territory, territoryOf(now.territory, snapshot.owner)))
+        throw changed(`The territory of table ${tableName(ref)}`)
+    }
     versions.learn(tenant, now.governanceVersion, askedMs)
     this.#version = now.governanceVersion
   }
@@ -109,6 +116,12 @@ export class RunCheck {
     const rests = (governance: Governance) => restsOn(governance, appliesTo(principal))
     return Bun.deepEquals(rests(before), rests(now), true)
   }
+}
+
+/** Whether a run that was opened within one territory may go on within another. */
+function mayStillRead(before: Territory, now: Territory): boolean {
+  if (now.mode === 'observe') return true
+  return before.mode === 'enforce' && before.prefixes.every((prefix) => now.prefixes.includes(prefix))
 }
 
 /** The parts of a table's governance that decide the rows, given its schema; sorted, so that they compare. */

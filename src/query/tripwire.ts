@@ -180,7 +180,7 @@ function copiedStatement(
   const { tenant, principal } = run.context
   const options = { salt, parameters: run.parameters }
   return {
-    tables: tableSnapshotsOf(load),
+    tables: tableSnapshotsOf(load, () => {}),
     run: { queryId: run.queryId, tenant, principal: principal.sub, signal },
     failed,
     hides: load.compiled.hides,

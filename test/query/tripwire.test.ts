@@ -12,6 +12,7 @@ import { type CompiledQuery, compileQuery } from '../../src/query/compile.ts'
 import type { SqlPart } from '../../src/query/emit/render.ts'
 import { runError } from '../../src/query/run-error.ts'
 import { Tripwire, type TripwireBounds } from '../../src/query/tripwire.ts'
+import type { Store } from '../../src/store/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
 import { governed, snapshotOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
@@ -116,7 +117,7 @@ async function failed(
   } as const
   const log = createLogger({ level: 'silent' })
   const run = { context, queryId: crypto.randomUUID(), parameters: [] }
-  const attempt = new Attempt({ engines: enginesOf(engine), log }, load, run)
+  const attempt = new Attempt({ engines: enginesOf(engine), store: {} as Store, log }, load, run)
   try {
     while (!(await attempt.next()).done);
     return undefined

@@ -1,8 +1,9 @@
-/** Extracts from table metadata what queries need: snapshots, and the top-level columns of all schemas. */
+/** Extracts from table metadata what queries need: snapshots, the top-level columns of all schemas, and folders. */
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
+import { foldersOf, type NamedLocation } from './named-locations.ts'
 import {
   currentSchema,
   currentSnapshotId,
@@ -14,6 +15,9 @@ import {
 
 export interface TableState {
   readonly metadataLocation: string
+  readonly tableUuid: string | undefined
+  /** The folders that the metadata names as the table's, and the metadata file itself. */
+  readonly folders: readonly NamedLocation[]
   /** Undefined where the table has no snapshot. */
   readonly currentSnapshotId: bigint | undefined
   readonly currentSchemaId: bigint
@@ -37,6 +41,8 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     throw reader.fault('the current snapshot is not among the snapshots')
   return {
     metadataLocation,
+    tableUuid: reader.optionalString(metadata, 'table-uuid'),
+    folders: [...foldersOf(metadata), { use: 'metadata-file', text: metadataLocation }],
     currentSnapshotId: current,
     currentSchemaId: schemaIdOf(currentSchema(metadata)),
     snapshotSchemaIds,

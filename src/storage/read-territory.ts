@@ -1,0 +1,74 @@
+/**
+ * Finds where the files of a table that is read may lie. A table that the index does not know yet is taken into it, as
+ * far as its folders are nobody else's. Files outside that were read all the same are listed as conflicts.
+ */
+
+import type { TenantId } from '../core/tenant.ts'
+import type { Territory } from '../core/territory.ts'
+import { isOwn, type TerritoryFound, type TerritoryOwner, territoryOf } from '../core/territory-owner.ts'
+import { loadWriteGovernance } from '../store/policy/policies.ts'
+import type { Store } from '../store/store.ts'
+import { claimTerritory, type FoundConflict } from '../store/territory/territory-rows.ts'
+import type { TableState } from '../wire/iceberg/table-state.ts'
+import { ancestorsOf, canonicalPath } from './canonical-path.ts'
+import { feedTerritory, lackingOf } from './feed-territory.ts'
+import { folderOf } from './place-locations.ts'
+import type { OutsideFile } from './territory-guard.ts'
+
+export type ReadOwner = TerritoryOwner & { readonly credentialId: string }
+
+/** The version of the index at which the folders of each state were offered to it, without success. */
+const offered = new WeakMap<TableState, string>()
+
+/**
+ * The territory of a table as its catalog shows it now.
+ * @param found what the store said of the table in this load
+ * @throws Fault of the store
+ */
+export async function territoryForRead(
+  store: Store,
+  tenant: TenantId,
+  owner: ReadOwner,
+  state: TableState,
+  found: TerritoryFound,
+): Promise<Territory> {
+  const fed = { owner, folders: state.folders }
+  if (offered.get(state) === found.version || lackingOf(fed, found) === undefined)
+    return territoryOf(found, owner)
+  const claimed = await feedTerritory(store, tenant, fed, 'load', found)
+  const now = claimed?.found ?? found
+  // What another table has is not taken, and is not asked for again until the index changes.
+  offered.set(state, now.version)
+  return territoryOf(now, owner)
+}
+
+/** Lists the folders of files that a table names outside its territory. @throws Fault of the store */
+export async function noteOutside(
+  store: Store,
+  tenant: TenantId,
+  owner: ReadOwner,
+  outside: readonly OutsideFile[],
+): Promise<void> {
+  const placed = outside.map(({ location }) => {
+    const canonical = canonicalPath(location)
+    return canonical.isClear ? { folder: folderOf(canonical.path) } : { text: location.slice(0, shownMax) }
+  })
+  const ancestors = new Set(placed.flatMap(({ folder }) => (folder === undefined ? [] : ancestorsOf(folder))))
+  const { territory } = await loadWriteGovernance(store, tenant, owner.table, [...ancestors])
+  const others = territory.rows.filter((row) => row.kind !== 'derived' && !isOwn(row, owner))
+  const conflicts = placed.map(({ folder, text }): FoundConflict => {
+    if (folder === undefined) return { prefix: text ?? '', reason: 'malformed', owner: undefined }
+    const row = others.find(({ prefix }) => folder.startsWith(prefix))
+    return { prefix: folder, reason: row === undefined ? 'unowned' : 'foreign', owner: row?.table }
+  })
+  const byPrefix = [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()]
+  await claimTerritory(store, tenant, {
+    owner,
+    source: 'load',
+    strict: false,
+    prefixes: [],
+    conflicts: byPrefix,
+  })
+}
+
+const shownMax = 1000
