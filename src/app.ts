@@ -75,6 +75,8 @@ export interface AppOptions {
   readonly lostAnswerWaitsMs?: readonly number[]
   /** The commits that detection and jobs wait for; a test passes one that is quiet sooner. */
   readonly commits?: RightOfWay
+  /** Waits before a failed audit is repeated; a test decides when that is over. */
+  readonly auditSleep?: (ms: number) => Promise<void>
   /** Waits out the drain delay; a test decides when that is over. */
   readonly sleep?: (ms: number) => Promise<void>
 }

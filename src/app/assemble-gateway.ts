@@ -4,7 +4,7 @@ import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
-import { UnauditedChanges } from '../gateway/base/unaudited-changes.ts'
+import { UnauditedChanges, type UnauditedParts } from '../gateway/base/unaudited-changes.ts'
 import { auditAgain } from '../gateway/recovery/audit-accepted.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
@@ -29,7 +29,7 @@ type Shared = Pick<
 /** Parts that a test replaces. */
 type Overrides = {
   readonly [Name in 'intentTimes' | 'lostAnswerWaitsMs' | 'passCrashPoint']?: GatewayParts[Name] | undefined
-}
+} & { readonly auditSleep?: UnauditedParts['sleep'] }
 
 /** The pipeline's parts, with its own caches. @param journal of the changes that are accepted and not audited */
 export function assembleGateway(
@@ -40,7 +40,11 @@ export function assembleGateway(
   const { metrics, log } = shared
   return {
     ...shared,
-    unaudited: new UnauditedChanges({ journal, audit: (change) => auditAgain(shared, change), metrics, log }),
+    unaudited: new UnauditedChanges({
+      audit: (change) => auditAgain(shared, change),
+      sleep: overrides.auditSleep,
+      ...{ journal, metrics, log },
+    }),
     tables: new TableCache(limits.metadataCacheBytes),
     speculative: new SpeculativeCache(),
     intentTimes: overrides.intentTimes ?? intentTimes,

@@ -58,6 +58,7 @@ export interface TestServiceOptions
       | 'queries'
       | 'systemCatalog'
       | 'commits'
+      | 'auditSleep'
       | 'sleep'
     >
   > {

@@ -17,6 +17,8 @@ export interface UnauditedParts {
   readonly audit: (change: AcceptedChange) => Promise<void>
   readonly metrics: Metrics
   readonly log: Logger
+  /** Waits before an audit is repeated. Default: as long as it is given; a test decides when that is over. */
+  readonly sleep?: ((ms: number) => Promise<void>) | undefined
 }
 
 export class UnauditedChanges {
@@ -108,11 +110,9 @@ export class UnauditedChanges {
   }
 
   async #wait(ms: number): Promise<void> {
-    let timer: Timer | undefined
-    const slept = new Promise<void>((resolve) => {
-      timer = setTimeout(resolve, ms)
-    })
-    await Promise.race([slept, this.#stopping.promise])
+    const slept = Promise.withResolvers<void>()
+    const timer = setTimeout(slept.resolve, ms)
+    await Promise.race([this.#parts.sleep?.(ms) ?? slept.promise, this.#stopping.promise])
     clearTimeout(timer)
   }
 

@@ -9,6 +9,7 @@ import { answerClient } from '../../../src/gateway/client-surface/client-surface
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { deletePolicy } from '../../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
+import { eventually } from '../../support/eventually.ts'
 import { failingStore } from '../../support/failing-store.ts'
 import { recordingProxy } from '../../support/recording-proxy.ts'
 import {
@@ -242,10 +243,17 @@ describe('once the upstream accepted', () => {
     ['a create', 'POST', '/namespaces/sales/tables', createTable('kept'), 200],
     ['a drop', 'DELETE', '/namespaces/sales/tables/kept', undefined, 204],
     ['a namespace', 'POST', '/namespaces', '{"namespace":["kept"],"properties":{}}', 200],
-  ] as const)('%s is a success though its audit fails', async (_what, method, at, sent, status) => {
-    failOn = /record_verdict/
-    expect((await send(service, method, at, sent)).status).toBe(status)
-  })
+  ] as const)(
+    '%s is a success though its audit fails, and is audited later',
+    async (_what, method, at, sent, status) => {
+      const rows = (await audit(service)).length
+      failOn = /record_verdict/
+      expect((await send(service, method, at, sent)).status).toBe(status)
+      expect((await audit(service)).length).toBe(rows)
+      failOn = /^never$/
+      await eventually(async () => (await audit(service)).length === rows + 1)
+    },
+  )
 
   test('a lost answer is 502 with the type that clients know, for a change of any kind', async () => {
     service.catalog.faults.add({ operation: 'other', effect: 'drop-after' })

@@ -9,6 +9,7 @@ import { intentsOnTable } from '../../../src/store/commit/commit-intents.ts'
 import { putPolicy } from '../../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'
+import { eventually } from '../../support/eventually.ts'
 import { failingStore } from '../../support/failing-store.ts'
 import { startTestService, type TestService, upstreamHeaders } from '../../support/service.ts'
 import type { GoldenOutcome } from './outcomes.ts'
@@ -30,7 +31,10 @@ export async function startRecorder(): Promise<Recorder> {
   // Detection would load what was committed, at a time of its own: here it waits until the service stops.
   const standstill = { now: () => 0, sleep: () => ended.promise }
   const commits = new RightOfWay({ quietMs: 1, waitMsMax: 1 }, standstill)
+  // An audit that failed is repeated once its case is recorded.
+  let recorded = Promise.withResolvers<void>()
   const service = await startTestService({
+    auditSleep: () => recorded.promise,
     wrapStore: (store) => listened(store, called, () => failOn),
     commits,
   })
@@ -83,6 +87,7 @@ export async function startRecorder(): Promise<Recorder> {
   return {
     async record(route, outcome) {
       const namespace = `golden${++cases}`
+      recorded = Promise.withResolvers()
       await prepare(namespace, route, outcome)
       const { session = 'writer' } = outcome
       const send = () => ask(service, route, outcome, namespace, secrets[session])
@@ -120,6 +125,8 @@ export async function startRecorder(): Promise<Recorder> {
         intents: intents.flat().length || '',
         counted: countedSince(before.counts, after.counts),
       }
+      recorded.resolve()
+      await eventually(() => unauditedChanges(service).then((count) => count === 0))
       const effects = Object.entries(beside).filter(([, what]) => what !== '')
       return [
         `${outcome.name}: ${response.status}`,
@@ -194,6 +201,10 @@ function listened(store: Store, called: string[], failOn: () => RegExp): Store {
       return failingStore(store, failOn()).sessionCall(tenant, name, params)
     },
   }
+}
+
+async function unauditedChanges({ metrics }: TestService): Promise<number | undefined> {
+  return (await metrics.unauditedChanges.get()).values[0]?.value
 }
 
 function upstreamCounts({ catalog }: TestService): string {
