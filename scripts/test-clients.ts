@@ -6,13 +6,21 @@
 import { mkdirSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
+import { isCatalogKind, isLiveCatalogKind, liveCatalogKinds } from '../src/core/catalog-kinds.ts'
+import type { Upstream } from '../test/clients/gateway.ts'
 import { CannotFetch, fetchPackage } from '../test/clients/packages.ts'
 import { type Suite, suites } from '../test/clients/pins.ts'
 
 const help = `Usage: bun run test:clients [--quick] [--only NAME]… [--help]
+       bun run test:clients --catalog-url URL [--catalog-kind KIND] [--catalog-config FILE] [--only NAME]…
 
   --quick      only what continuous integration runs: ${names(([, suite]) => suite.quick)}
   --only NAME  only this suite: ${names(() => true)}
+
+  --catalog-url URL      runs suites on the Iceberg REST catalog there: ${names(([, suite]) => suite.anyCatalog === true)}.
+                         They make namespaces and tables in it: use an empty one.
+  --catalog-kind KIND    its catalog_kind: ${liveCatalogKinds.join(' or ')}; default ${liveCatalogKinds[0]}
+  --catalog-config FILE  its config_json (docs/catalogs.md), which may hold secrets
 
 Servers and clients are fetched once into .cache/clients by pip, mvn and npm as this machine has them set up
 (about 3.2 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
@@ -46,8 +54,10 @@ function endGroup(pid: number): void {
   running.delete(pid)
 }
 
-async function runSuite(name: string, suite: Suite): Promise<Result> {
-  for (const needed of suite.needs) {
+async function runSuite(name: string, suite: Suite, catalog: Upstream | undefined): Promise<Result> {
+  // The fixture is not started beside a named catalog.
+  const needs = suite.needs.filter((one) => catalog === undefined || one !== 'maven:iceberg-rest')
+  for (const needed of needs) {
     try {
       await fetchPackage(needed, AbortSignal.timeout(fetchSeconds * 1000))
     } catch (error) {
@@ -59,7 +69,14 @@ async function runSuite(name: string, suite: Suite): Promise<Result> {
   console.log(`\n== ${name}`)
   const child = Bun.spawn(
     [process.execPath, 'test', `--timeout=${suite.seconds * 1000}`, `./test/clients/${suite.file}`],
-    { cwd: root, stdin: 'ignore', stdout: 'inherit', stderr: 'pipe', detached: true },
+    {
+      cwd: root,
+      stdin: 'ignore',
+      stdout: 'inherit',
+      stderr: 'pipe',
+      detached: true,
+      env: { ...process.env, SVC_TEST_CATALOG: catalog && JSON.stringify(catalog) },
+    },
   )
   running.add(child.pid)
   let late = false
@@ -90,11 +107,34 @@ function readArguments() {
       options: {
         quick: { type: 'boolean', default: false },
         only: { type: 'string', multiple: true, default: [] },
+        'catalog-url': { type: 'string' },
+        'catalog-kind': { type: 'string', default: liveCatalogKinds[0] },
+        'catalog-config': { type: 'string' },
         help: { type: 'boolean', default: false },
       },
     }).values
   } catch {
     return undefined
+  }
+}
+
+/** @returns a sentence for arguments that are wrong */
+async function namedCatalog(
+  values: NonNullable<ReturnType<typeof readArguments>>,
+): Promise<Upstream | string | undefined> {
+  const { 'catalog-url': url, 'catalog-kind': kind = '', 'catalog-config': file } = values
+  if (url === undefined) return file === undefined ? undefined : '--catalog-config goes with --catalog-url'
+  if (!/^https?:/.test(url) || !URL.canParse(url)) return '--catalog-url must be an http or https URL'
+  if (!isCatalogKind(kind) || !isLiveCatalogKind(kind))
+    return `--catalog-kind must be one of ${liveCatalogKinds.join(', ')}`
+  const other = values.only.find((name) => suites[name]?.anyCatalog !== true)
+  if (other !== undefined)
+    return `The suite ${other} starts the catalogs that it needs: leave out --catalog-url`
+  try {
+    const config = file === undefined ? {} : ((await Bun.file(file).json()) as Upstream['config'])
+    return { kind, url, ...(config && { config }) }
+  } catch {
+    return '--catalog-config must name a file with a JSON object'
   }
 }
 
@@ -109,11 +149,17 @@ async function main(): Promise<number> {
     console.error(`There is no suite ${unknown.join(', ')}; there are: ${names(() => true)}`)
     return 64
   }
+  const catalog = await namedCatalog(values)
+  if (typeof catalog === 'string') {
+    console.error(`${catalog}\n\n${help}`)
+    return 64
+  }
   mkdirSync(new URL('../.cache/logs', import.meta.url), { recursive: true })
   const total = { passed: 0, failed: 0, skipped: 0 }
   for (const [name, suite] of Object.entries(suites)) {
     if (values.only.length > 0 ? !values.only.includes(name) : values.quick && !suite.quick) continue
-    const result = await runSuite(name, suite)
+    if (catalog !== undefined && suite.anyCatalog !== true) continue
+    const result = await runSuite(name, suite, catalog)
     total.passed += result.passed
     total.failed += result.failed
     total.skipped += result.skipped ? 1 : 0

@@ -3,10 +3,13 @@
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import type { FixtureServer } from './servers.ts'
 
-/** How many Parquet files there are in the table's folder. */
-export function dataFilesThere(fixture: FixtureServer, table: TableRef): number {
-  const folder = join(fixture.folder, ...table.namespace, table.name)
+/**
+ * How many Parquet files there are in the table's folder.
+ * @param warehouse the folder of the fixture; undefined where another catalog keeps its files out of reach
+ */
+export function dataFilesThere(warehouse: string | undefined, table: TableRef): number | undefined {
+  if (warehouse === undefined) return undefined
+  const folder = join(warehouse, ...table.namespace, table.name)
   return [...new Glob('**/*.parquet').scanSync(folder)].length
 }

@@ -92,7 +92,7 @@ test.each([
     gate.interfere = () => undefined
     expect(inserted).not.toHaveProperty('message')
     expect(sent).toBe(1)
-    expect(dataFilesThere(fixture, { namespace: ['dk'], name })).toBe(1)
+    expect(dataFilesThere(fixture.folder, { namespace: ['dk'], name })).toBe(1)
     const [read] = await sql(`${name}-read`, `SELECT * FROM covenant.dk.${name}`)
     expect(read?.value).toEqual([[1]])
     expect(await gateway.audit({ namespace: ['dk'], name })).toHaveLength(2)
@@ -113,7 +113,7 @@ test('duckdb: a commit that cannot be told to be made is told as such, and is no
   expect(inserted?.message).toContain('may or may not have been made')
   expect(sent).toBe(1)
   // DuckDB's own doing, see the next test; nothing refers to the file.
-  expect(dataFilesThere(fixture, table)).toBe(0)
+  expect(dataFilesThere(fixture.folder, table)).toBe(0)
   const [read] = await sql('unknown-read', 'SELECT count(*) FROM covenant.dk.unknown')
   expect(read?.value).toEqual([[0]])
 })
@@ -138,7 +138,7 @@ test('duckdb: deletes its data files after any failed commit, also without the g
     gate.interfere = () => undefined
     expect(inserted?.message).toContain('Failed to commit')
     expect(sent).toBe(timesSent)
-    expect(dataFilesThere(fixture, { namespace: ['dk'], name })).toBe(0)
+    expect(dataFilesThere(fixture.folder, { namespace: ['dk'], name })).toBe(0)
   }
 })
 

@@ -5,22 +5,19 @@ import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
 import { type FlinkCluster, startFlink } from './flink-cluster.ts'
-import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable } from './iceberg-api.ts'
-import { type FixtureServer, startRestFixture } from './servers.ts'
+import { startTestedCatalog, type TestedCatalog } from './tested-catalog.ts'
 
-let fixture: FixtureServer
-let gate: Gate
+let catalog: TestedCatalog
 let gateway: Gateway
 let flink: FlinkCluster
 const stack = new AsyncDisposableStack()
 const table = (name: string): TableRef => ({ namespace: ['fl'], name })
 
 beforeAll(async () => {
-  fixture = stack.use(await startRestFixture())
-  gate = stack.use(openGate(fixture.url))
-  gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
+  catalog = stack.use(await startTestedCatalog())
+  gateway = stack.use(await startGateway(catalog.upstream))
   flink = stack.use(await startFlink())
 })
 afterAll(() => stack.disposeAsync())
@@ -59,7 +56,7 @@ test.each([
   ['create', 'write_acl', 'CREATE TABLE covenant.fl.denied_create (id BIGINT)'],
 ] as const)('flink: shows its user why it was denied: %s', async (what, kind, statement) => {
   const name = `denied_${what}`
-  if (what !== 'create') await createTable({ base: `${fixture.url}/v1` }, table(name))
+  if (what !== 'create') await createTable(catalog.target(gateway), table(name))
   await gateway.govern(table(name), { id: name, kind, definitionCel: 'false', message: 'hands off' })
   const output = await sql(name, 'CREATE DATABASE IF NOT EXISTS covenant.fl', statement)
   expect(output).toContain('[ERROR]')
@@ -68,7 +65,7 @@ test.each([
 })
 
 test('flink: after a lost answer no data file that the commit refers to is gone', async () => {
-  gate.interfere = (request, path) =>
+  catalog.gate.interfere = (request, path) =>
     request.method === 'POST' && path.endsWith('/tables/lost') ? 'fail' : undefined
   const output = await sql(
     'lost',
@@ -77,8 +74,8 @@ test('flink: after a lost answer no data file that the commit refers to is gone'
     'INSERT INTO covenant.fl.lost VALUES (1)',
     'SELECT * FROM covenant.fl.lost',
   )
-  gate.interfere = () => undefined
+  catalog.gate.interfere = () => undefined
   expect(output).not.toContain('[ERROR]')
   expect(output).toContain('1 row in set')
-  expect(dataFilesThere(fixture, table('lost'))).toBe(1)
+  expect(dataFilesThere(catalog.folder, table('lost')) ?? 1).toBe(1)
 })

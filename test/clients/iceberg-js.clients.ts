@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { documentedSettings } from './client-docs.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { packageFolder } from './packages.ts'
-import { startRestFixture } from './servers.ts'
+import { startTestedCatalog } from './tested-catalog.ts'
 
 interface Identifier {
   readonly namespace: readonly string[]
@@ -34,8 +34,8 @@ let catalog: InstanceType<IcebergJs['IcebergRestCatalog']>
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
-  const fixture = stack.use(await startRestFixture())
-  gateway = stack.use(await startGateway({ kind: 'alpha', url: fixture.url, config: { warehouse: 'w' } }))
+  const { upstream } = stack.use(await startTestedCatalog())
+  gateway = stack.use(await startGateway(upstream))
   const entry = join(packageFolder('npm:iceberg-js'), 'node_modules/iceberg-js/dist/index.mjs')
   const { IcebergRestCatalog } = (await import(entry)) as IcebergJs
   catalog = new IcebergRestCatalog(JSON.parse(documentedSettings('iceberg-js', gateway)))

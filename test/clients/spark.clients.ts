@@ -8,15 +8,13 @@ import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
-import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { send } from './iceberg-api.ts'
 import { packageFolder } from './packages.ts'
-import { type FixtureServer, startRestFixture } from './servers.ts'
 import { runSession, type Step } from './sessions.ts'
+import { startTestedCatalog, type TestedCatalog } from './tested-catalog.ts'
 
-let fixture: FixtureServer
-let gate: Gate
+let catalog: TestedCatalog
 let gateway: Gateway
 let steps: readonly Step[]
 const stack = new AsyncDisposableStack()
@@ -53,10 +51,9 @@ const statements = {
 }
 
 beforeAll(async () => {
-  fixture = stack.use(await startRestFixture())
-  gate = stack.use(openGate(fixture.url))
-  gateway = stack.use(await startGateway({ kind: 'alpha', url: gate.url, config: { warehouse: 'w' } }))
-  await send({ base: `${fixture.url}/v1` }, 'POST', '/namespaces', '{"namespace":["sp"]}')
+  catalog = stack.use(await startTestedCatalog())
+  gateway = stack.use(await startGateway(catalog.upstream))
+  await send(catalog.target(gateway), 'POST', '/namespaces', '{"namespace":["sp"]}')
   const govern = (name: string, kind: Policy['kind'], definitionCel: string, message: string) =>
     gateway.govern(table(name), { id: `${name}-${kind}-${message.length}`, kind, definitionCel, message })
   await govern('reserved', 'write_acl', 'false', 'the name is reserved')
@@ -68,7 +65,7 @@ beforeAll(async () => {
     'the contract promises the column customer',
   )
   await govern('contracted', 'retention', 'false', 'snapshots are kept')
-  gate.interfere = (request, path) =>
+  catalog.gate.interfere = (request, path) =>
     request.method === 'POST' && path.endsWith('/tables/lost') ? 'lose' : undefined
 
   const home = await mkdtemp(join(tmpdir(), 'covenant-spark-'))
@@ -139,5 +136,5 @@ test('spark: what policies allow goes on beside what they deny', () => {
 test('spark: after a lost answer no data file that the commit refers to is gone', () => {
   expect(step('insertLost')).not.toHaveProperty('message')
   expect(step('readLost').value).toEqual([[1]])
-  expect(dataFilesThere(fixture, table('lost'))).toBe(1)
+  expect(dataFilesThere(catalog.folder, table('lost')) ?? 1).toBe(1)
 })
