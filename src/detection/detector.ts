@@ -4,16 +4,21 @@
  */
 import { Fault } from '../base/fault.ts'
 import type { StandBack } from '../base/right-of-way.ts'
-import type { CatalogCredential } from '../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
+import type { Territory } from '../core/territory.ts'
+import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
 import { credentialAbove } from '../storage/access.ts'
 import { admitLocation, parseRoots } from '../storage/locations.ts'
 import { toReadFailure } from '../storage/read-failure.ts'
+import { noteOutside } from '../storage/read-territory.ts'
+import type { OutsideFile } from '../storage/territory-guard.ts'
 import type { TableAccess } from '../storage/vended-access.ts'
 import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection/claims.ts'
 import { finishRun } from '../store/detection/results.ts'
 import { queueDepth } from '../store/detection/run-list.ts'
+import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { DetectionParts } from './parts.ts'
 import type { ScanResult } from './scan/scan-snapshot.ts'
 import { StoreTurns } from './store-turns.ts'
@@ -188,7 +193,11 @@ export class Detector {
       admitLocation(run.metadataLocation, parseRoots(access.roots))
       await this.#standBack.clear()
       const { metadataLocation, isLast } = run
-      return { run, outcome: await this.options.pool.run({ metadataLocation, access, isLast }) }
+      const territory = await this.#territoryOf(run, credential)
+      const outcome = await this.options.pool.run({ metadataLocation, access, territory, isLast })
+      const { outside = [] } = outcome.kind === 'scanned' ? outcome.result : outcome
+      await this.#noteOutside(run, credential, outside)
+      return { run, outcome }
     } catch (thrown) {
       if (thrown instanceof Fault) {
         this.parts.log.warn({ err: thrown, runId: run.runId }, 'a detection run could not be started')
@@ -199,6 +208,33 @@ export class Detector {
       }
       const { reason, passing } = toReadFailure(thrown, 'the snapshot')
       return { run, outcome: { kind: 'failed', reason, passing } }
+    }
+  }
+
+  /** Undefined where the table is not known, or the index does not know it yet. */
+  async #territoryOf(
+    { tenant, table }: ClaimedRun,
+    credential: CatalogCredential,
+  ): Promise<Territory | undefined> {
+    if (table === undefined) return undefined
+    const { territory } = await this.#turns.take(() => loadWriteGovernance(this.parts.store, tenant, table))
+    const own = territoryOf(territory, { catalog: catalogOf(credential), table, tableUuid: undefined })
+    return own.prefixes.length === 0 ? undefined : own
+  }
+
+  /** Lists files outside the table's territory as conflicts. A failure costs the list, not the scan. */
+  async #noteOutside(
+    { tenant, table, runId }: ClaimedRun,
+    credential: CatalogCredential,
+    outside: readonly OutsideFile[],
+  ): Promise<void> {
+    if (table === undefined || outside.length === 0) return
+    const { id: credentialId } = credential
+    const owner = { catalog: catalogOf(credential), credentialId, table, tableUuid: undefined }
+    try {
+      await this.#turns.take(() => noteOutside(this.parts.store, tenant, owner, outside))
+    } catch (err) {
+      this.parts.log.warn({ err, runId }, 'files outside the territory of a table could not be listed')
     }
   }
 

@@ -1,5 +1,6 @@
 /** The messages between the pool and its workers: plain tagged data. */
 
+import type { OutsideFile } from '../storage/territory-guard.ts'
 import type { ScanResult, ScanTask } from './scan/scan-snapshot.ts'
 
 export interface DetectionWorkerRequest {
@@ -15,6 +16,8 @@ export type ScanOutcome =
       readonly reason: string
       /** Whether another attempt may succeed. */
       readonly passing: boolean
+      /** The file outside the table's territory because of which it failed. */
+      readonly outside?: readonly OutsideFile[]
     }
 
 export type DetectionWorkerMessage =

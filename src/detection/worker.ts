@@ -4,6 +4,7 @@ import { readlinkSync } from 'node:fs'
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import { toReadFailure } from '../storage/read-failure.ts'
+import { TerritoryFailure } from '../storage/territory-guard.ts'
 import { type ScanTask, scanSnapshot } from './scan/scan-snapshot.ts'
 import type { DetectionWorkerMessage, DetectionWorkerRequest, ScanOutcome } from './worker-protocol.ts'
 
@@ -12,7 +13,8 @@ async function perform(task: ScanTask): Promise<ScanOutcome> {
     return { kind: 'scanned', result: await scanSnapshot(task) }
   } catch (thrown) {
     const { reason, passing } = toReadFailure(thrown, 'the snapshot')
-    return { kind: 'failed', reason, passing }
+    const outside = thrown instanceof TerritoryFailure ? [thrown.file] : []
+    return { kind: 'failed', reason, passing, outside }
   }
 }
 

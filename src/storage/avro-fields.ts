@@ -2,6 +2,7 @@
 
 import { limits } from '../limits.ts'
 import { type AvroFile, readAvro } from './avro.ts'
+import { ReadFailure } from './read-failure.ts'
 import type { Storage } from './storage.ts'
 
 /** Most entries of one manifest or manifest list. */
@@ -15,11 +16,18 @@ export async function openManifest(storage: Storage, location: string): Promise<
   return manifestIn(await storage.readAll(location, limits.tableMetadataBytesMax))
 }
 
+/** The reason for a manifest or manifest list that only a holder of its key can read. */
+export const encryptedManifest = 'a manifest is encrypted, and its key is not known'
+/** How Iceberg's encrypted streams begin. */
+const encryptedStart = Buffer.from('AGS1')
+
 /**
  * A manifest or a manifest list in bytes that were already read.
- * @throws ReadFailure where they are not an Avro file
+ * @throws ReadFailure where they are encrypted or not an Avro file
  */
 export function manifestIn(bytes: Uint8Array): AvroFile {
+  if (encryptedStart.equals(bytes.subarray(0, encryptedStart.length)))
+    throw new ReadFailure(encryptedManifest)
   return readAvro(bytes, { bytesMax: limits.tableMetadataBytesMax, recordsMax: manifestEntriesMax })
 }
 

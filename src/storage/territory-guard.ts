@@ -6,8 +6,10 @@
 import type { Territory } from '../core/territory.ts'
 import { whereaboutsIn } from './canonical-path.ts'
 import { ReadFailure } from './read-failure.ts'
+import type { Storage } from './storage.ts'
 
 export type TableFileKind =
+  | 'file'
   | 'metadata file'
   | 'manifest list'
   | 'manifest'
@@ -35,7 +37,7 @@ export class TerritoryFailure extends ReadFailure {
 export interface TerritoryGuard {
   /** @throws TerritoryFailure for a file outside, where the territory is enforced */
   admit(kind: TableFileKind, location: string): void
-  /** One file of each folder outside that was admitted, because the territory is only observed. */
+  /** One file of each folder outside that was asked for. */
   readonly outside: readonly OutsideFile[]
 }
 
@@ -51,12 +53,31 @@ export function territoryGuard(territory: Territory | undefined): TerritoryGuard
       const whereabouts = judge?.(location) ?? 'inside'
       if (whereabouts === 'inside') return
       const file = { kind, location, whereabouts }
-      if (territory?.mode !== 'observe') throw new TerritoryFailure(file)
       const folder = location.slice(0, location.lastIndexOf('/') + 1)
       if (found.size < outsideMax && !found.has(folder)) found.set(folder, file)
+      if (territory?.mode !== 'observe') throw new TerritoryFailure(file)
     },
     get outside() {
       return [...found.values()]
     },
+  }
+}
+
+/** Storage that opens what the guard admits. Its reads throw TerritoryFailure for other files. */
+export function guardedStorage(storage: Storage, guard: TerritoryGuard): Storage {
+  return {
+    get bytesRead() {
+      return storage.bytesRead
+    },
+    async open(location) {
+      guard.admit('file', location)
+      return await storage.open(location)
+    },
+    async readAll(location, bytesMax) {
+      guard.admit('file', location)
+      return await storage.readAll(location, bytesMax)
+    },
+    during: (work) => storage.during(work),
+    close: () => storage.close(),
   }
 }

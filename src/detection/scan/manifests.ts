@@ -7,7 +7,13 @@ import type { JsonObject } from '../../base/json.ts'
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
-import { fieldNames, manifestEntriesMax, openManifest, recordField } from '../../storage/avro-fields.ts'
+import {
+  encryptedManifest,
+  fieldNames,
+  manifestEntriesMax,
+  openManifest,
+  recordField,
+} from '../../storage/avro-fields.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
@@ -33,6 +39,7 @@ export interface DataFile {
   /** PARQUET, ORC, AVRO, … in upper case. */
   readonly format: string
   readonly recordCount: number
+  readonly isEncrypted: boolean
 }
 
 /**
@@ -122,6 +129,7 @@ export async function addedFiles(
         path,
         format: String(file[inner.file_format] ?? '').toUpperCase(),
         recordCount: Number(file[inner.record_count] ?? 0n),
+        isEncrypted: Boolean(file[inner.key_metadata]),
       })
       if (files.length > manifestEntriesMax)
         throw new ReadFailure(`a snapshot adds more than ${manifestEntriesMax} files`)
@@ -135,8 +143,14 @@ const added = 1
 
 /** Iceberg's field ids. Files without ids are read by name, on which version 1 and 2 writers agree. */
 const entryFields = { status: 0, snapshot_id: 1, data_file: 2 } as const
-const fileFields = { content: 134, file_path: 100, file_format: 101, record_count: 103 } as const
-const listFields = { manifest_path: 500, content: 517, added_snapshot_id: 503 } as const
+const fileFields = {
+  content: 134,
+  file_path: 100,
+  file_format: 101,
+  record_count: 103,
+  key_metadata: 131,
+} as const
+const listFields = { manifest_path: 500, content: 517, added_snapshot_id: 503, key_metadata: 519 } as const
 
 function isDelete(content: unknown): boolean {
   return typeof content === 'number' && content !== 0
@@ -151,12 +165,14 @@ async function manifestsOf(
   // Version 1 may list its manifests in the metadata file.
   if (list === undefined)
     return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
+  if (snapshot.has('key-id')) throw new ReadFailure(encryptedManifest)
   const { schema, records } = await openManifest(storage, list)
   const field = fieldNames(schema, listFields)
   const paths: string[] = []
   for (const record of records) {
     const owner = record[field.added_snapshot_id]
     if (isDelete(record[field.content]) || (typeof owner === 'bigint' && owner !== snapshotId)) continue
+    if (record[field.key_metadata]) throw new ReadFailure(encryptedManifest)
     const path = record[field.manifest_path]
     if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
     paths.push(path)

@@ -1,9 +1,11 @@
 /** Scans one snapshot: samples the files that it added, classifies the samples, and reports what was covered. */
 
 import type { ScanReport } from '../../core/detection.ts'
+import type { Territory } from '../../core/territory.ts'
 import { limits } from '../../limits.ts'
 import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
+import { guardedStorage, type OutsideFile, territoryGuard } from '../../storage/territory-guard.ts'
 import type { ColumnFinding } from '../../store/detection/results.ts'
 import { classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
@@ -14,6 +16,8 @@ import { scanFile } from './scan-file.ts'
 export interface ScanTask {
   readonly metadataLocation: string
   readonly access: StorageAccess
+  /** Where the table's files may lie. Undefined where the table or its territory is not known. */
+  readonly territory?: Territory | undefined
   /** Whether this is the last attempt: then a file that storage does not return fails alone. */
   readonly isLast?: boolean
 }
@@ -21,6 +25,8 @@ export interface ScanTask {
 export interface ScanResult {
   readonly findings: readonly ColumnFinding[]
   readonly report: ScanReport
+  /** Files that the snapshot names outside the table's territory. */
+  readonly outside?: readonly OutsideFile[]
   /** '' when every supported file was scanned, else why one was not. */
   readonly reason: string
 }
@@ -35,9 +41,11 @@ const problemsMax = 20
 export async function scanSnapshot({
   metadataLocation,
   access,
+  territory,
   isLast = false,
 }: ScanTask): Promise<ScanResult> {
-  const storage = openStorage(access)
+  const guard = territoryGuard(territory)
+  const storage = guardedStorage(openStorage(access), guard)
   try {
     const table = await readTable(storage, metadataLocation)
     const listed: DataFile[] = []
@@ -73,6 +81,11 @@ export async function scanSnapshot({
         )
         continue
       }
+      if (file.isEncrypted) {
+        counts.unsupported++
+        problem(file, 'the data file is encrypted, and its key is not known')
+        continue
+      }
       try {
         await scanFile(await storage.open(file.path), table.columns, samples, share)
         counts.scanned++
@@ -86,6 +99,7 @@ export async function scanSnapshot({
     const findings = classifySamples(samples)
     return {
       findings: surest(findings, limits.detectionFindingsMax),
+      outside: guard.outside,
       reason:
         counts.failed === 0
           ? ''

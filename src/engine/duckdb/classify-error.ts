@@ -22,6 +22,11 @@ const rules: readonly Rule[] = [
     message: 'The query needs more memory or temporary space than it may use.',
   },
   {
+    pattern: /^Invalid Input Error: File .* is encrypted/is,
+    code: '0A000',
+    message: 'An encrypted table cannot be read by this engine.',
+  },
+  {
     pattern: /^(IO Error|Corrupt|Invalid Input Error: (No magic bytes|File '.*' too small|.*footer))/is,
     code: '58030',
     message: 'A data file cannot be read: it is corrupt or truncated.',

@@ -22,9 +22,11 @@ import { avroBytes } from '../../../demo/lake/avro-file.ts'
 import { type FileOptions, tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import { parquetBytes } from '../../../demo/lake/parquet-file.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
+import type { Territory } from '../../../src/core/territory.ts'
 import { type ScanResult, scanSnapshot } from '../../../src/detection/scan/scan-snapshot.ts'
 import { limits } from '../../../src/limits.ts'
 import { ReadFailure } from '../../../src/storage/read-failure.ts'
+import { forgeTable, type StolenLayer } from '../../support/forged-table.ts'
 import { roundsOf } from '../../support/long-form.ts'
 
 const fields: readonly Field[] = [
@@ -545,5 +547,62 @@ describe('a path', () => {
     expect((await failure(scan(join(folder, 'folder.metadata.json')))).reason).toBe(
       'a location is not a file',
     )
+  })
+})
+
+describe('a file outside the territory of the table', () => {
+  const territory = (mode: Territory['mode'], ...names: readonly string[]): Territory => ({
+    mode,
+    version: '1',
+    prefixes: names.map((name) => `file://${join(folder, name)}/`),
+  })
+  async function forged(stolen: StolenLayer, given: Territory) {
+    const victim = tableInFolder(folder, 'secret', { fields })
+    await victim.append([{ rows: emails(5) }])
+    const { metadataLocation } = forgeTable(victim, { tables: folder, from: 'secret', to: 'forged' }, stolen)
+    return scanSnapshot({ metadataLocation, access: { roots: [folder], s3: undefined }, territory: given })
+  }
+
+  test('is not scanned where the territory is enforced, and the report says so', async () => {
+    const { findings, report, reason, outside } = await forged('files', territory('enforce', 'forged'))
+    expect([findings.filter(({ finding }) => finding.matched > 0), report.filesFailed]).toEqual([[], 1])
+    expect(reason).toContain('its file lies outside the folders that belong to it')
+    expect(outside?.[0]?.location).toContain('/secret/data/')
+  })
+
+  test.each(['manifest-list', 'manifests'] as const)(
+    'fails the scan where it is one of the %s',
+    async (stolen) => {
+      const { reason, passing } = await failure(forged(stolen, territory('enforce', 'forged')))
+      expect([reason, passing]).toEqual(['its file lies outside the folders that belong to it', false])
+    },
+  )
+
+  test('is scanned and listed where the territory is observed', async () => {
+    const result = await forged('files', territory('observe', 'forged'))
+    expect(found(result)).toEqual(['email email name_and_value'])
+    expect(result.outside).toHaveLength(1)
+  })
+})
+
+describe('what is encrypted is never named as corrupt:', () => {
+  const encrypted = 'a manifest is encrypted, and its key is not known'
+  const edit = (location: string, change: (text: string) => string) => {
+    const path = fileURLToPath(location)
+    writeFileSync(path, change(readFileSync(path, 'utf8')))
+  }
+
+  test('a snapshot with a key', async () => {
+    const { metadataLocation } = await newTable({ formatVersion: 3 }).append([{ rows: emails(3) }])
+    edit(metadataLocation, (text) => text.replace('"manifest-list":', '"key-id":"k","manifest-list":'))
+    expect((await failure(scan(metadataLocation))).reason).toBe(encrypted)
+  })
+
+  test.each(['manifestList', 'manifest'] as const)('the bytes of a %s', async (which) => {
+    const appended = await newTable({ formatVersion: 3 }).append([{ rows: emails(3) }])
+    const path = fileURLToPath(appended[which])
+    const size = readFileSync(path).length
+    writeFileSync(path, Buffer.concat([Buffer.from('AGS1'), Buffer.alloc(size - 4, 9)]))
+    expect((await failure(scan(appended.metadataLocation))).reason).toBe(encrypted)
   })
 })

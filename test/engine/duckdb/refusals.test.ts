@@ -289,3 +289,27 @@ test('names of tables and columns, paths and values of metadata are quoted where
   for await (const batch of run) expect(rowsIn(batch)).toEqual([["x'y"]])
   await session.close()
 })
+
+test('what is encrypted is named as that, and never as corrupt', async () => {
+  const bytes = Buffer.concat([
+    Buffer.from('PARE'),
+    Buffer.alloc(64, 9),
+    Buffer.from([32, 0, 0, 0]),
+    Buffer.from('PARE'),
+  ])
+  const file = table()
+  await file.append([{ rows: [], bytes, recordCount: 1 }])
+  expect(await refusal(file)).toMatchObject({
+    code: '0A000',
+    message: 'An encrypted table cannot be read by this engine.',
+  })
+  const manifest = table()
+  const appended = await manifest.append([{ rows }])
+  const path = fileURLToPath(appended.manifest)
+  const size = readFileSync(path).length
+  writeFileSync(path, Buffer.concat([Buffer.from('AGS1'), Buffer.alloc(size - 4, 9)]))
+  expect(await refusal(manifest)).toMatchObject({
+    code: '58030',
+    message: 'The table cannot be read: a manifest is encrypted, and its key is not known.',
+  })
+})
