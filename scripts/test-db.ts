@@ -158,7 +158,8 @@ async function ready(log: ReadableStream<Uint8Array>): Promise<void> {
   await accepting.promise
 }
 
-const files = [...new Glob('test/**/*.db.test.ts').scanSync(home), 'test/store/contract.test.ts'].sort()
+const more = ['test/store/contract.test.ts', 'test/gateway/chaos.soak.test.ts']
+const files = [...new Glob('test/**/*.db.test.ts').scanSync(home), ...more].sort()
 
 async function main(args: readonly string[]): Promise<number> {
   if (args.includes('--help')) {

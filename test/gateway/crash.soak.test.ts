@@ -4,6 +4,7 @@ import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commi
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
 import { eventually } from '../support/eventually.ts'
+import { generator } from '../support/generator.ts'
 import { isLongForm } from '../support/long-form.ts'
 
 /** `npm test` kills once, `test:walks` twice; `test:soak` as often as its time allows, two hundred times in about ten minutes. */
@@ -11,15 +12,6 @@ const soakMs = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0) * 1000
 const killsMin = soakMs > 0 || isLongForm ? 2 : 1
 const seed = Number(process.env.SVC_TEST_SEED ?? 20_260_101)
 const writers = 4
-
-/** A small linear congruential generator: the same seed, the same kills. */
-function generator(start: number): () => number {
-  let state = start >>> 0
-  return () => {
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
-}
 
 interface Writing {
   stopped: boolean
