@@ -297,6 +297,10 @@ export const limits = {
 
   /** Milliseconds between two polls of the baseline poller (docs/reference/detection.md 1.2). */
   detectionPollMs: 30_000,
+  /** Milliseconds of one run of the sweep over catalogs for territory; the next run goes on. */
+  territorySweepMs: 10 * 60_000,
+  /** Milliseconds from the end of a catalog's sweep to its next. */
+  territorySweepEveryMs: 24 * 3_600_000,
   /** Milliseconds without a gateway request after which background work continues, and its longest wait. */
   backgroundQuietMs: 100,
   backgroundWaitMs: 10_000,

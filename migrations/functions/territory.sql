@@ -76,6 +76,10 @@ begin
       -- A row that was taken for a creation lacks the uuid until the table has been seen.
       do update set table_uuid = excluded.table_uuid, claimed_by = null
         where excluded.table_uuid is not null and t.table_uuid is distinct from excluded.table_uuid;
+    -- A table that is seen, or made again, is there.
+    update svc.territory t set dropped_at = null, seen_at = clock_timestamp()
+      where t.tenant_id = tenant and t.table_id = o ->> 'table_id' and t.catalog = o ->> 'catalog'
+        and t.released_at is null and (t.dropped_at is not null or c ->> 'source' = 'sweep');
   end if;
   for conflict in
     select value from jsonb_array_elements(c -> 'conflicts')
@@ -132,6 +136,30 @@ begin
     order by old.last_seen_at desc, old.conflict_id desc offset kept);
 end $$;
 
+-- Ends the sweep of a catalog: tables that it did not see are gone. Returns how many rows say so now.
+create or replace function svc.end_territory_sweep(tenant uuid, sweep text) returns table (gone bigint)
+language plpgsql as $$
+#variable_conflict use_column
+declare
+  entered boolean := svc.enter(tenant);
+  s jsonb := sweep::jsonb;
+begin
+  -- Where a table or namespace could not be read, nothing is known to be gone.
+  if (s ->> 'failed')::bigint = 0 then
+    update svc.territory t set dropped_at = clock_timestamp()
+      where t.tenant_id = tenant and md5(t.catalog) = md5(s ->> 'catalog') and t.catalog = s ->> 'catalog'
+        and t.released_at is null and t.dropped_at is null and t.claimed_by is null
+        and t.seen_at < (s ->> 'started_at')::timestamptz;
+    get diagnostics gone = row_count;
+  else gone := 0;
+  end if;
+  update svc.territory_sweep w
+    set finished_at = clock_timestamp(), tables = (s ->> 'tables')::bigint, failed = (s ->> 'failed')::bigint,
+      problem = s ->> 'problem'
+    where w.tenant_id = tenant and w.credential_id = (s ->> 'credential_id')::uuid;
+  return next;
+end $$;
+
 -- Gives the rows of a renamed table to its new name. `v` is a verdict with `renamed_to` {table_id, namespace, name}.
 create or replace function svc.rename_territory(v jsonb) returns void
 language plpgsql as $$
@@ -151,6 +179,7 @@ begin
 end $$;
 
 revoke all on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory, svc.territory_overlap,
-  svc.note_conflict, svc.rename_territory from public;
+  svc.note_conflict, svc.rename_territory, svc.end_territory_sweep from public;
 grant execute on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory,
-  svc.territory_overlap, svc.note_conflict, svc.rename_territory to svc_tenant;
+  svc.territory_overlap, svc.note_conflict, svc.rename_territory,
+  svc.end_territory_sweep to svc_tenant;

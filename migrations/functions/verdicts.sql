@@ -161,6 +161,11 @@ begin
 
   -- The files stay where they are, so their territory follows the table to its new name.
   if recorded and v ? 'renamed_to' then perform svc.rename_territory(v); end if;
+  if recorded and this_action in ('drop-table', 'unregister-table') and v ->> 'decision' = 'APPROVED' then
+    update svc.territory t set dropped_at = made
+      where t.tenant_id = record_verdict.tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog'
+        and t.released_at is null;
+  end if;
 
   ingested := false;
   if not svc.is_table_action(this_action) then return; end if;

@@ -8,6 +8,7 @@ import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
+import { territoryCommands } from './territory-commands.ts'
 
 export const commands: readonly Command[] = [
   ...tenantCommands,
@@ -17,4 +18,5 @@ export const commands: readonly Command[] = [
   ...auditCommands,
   ...intentCommands,
   ...graphCommands,
+  ...territoryCommands,
 ]

@@ -98,24 +98,24 @@ export class Flags {
   }
 
   /**
-   * The optional --table.
+   * The optional --table, or another flag that names a table.
    * @throws UsageError where it is given but not `namespace.table`, with one or more namespace levels
    */
-  table(): TableRef | undefined {
-    const text = this.optional('table')
+  table(name = 'table'): TableRef | undefined {
+    const text = this.optional(name)
     const table = text === undefined ? undefined : parseTableName(text)
     if (text !== undefined && table === undefined)
-      throw new UsageError('--table must be `namespace.table`, of letters, digits, _ and -')
+      throw new UsageError(`--${name} must be \`namespace.table\`, of letters, digits, _ and -`)
     return table
   }
 
   /**
-   * The required --table.
-   * @throws UsageError as `table`, and where --table is missing
+   * The required --table, or another flag that names a table.
+   * @throws UsageError as `table`, and where it is missing
    */
-  requiredTable(): TableRef {
-    this.required('table')
-    return this.table() as TableRef
+  requiredTable(name = 'table'): TableRef {
+    this.required(name)
+    return this.table(name) as TableRef
   }
 
   /**

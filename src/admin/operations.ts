@@ -6,6 +6,7 @@ import { ownOperations } from '../auth/administration/own-operations.ts'
 import type { Operation } from '../core/operation.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
+import { territoryOperations } from '../gateway/territory/operations.ts'
 
 const all = [
   ...adminOperations,
@@ -13,6 +14,7 @@ const all = [
   ...graphOperations,
   ...refusalOperations,
   ...writeOversightOperations,
+  ...territoryOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

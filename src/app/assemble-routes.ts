@@ -24,6 +24,7 @@ import type { GatewayParts } from '../gateway/base/parts.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
+import { territoryOperations } from '../gateway/territory/operations.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
@@ -81,7 +82,9 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec }),
     ...bind(explainOperations, { store, states }),
     ...bind(usageOperations, { store }),
-    ...bind([...refusalOperations, ...writeOversightOperations, ...graphOperations], { store }),
+    ...bind([...refusalOperations, ...writeOversightOperations, ...graphOperations, ...territoryOperations], {
+      store,
+    }),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,

@@ -5,6 +5,7 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { recoverIntents } from '../gateway/recovery/recover-intents.ts'
+import { sweepTerritories } from '../gateway/territory/sweep.ts'
 import { limits } from '../limits.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { retryLineage } from '../lineage/retry.ts'
@@ -48,6 +49,11 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
           const count = await closeDeadQueries(store, signal)
           if (count > 0) log.warn({ count }, 'queries of processes that ended were recorded as failed')
         },
+      },
+      {
+        name: 'sweep-territory',
+        schedule: '* * * * *',
+        run: (signal) => sweepTerritories(gateway, signal),
       },
       {
         name: 'retry-lineage',

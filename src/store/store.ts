@@ -52,6 +52,7 @@ export interface StoreOptions {
 /** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
 export type TenantFunction =
   | 'claim_territory'
+  | 'end_territory_sweep'
   | 'load_policies'
   | 'load_read'
   | 'open_intent'

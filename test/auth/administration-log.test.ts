@@ -10,14 +10,17 @@ import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
 import { policyOperations } from '../../src/contract/policy-operations.ts'
 import { tableOperations } from '../../src/contract/table-operations.ts'
+import { type CatalogCredential, catalogOf } from '../../src/core/catalog.ts'
 import type { Operation } from '../../src/core/operation.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { detectionOperations } from '../../src/detection/operations.ts'
 import { writeOversightOperations } from '../../src/gateway/oversight/operations.ts'
+import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
 import {
+  findCatalogCredential,
   hasCatalogCredential,
   removeCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
@@ -42,6 +45,7 @@ import {
 } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { addTenant, commit, type TestTenant } from '../support/service.ts'
+import { tableOf, take } from '../support/territory.ts'
 
 setDefaultTimeout(120_000)
 
@@ -65,6 +69,7 @@ beforeAll(async () => {
   await leaveFinding()
   for (const commitId of [staleIntent, secondIntent])
     await openIntent(service.store, tenant, intentOf({ commitId }), { leaseMs: 0, upstreamMs: 0 })
+  await leaveDropped()
   const owner = await session(service, tenant, sessionScopes, ['owner'], 'olga')
   const roles = ['steward', 'administrator', 'owner']
   const body = { name: 'stella', roles, scopes: sessionScopes }
@@ -85,6 +90,19 @@ async function leaveFinding(): Promise<void> {
        confidence, matched, sampled)
      select $1, run_id, 1, 'people ssn', 'ssn', 'ssn', 'us_ssn', 'name', 0.65, 0, 0 from run`,
     [tenant, nodeId(tableKey({ namespace: ['sales'], name: 'people' }))],
+  )
+}
+
+/** Leaves territory of two tables that were dropped. */
+async function leaveDropped(): Promise<void> {
+  const credential = await findCatalogCredential(service.store, tenant, 'main')
+  const catalog = catalogOf(credential as CatalogCredential)
+  for (const name of ['gone1', 'gone2'])
+    await take(service.store, tenant, name, `s3://lake/${name}/`, { catalog, tableUuid: 'u' })
+  await service.store.tenantQuery(
+    tenant,
+    `update svc.territory set dropped_at = now() where tenant_id = $1 and table_name like 'gone%'`,
+    [tenant],
   )
 }
 
@@ -112,6 +130,8 @@ const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
 const config_json = { warehouse: 'w', credential: 'a:Zk4canary' }
 const lake = '/admin/tenants/{tenant}/catalogs/lake'
 
+const territoryOrders = { catalog: 'main', ...orders }
+const dropped = (name: string) => ({ catalog: 'main', table: tableOf(name) })
 const document = '/api/v1/contracts/documents/d'
 const documentText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
 
@@ -205,6 +225,52 @@ const steps: Readonly<Record<string, Step>> = {
     },
   },
   delete_contract_document: { action: 'delete-contract-document', path: document },
+  put_territory_mode: {
+    action: 'put-territory-mode',
+    path: '/api/v1/territory/mode',
+    body: { mode: 'observe' },
+  },
+  grant_territory: {
+    action: 'grant-territory',
+    path: '/api/v1/territory/grants',
+    body: { ...territoryOrders, prefix: 's3://lake/in1/' },
+    subject: territoryOrders,
+  },
+  release_territory: {
+    action: 'release-territory',
+    path: '/api/v1/territory/releases',
+    body: { ...territoryOrders, prefix: 's3://lake/in1/' },
+    subject: territoryOrders,
+  },
+  hand_territory_over: {
+    action: 'hand-over-territory',
+    path: '/api/v1/territory/hand-overs',
+    body: { from: dropped('gone1'), to: dropped('moved1'), table_uuid: 'u' },
+    subject: dropped('gone1'),
+  },
+  put_tenant_territory_mode: {
+    action: 'put-territory-mode',
+    path: '/admin/tenants/{tenant}/territory/mode',
+    body: { mode: 'observe' },
+  },
+  grant_tenant_territory: {
+    action: 'grant-territory',
+    path: '/admin/tenants/{tenant}/territory/grants',
+    body: { ...territoryOrders, prefix: 's3://lake/in2/' },
+    subject: territoryOrders,
+  },
+  release_tenant_territory: {
+    action: 'release-territory',
+    path: '/admin/tenants/{tenant}/territory/releases',
+    body: { ...territoryOrders, prefix: 's3://lake/in2/' },
+    subject: territoryOrders,
+  },
+  hand_tenant_territory_over: {
+    action: 'hand-over-territory',
+    path: '/admin/tenants/{tenant}/territory/hand-overs',
+    body: { from: dropped('gone2'), to: dropped('moved2'), table_uuid: 'u' },
+    subject: dropped('gone2'),
+  },
   decide_finding: {
     action: 'decide-finding',
     path: '/api/v1/detection/findings/{finding}/decisions',
@@ -239,6 +305,7 @@ const administering = (
     ...detectionOperations,
     ...writeOversightOperations,
     ...graphOperations,
+    ...territoryOperations,
   ] as readonly Operation[]
 ).filter(
   ({ method, access }) =>

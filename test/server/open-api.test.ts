@@ -221,6 +221,31 @@ test('says what a tenant’s own administrator is answered, and who ends a sessi
   await succeed('GET', '/api/v1/administration', as)
 })
 
+test('says what the territory answers', async () => {
+  const table = { catalog: 'main', table: { namespace: ['sales'], name: 'orders' } }
+  for (const [root, secret] of [
+    ['/api/v1/territory', steward],
+    [`/admin/tenants/${service.owner.tenant}/territory`, service.operator],
+  ] as const) {
+    const as = { secret }
+    const { store, owner } = service
+    await succeed('PUT', `${root}/mode`, { ...as, body: { mode: 'observe' } })
+    await succeed('GET', root, as)
+    await succeed('POST', `${root}/grants`, { ...as, body: { ...table, prefix: 's3://lake/in/' } })
+    await succeed('GET', `${root}/prefixes`, as)
+    await succeed('GET', `${root}/conflicts`, as)
+    await succeed('POST', `${root}/releases`, { ...as, body: { ...table, prefix: 's3://lake/in/' } })
+    const gone = { catalog: 'main', table: { namespace: ['sales'], name: 'gone' } }
+    await succeed('POST', `${root}/grants`, { ...as, body: { ...gone, prefix: 's3://lake/gone/' } })
+    await store.tenantQuery(
+      owner.tenant,
+      `update svc.territory set dropped_at = now() where table_name = 'gone'`,
+    )
+    await succeed('POST', `${root}/hand-overs`, { ...as, body: { from: gone, to: table, table_uuid: 'u' } })
+    await succeed('POST', `${root}/releases`, { ...as, body: { ...table, prefix: 's3://lake/gone/' } })
+  }
+})
+
 test('says what policies, decisions, refusals, intents and the graph answer', async () => {
   const tenant = `/admin/tenants/${service.owner.tenant}`
   const body = {

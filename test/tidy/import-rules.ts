@@ -28,7 +28,7 @@ const layers: readonly (readonly string[])[] = [
 const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
     ['base'],
-    ['stages', 'recovery', 'refusals', 'oversight'],
+    ['stages', 'recovery', 'refusals', 'oversight', 'territory'],
     ['commit', 'speculative'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],

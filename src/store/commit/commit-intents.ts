@@ -10,7 +10,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { isUuid } from '../database/page.ts'
-import type { Param } from '../database/session.ts'
+import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 export interface ClaimedIntent {
@@ -77,14 +77,17 @@ export function storedIntent(intent: CommitIntent, { leaseMs, upstreamMs }: Inte
  */
 export async function closeIntent(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
   if (!isUuid(commitId)) return false
-  const rows = await store.tenantQuery(
-    tenant,
-    `with claimed as (delete from svc.territory where tenant_id = $1 and claimed_by = $2)
-     delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1`,
-    [tenant, commitId],
-  )
+  const rows = await store.tenantQuery(tenant, closeText, [tenant, commitId])
   return rows.length === 1
 }
+
+/** The same in a transaction. */
+export async function closeIntentIn(tx: Tx, tenant: TenantId, commitId: string): Promise<void> {
+  await tx.query(closeText, [tenant, commitId])
+}
+
+const closeText = `with claimed as (delete from svc.territory where tenant_id = $1 and claimed_by = $2)
+  delete from svc.commit_intent where tenant_id = $1 and commit_id = $2 returning 1`
 
 /**
  * Claims intents of any tenant whose lease and upstream timeout have both passed, oldest first, by renewing the

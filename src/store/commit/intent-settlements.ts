@@ -16,7 +16,7 @@ import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } fro
 import type { Tx } from '../database/session.ts'
 import { policiesAtIntent } from '../policy/policies.ts'
 import type { Store } from '../store.ts'
-import { type StoredIntent, toIntent } from './commit-intents.ts'
+import { closeIntentIn, type StoredIntent, toIntent } from './commit-intents.ts'
 import { recordVerdictIn } from './verdicts.ts'
 
 /** `in-progress`: a process, or a run of recovery, still owns it. `stale`: recovery decides it, or could not. */
@@ -130,11 +130,7 @@ export async function settleIntent(
         ...(metadataLocation !== undefined && { committed: { metadataLocation } }),
         ...renamed(intent, body),
       })
-    else
-      await tx.query('delete from svc.commit_intent where tenant_id = $1 and commit_id = $2', [
-        tenant,
-        commitId,
-      ])
+    else await closeIntentIn(tx, tenant, commitId)
     await recordAdministration(tx, actor, {
       action: 'settle-intent',
       subject: { commit_id: commitId, table: intent.table },

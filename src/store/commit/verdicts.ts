@@ -82,8 +82,8 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     request_id: intent.requestId,
     policies,
     outcomes,
+    catalog: intent.catalog,
     ...(renamedTo && {
-      catalog: intent.catalog,
       renamed_to: {
         table_id: nodeId(tableKey(renamedTo)),
         namespace: renamedTo.namespace,

@@ -7,9 +7,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { mkdtemp } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
-import { appendSnapshot, orderFields, schemaOf } from '../../demo/commits.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { type DevCatalog, startDevCatalog } from '../../../demo/catalog/dev-catalog.ts'
+import { appendSnapshot, orderFields, schemaOf } from '../../../demo/commits.ts'
+import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import {
   addTenant,
   audit,
@@ -19,9 +19,9 @@ import {
   type TestService,
   type TestTenant,
   upstreamHeaders,
-} from '../support/service.ts'
-import { messageOf, send } from '../support/surface.ts'
-import { enforceTerritory } from '../support/territory.ts'
+} from '../../support/service.ts'
+import { messageOf, send } from '../../support/surface.ts'
+import { enforceTerritory } from '../../support/territory.ts'
 
 setDefaultTimeout(300_000)
 

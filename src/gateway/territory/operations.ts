@@ -1,0 +1,262 @@
+/** Declares the operations on a tenant's territory: its mode, prefixes, conflicts, grants, releases and hand-overs. */
+
+import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { Fault } from '../../base/fault.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { territoryKinds, territoryModes } from '../../core/territory-owner.ts'
+import { pageRequest, pageView } from '../../http/page-view.ts'
+import {
+  described,
+  filteredTable,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  tableFilter,
+  tableIdentifier,
+  text,
+  time,
+  wholeNumber,
+} from '../../http/schemas.ts'
+import { ancestorsOf, canonicalPrefix } from '../../storage/canonical-path.ts'
+import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
+import type { Store } from '../../store/store.ts'
+import {
+  grantTerritory,
+  handOverTerritory,
+  putTerritoryMode,
+  releaseTerritory,
+  type TerritoryTable,
+} from '../../store/territory/administer-territory.ts'
+import { listConflicts, listTerritory, territoryState } from '../../store/territory/list-territory.ts'
+import { conflictReasons, conflictSources } from '../../store/territory/territory-rows.ts'
+
+interface Parts {
+  readonly store: Store
+}
+
+const pair = tenantOperationsOf<Parts>()
+const tag = 'territory'
+const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+const granting = { scope: 'admin', roles: ['steward', 'administrator'] } as const
+const administering = { scope: 'admin', roles: ['administrator', 'owner'] } as const
+
+const catalog = described(nonEmpty, 'nickname of the catalog credential')
+const prefixText = described(nonEmpty, 'a folder, such as `s3://lake/imported/orders/`')
+const released = object({ released: wholeNumber })
+const unknown = 'The tenant has no such catalog, or the table has no such territory.'
+
+export const territoryOperations = [
+  pair({
+    name: 'get_territory',
+    tag,
+    summary: 'The mode of the tenant’s territory, its conflicts counted, and the sweep of each catalog',
+    method: 'GET',
+    path: '/territory',
+    access: reading,
+    input: {},
+    output: object({
+      mode: oneOf(territoryModes),
+      version: text,
+      conflicts: wholeNumber,
+      sweeps: list(
+        object({
+          catalog,
+          started_at: maybe(time),
+          finished_at: maybe(described(time, 'absent until the first sweep has finished')),
+          tables: wholeNumber,
+          failed: described(wholeNumber, 'tables that could not be read'),
+          problem: maybe(text),
+        }),
+      ),
+    }),
+    run: async ({ parts, tenant }) => {
+      const { sweeps, ...state } = await territoryState(parts.store, tenant)
+      return {
+        ...state,
+        sweeps: sweeps.map(({ startedAt, finishedAt, ...sweep }) => ({
+          ...sweep,
+          started_at: startedAt,
+          finished_at: finishedAt,
+        })),
+      }
+    },
+  }),
+  pair({
+    name: 'put_territory_mode',
+    tag,
+    summary: 'Switches between observing and enforcing',
+    method: 'PUT',
+    path: '/territory/mode',
+    access: administering,
+    input: { mode: oneOf(territoryModes) },
+    faults: { conflict: 'The first sweep of a catalog has not finished, so nothing is enforced yet.' },
+    examples: [{ input: { mode: 'enforce' } }],
+    run: async ({ parts, tenant, actor }, { mode }) =>
+      await putTerritoryMode(parts.store, tenant, mode, await actor()),
+  }),
+  pair({
+    name: 'list_territory',
+    tag,
+    summary: 'The prefixes that belong to tables',
+    method: 'GET',
+    path: '/territory/prefixes',
+    access: reading,
+    input: { ...tableFilter, ...pageInput },
+    output: pageOf(
+      object({
+        prefix: text,
+        kind: oneOf(territoryKinds),
+        table: tableIdentifier,
+        table_uuid: maybe(text),
+        catalog: maybe(described(text, 'absent where its credential was removed')),
+        since: time,
+        dropped_at: maybe(described(time, 'since when the table is known to be gone')),
+      }),
+    ),
+    run: async ({ parts, tenant }, { namespace, table, limit, page_token }) =>
+      pageView(
+        await listTerritory(parts.store, tenant, {
+          ...pageRequest({ limit, page_token }),
+          table: filteredTable({ namespace, table }),
+        }),
+        ({ tableUuid, droppedAt, ...held }) => ({ ...held, table_uuid: tableUuid, dropped_at: droppedAt }),
+      ),
+  }),
+  pair({
+    name: 'list_territory_conflicts',
+    tag,
+    summary: 'Locations that tables name outside of their territory',
+    method: 'GET',
+    path: '/territory/conflicts',
+    access: reading,
+    input: { ...tableFilter, ...pageInput },
+    output: pageOf(
+      object({
+        table: tableIdentifier,
+        catalog: maybe(text),
+        prefix: described(text, 'the folder of the location'),
+        reason: oneOf(conflictReasons),
+        source: oneOf(conflictSources),
+        owner: maybe(described(tableIdentifier, 'whose territory it is; absent where it is nobody’s')),
+        found_at: time,
+        last_seen_at: time,
+        seen: wholeNumber,
+      }),
+    ),
+    run: async ({ parts, tenant }, { namespace, table, limit, page_token }) =>
+      pageView(
+        await listConflicts(parts.store, tenant, {
+          ...pageRequest({ limit, page_token }),
+          table: filteredTable({ namespace, table }),
+        }),
+        ({ foundAt, lastSeenAt, ...conflict }) => ({
+          ...conflict,
+          found_at: foundAt,
+          last_seen_at: lastSeenAt,
+        }),
+      ),
+  }),
+  pair({
+    name: 'grant_territory',
+    tag,
+    summary: 'Grants a table a prefix that is nobody’s territory',
+    description: 'For files that were written elsewhere, as `add_files` takes them.',
+    method: 'POST',
+    path: '/territory/grants',
+    access: granting,
+    input: { catalog, table: tableIdentifier, prefix: prefixText },
+    output: object({ prefix: described(text, 'in canonical form') }),
+    faults: {
+      not_found: 'The tenant has no such catalog.',
+      conflict: 'The prefix overlaps the territory of another table.',
+    },
+    examples: [
+      {
+        input: {
+          catalog: 'main',
+          table: { namespace: ['sales'], name: 'orders' },
+          prefix: 's3://lake/imported/orders/',
+        },
+      },
+    ],
+    run: async ({ parts, tenant, actor }, { catalog: nickname, table, prefix }) => {
+      const granted = folder(prefix)
+      const to = await tableOf(parts, tenant, nickname, table)
+      await grantTerritory(parts.store, tenant, to, granted, await actor())
+      return { prefix: granted.prefix }
+    },
+  }),
+  pair({
+    name: 'release_territory',
+    tag,
+    summary: 'Releases the territory of a dropped table, or a prefix that was granted',
+    description:
+      'Another table may take what is released. Files that are still there become readable through it.',
+    method: 'POST',
+    path: '/territory/releases',
+    access: administering,
+    input: {
+      catalog,
+      table: tableIdentifier,
+      prefix: maybe(described(nonEmpty, 'a granted prefix; absent for all that a dropped table has')),
+    },
+    output: released,
+    faults: { not_found: unknown, conflict: 'The table is not known to be dropped.' },
+    examples: [{ input: { catalog: 'main', table: { namespace: ['sales'], name: 'gone' } } }],
+    run: async ({ parts, tenant, actor }, { catalog: nickname, table, prefix }) => {
+      const of = await tableOf(parts, tenant, nickname, table)
+      const granted = prefix === undefined ? undefined : folder(prefix).prefix
+      return { released: await releaseTerritory(parts.store, tenant, of, granted, await actor()) }
+    },
+  }),
+  pair({
+    name: 'hand_territory_over',
+    tag,
+    summary: 'Hands the territory of a dropped table over to the name or catalog to which it moves',
+    description:
+      'Refused while the old name is there. Hand over before the table is registered under the new one.',
+    method: 'POST',
+    path: '/territory/hand-overs',
+    access: administering,
+    input: {
+      from: object({ catalog, table: tableIdentifier }),
+      to: object({ catalog, table: tableIdentifier }),
+      table_uuid: described(nonEmpty, 'of the table that moves'),
+    },
+    output: object({ handed_over: wholeNumber }),
+    faults: { not_found: unknown, conflict: 'The old name is there, or the table has another uuid.' },
+    run: async ({ parts, tenant, actor }, { from, to, table_uuid: tableUuid }) => {
+      const old = await tableOf(parts, tenant, from.catalog, from.table)
+      const next = await tableOf(parts, tenant, to.catalog, to.table)
+      const moved = await handOverTerritory(parts.store, tenant, old, next, tableUuid, await actor())
+      return { handed_over: moved }
+    },
+  }),
+].flat()
+
+/** @throws Fault `bad_request` for a text that is no folder in canonical form, or a whole bucket */
+function folder(given: string): { readonly prefix: string; readonly ancestors: readonly string[] } {
+  const canonical = canonicalPrefix(given)
+  if (!canonical.isClear) throw new Fault('bad_request', `The location of the prefix ${canonical.reason}.`)
+  const ancestors = ancestorsOf(canonical.path)
+  if (ancestors.length < 2) throw new Fault('bad_request', 'A whole bucket or root folder cannot be granted.')
+  return { prefix: canonical.path, ancestors }
+}
+
+/** @throws Fault `not_found` for an unknown nickname */
+async function tableOf(
+  { store }: Parts,
+  tenant: TenantId,
+  nickname: string,
+  table: TableRef,
+): Promise<TerritoryTable> {
+  const credential = await findCatalogCredential(store, tenant, nickname)
+  if (credential === undefined) throw new Fault('not_found', 'The tenant has no such catalog.')
+  return { catalog: catalogOf(credential), credentialId: credential.id, nickname, table }
+}

@@ -1,0 +1,178 @@
+/**
+ * Sweeps catalogs: loads every table once and takes its folders into the territory index, so that tables which nobody
+ * commits to or reads have their territory too. A sweep that is interrupted goes on where it was.
+ */
+
+import type { Logger } from 'pino'
+import { inParallel } from '../../base/in-parallel.ts'
+import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import type { Catalog } from '../../catalog/catalog.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
+import { feedTerritory } from '../../storage/feed-territory.ts'
+import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
+import type { Store } from '../../store/store.ts'
+import { eachTenant } from '../../store/tenant/tenants.ts'
+import { beginSweep, dueSweeps, endSweep, noteSweep } from '../../store/territory/sweeps.ts'
+import { territoryTableId } from '../../store/territory/territory-rows.ts'
+import { foldersOf } from '../../wire/iceberg/named-locations.ts'
+import { parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+
+/** Tables in one page of a listing, and tables that are loaded at once. */
+const tablePage = 100
+const loadsMax = 4
+
+export interface SweepParts {
+  readonly store: Store
+  readonly catalogs: OpenCatalogs
+  readonly log: Logger
+}
+
+/** Sweeps every catalog that is due, one after the other, until the time for one run is over. */
+export async function sweepTerritories(parts: SweepParts, signal: AbortSignal): Promise<void> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.territorySweepMs)])
+  try {
+    for await (const tenant of eachTenant(parts.store, bounded))
+      for (const nickname of await dueSweeps(parts.store, tenant, limits.territorySweepEveryMs)) {
+        bounded.throwIfAborted()
+        await sweepCatalog(parts, tenant, nickname, bounded)
+      }
+  } catch (thrown) {
+    signal.throwIfAborted()
+    // The next run goes on.
+    if (!bounded.aborted) throw thrown
+  }
+}
+
+async function sweepCatalog(
+  parts: SweepParts,
+  tenant: TenantId,
+  nickname: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store, log } = parts
+  const credential = await findCatalogCredential(store, tenant, nickname)
+  if (credential === undefined) return
+  const name = catalogOf(credential)
+  const start = await beginSweep(store, tenant, credential, name)
+  const counts = { tables: start.seen.size, failed: 0, problem: undefined as string | undefined }
+  try {
+    const catalog = parts.catalogs.get(tenant, credential)
+    for await (const tables of tablesOf(catalog, signal)) {
+      const unseen = tables.filter((table) => !start.seen.has(territoryTableId(table)))
+      await inParallel(unseen, loadsMax, async (table) => {
+        signal.throwIfAborted()
+        try {
+          await takeTable(
+            parts,
+            tenant,
+            catalog,
+            { catalog: name, credentialId: credential.id },
+            table,
+            signal,
+          )
+          counts.tables++
+        } catch (err) {
+          signal.throwIfAborted()
+          counts.failed++
+          counts.problem = `${tableName(table)} could not be read`
+          log.warn({ err, tenant, catalog: nickname, table }, 'a table could not be swept for its territory')
+        }
+      })
+      await noteSweep(store, tenant, credential.id, counts)
+    }
+    const gone = await endSweep(store, tenant, credential.id, name, start, counts)
+    log.info(
+      { tenant, catalog: nickname, ...counts, gone },
+      'a catalog was swept for the territory of its tables',
+    )
+  } catch (err) {
+    signal.throwIfAborted()
+    await noteSweep(store, tenant, credential.id, { ...counts, problem: 'the catalog could not be listed' })
+    log.warn({ err, tenant, catalog: nickname }, 'a catalog could not be swept; the next run goes on')
+  }
+}
+
+/** Feeds the index with one table. One that was dropped meanwhile is left out. */
+async function takeTable(
+  { store }: SweepParts,
+  tenant: TenantId,
+  catalog: Catalog,
+  of: { readonly catalog: string; readonly credentialId: string },
+  table: TableRef,
+  signal: AbortSignal,
+): Promise<void> {
+  let body: Uint8Array
+  try {
+    const loaded = await catalog.loadTable(table, { snapshots: 'refs', signal })
+    if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
+    body = loaded.body
+  } catch (thrown) {
+    if (thrown instanceof CatalogError && thrown.code === 'ErrTableNotFound') return
+    throw thrown
+  }
+  const { metadata } = parseLoadTableResult(body)
+  const uuid = metadata.get('table-uuid')
+  const owner = { ...of, table, tableUuid: typeof uuid === 'string' ? uuid : undefined }
+  await feedTerritory(store, tenant, { owner, folders: foldersOf(metadata) }, 'sweep')
+}
+
+/** The tables of a catalog, a page at a time. */
+async function* tablesOf(catalog: Catalog, signal: AbortSignal): AsyncGenerator<readonly TableRef[]> {
+  for await (const namespace of namespacesOf(catalog, [], signal)) {
+    let pageToken: string | undefined
+    do {
+      const page = await catalog.listTables(namespace, {
+        pageSize: tablePage,
+        pageToken,
+        signal,
+      })
+      yield page.identifiers
+      pageToken = page.nextPageToken
+    } while (pageToken !== undefined)
+  }
+}
+
+/** The namespaces below `parent`, at every depth that the catalog has. */
+async function* namespacesOf(
+  catalog: Catalog,
+  parent: readonly string[],
+  signal: AbortSignal,
+): AsyncGenerator<readonly string[]> {
+  let pageToken: string | undefined
+  do {
+    const { body } = await catalog.forward({
+      method: 'GET',
+      path: ['namespaces'],
+      query: {
+        ...(parent.length > 0 && { parent: parent.join('\u001f') }),
+        ...(pageToken !== undefined && { pageToken }),
+      },
+      mutates: false,
+      whole: true,
+      subject: 'the catalog',
+      signal,
+    })
+    const reply = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
+    if (!isJsonObject(reply)) throw new Error('the list of namespaces is no object')
+    for (const namespace of levelsOf(reply.get('namespaces'))) {
+      yield namespace
+      if (namespace.length > parent.length && namespace.length < catalog.capabilities().namespaceDepthMax)
+        yield* namespacesOf(catalog, namespace, signal)
+    }
+    const next = reply.get('next-page-token')
+    pageToken = typeof next === 'string' && next !== '' ? next : undefined
+  } while (pageToken !== undefined)
+}
+
+function levelsOf(value: JsonValue | undefined): readonly (readonly string[])[] {
+  if (!Array.isArray(value)) throw new Error('the reply lists no namespaces')
+  return value.map((levels: JsonValue) => {
+    if (!Array.isArray(levels)) throw new Error('a namespace is no list of levels')
+    return levels.map(String)
+  })
+}

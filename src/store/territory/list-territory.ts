@@ -1,0 +1,177 @@
+/** Shows a tenant's territory: its mode, the sweeps of its catalogs, its prefixes and its conflicts. */
+
+import { Fault } from '../../base/fault.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { Territory } from '../../core/territory.ts'
+import type { TerritoryKind } from '../../core/territory-owner.ts'
+import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+import { type SweepRow, sweepsText } from './sweeps.ts'
+import { type ConflictReason, type ConflictSource, territoryTableId } from './territory-rows.ts'
+
+export interface Sweep {
+  /** Nickname of the catalog credential. */
+  readonly catalog: string
+  readonly startedAt: Date | undefined
+  /** Undefined where no sweep of this catalog has finished yet. */
+  readonly finishedAt: Date | undefined
+  readonly tables: number
+  readonly failed: number
+  readonly problem: string | undefined
+}
+
+export interface TerritoryState extends Pick<Territory, 'mode' | 'version'> {
+  readonly conflicts: number
+  readonly sweeps: readonly Sweep[]
+}
+
+/** The tenant's mode and version, how many conflicts are listed, and the sweep of each catalog. */
+export async function territoryState(store: Store, tenant: TenantId): Promise<TerritoryState> {
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const [state] = await tx.query<{ mode: Territory['mode']; version: string; conflicts: string }>(
+      `select mode, version,
+         (select count(*) from svc.territory_conflict f where f.tenant_id = s.tenant_id) as conflicts
+       from svc.territory_state s where tenant_id = $1`,
+      [tenant],
+    )
+    if (state === undefined) throw new Fault('not_found', 'The tenant has no territory.')
+    const rows = await tx.query<SweepRow>(sweepsText, [tenant])
+    return {
+      mode: state.mode,
+      version: state.version,
+      conflicts: Number(state.conflicts),
+      sweeps: rows.map(({ nickname, started_at, finished_at, tables, failed, problem }) => ({
+        catalog: nickname,
+        startedAt: started_at ?? undefined,
+        finishedAt: finished_at ?? undefined,
+        tables: Number(tables ?? 0),
+        failed: Number(failed ?? 0),
+        problem: problem ?? undefined,
+      })),
+    }
+  })
+}
+
+export interface HeldPrefix {
+  readonly prefix: string
+  readonly kind: TerritoryKind
+  readonly table: TableRef
+  readonly tableUuid: string | undefined
+  /** Nickname; undefined where the credential that brought it was removed. */
+  readonly catalog: string | undefined
+  readonly since: Date
+  /** Set while the table is known to be gone. */
+  readonly droppedAt: Date | undefined
+}
+
+interface TableFilter extends PageRequest {
+  readonly table?: TableRef | undefined
+}
+
+/** The prefixes of the tenant's tables that were not released, by id. */
+export async function listTerritory(
+  store: Store,
+  tenant: TenantId,
+  filter: TableFilter,
+): Promise<Page<HeldPrefix>> {
+  const limit = pageLimit(filter)
+  const rows = await store.tenantQuery<{
+    readonly territory_id: string
+    readonly prefix: string
+    readonly kind: TerritoryKind
+    readonly namespace: readonly string[]
+    readonly table_name: string
+    readonly table_uuid: string | null
+    readonly nickname: string | null
+    readonly since: Date
+    readonly dropped_at: Date | null
+  }>(
+    tenant,
+    `select t.territory_id, t.prefix, t.kind, t.namespace, t.table_name, t.table_uuid, c.nickname, t.since, t.dropped_at
+     from svc.territory t left join svc.catalog_credential c using (tenant_id, credential_id)
+     where t.tenant_id = $1 and t.released_at is null and t.territory_id > $2
+       and ($4::text is null or t.table_id = $4)
+     order by t.territory_id limit $3::int`,
+    [
+      tenant,
+      afterUuid(filter),
+      limit + 1,
+      filter.table === undefined ? null : territoryTableId(filter.table),
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.territory_id)
+  return {
+    ...page,
+    items: page.items.map((row) => ({
+      prefix: row.prefix,
+      kind: row.kind,
+      table: { namespace: row.namespace, name: row.table_name },
+      tableUuid: row.table_uuid ?? undefined,
+      catalog: row.nickname ?? undefined,
+      since: row.since,
+      droppedAt: row.dropped_at ?? undefined,
+    })),
+  }
+}
+
+export interface ListedConflict {
+  readonly table: TableRef
+  readonly catalog: string | undefined
+  readonly prefix: string
+  readonly reason: ConflictReason
+  readonly source: ConflictSource
+  /** Undefined where it is nobody's. */
+  readonly owner: TableRef | undefined
+  readonly foundAt: Date
+  readonly lastSeenAt: Date
+  readonly seen: number
+}
+
+/** The tenant's conflicts, by id. */
+export async function listConflicts(
+  store: Store,
+  tenant: TenantId,
+  filter: TableFilter,
+): Promise<Page<ListedConflict>> {
+  const limit = pageLimit(filter)
+  const rows = await store.tenantQuery<{
+    readonly conflict_id: string
+    readonly namespace: readonly string[]
+    readonly table_name: string
+    readonly nickname: string | null
+    readonly prefix: string
+    readonly reason: ConflictReason
+    readonly source: ConflictSource
+    readonly owner: TableRef | null
+    readonly found_at: Date
+    readonly last_seen_at: Date
+    readonly seen: string
+  }>(
+    tenant,
+    `select f.*, c.nickname from svc.territory_conflict f left join svc.catalog_credential c using (tenant_id, credential_id)
+     where f.tenant_id = $1 and f.conflict_id > $2 and ($4::text is null or f.table_id = $4)
+     order by f.conflict_id limit $3::int`,
+    [
+      tenant,
+      afterUuid(filter),
+      limit + 1,
+      filter.table === undefined ? null : territoryTableId(filter.table),
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.conflict_id)
+  return {
+    ...page,
+    items: page.items.map((row) => ({
+      table: { namespace: row.namespace, name: row.table_name },
+      catalog: row.nickname ?? undefined,
+      prefix: row.prefix,
+      reason: row.reason,
+      source: row.source,
+      owner: row.owner ?? undefined,
+      foundAt: row.found_at,
+      lastSeenAt: row.last_seen_at,
+      seen: Number(row.seen),
+    })),
+  }
+}
