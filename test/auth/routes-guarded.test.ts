@@ -27,6 +27,8 @@ const aboutOneself = [
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
   'GET /api/v1/contracts/tables',
+  // It says the same to every tenant.
+  'GET /api/v1/contracts/document-extension',
 ]
 
 /** Scopes that open a route, by how its path begins; the first that fits counts. */
@@ -35,6 +37,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/api/v1/sessions', ['admin']],
+  ['/api/v1/policies', ['admin', 'read']],
+  ['/api/v1/intents/', ['admin', 'read']],
   ['/api/v1/contracts/', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/findings/x/', ['admin']],

@@ -9,6 +9,8 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
   ['/api/v1/detection/', 'detection'],
   ['/api/v1/refusals', 'policies'],
+  ['/api/v1/policies', 'policies'],
+  ['/api/v1/decisions', 'policies'],
   ['/api/v1/intents', 'gateway'],
   ['/v1/iceberg/', 'gateway'],
   ['/v1/lineage', 'lineage'],
