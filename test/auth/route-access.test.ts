@@ -96,6 +96,7 @@ const access: Readonly<Record<string, string>> = {
   'PUT /api/v1/contracts/documents/:id': 'admin steward',
   'PATCH /api/v1/contracts/documents/:id': 'admin steward',
   'DELETE /api/v1/contracts/documents/:id': 'admin steward',
+  'POST /api/v1/contracts/documents/:id/compare': 'read steward administrator',
   'GET /api/v1/contracts/tables': 'read',
   'GET /api/v1/contracts/tables/:namespace/:table': 'read',
   'PUT /api/v1/contracts/tables/:namespace/:table': 'admin steward',

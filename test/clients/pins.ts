@@ -42,6 +42,7 @@ export const python = {
     'requests==2.34.2',
     'zstandard==0.25.0',
   ],
+  odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
   pgwire: [
     'psycopg==3.3.9',
     'psycopg-binary==3.3.9',
@@ -221,6 +222,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: true,
     seconds: 400,
   },
+  odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
   superset: {
     file: 'superset.clients.ts',
     needs: ['python:superset', 'npm:playwright'],

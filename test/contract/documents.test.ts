@@ -124,6 +124,25 @@ test('a patch changes its own path, and what it takes away is no longer in force
   expect(text).toContain('version: "1.11" # quoted, or it would be a number')
 })
 
+test('a document is compared with the one in force before it is put there', async () => {
+  const compare = (body: string, secret = steward) =>
+    ask('POST', `${documents}/orders/compare`, { body, type: 'application/yaml', secret })
+  const lax = orders
+    .replace('[auditor]', '[auditor, everyone]')
+    .replace('    - name: region\n      logicalType: string\n', '    - name: region\n')
+  expect(await json(compare(lax))).toMatchObject({
+    breaking: true,
+    loosens_access: true,
+    step_needed: 'major',
+  })
+  expect(await json(compare(orders, foreign))).toMatchObject({
+    breaking: false,
+    loosens_access: true,
+    step_needed: 'none',
+  })
+  expect((await compare(orders, reader)).status).toBe(403)
+})
+
 test('the short way by table is refused for a contract that has a document', async () => {
   const body = JSON.stringify({ id: 'orders', version: 9 })
   const response = await ask('PUT', table, { body, type: 'application/json' })

@@ -370,6 +370,7 @@ test('says what contract documents answer', async () => {
   const patch = { ...as, headers, body: [{ op: 'replace', path: '/version', value: '1.0.1' }] }
   await succeed('PATCH', path, patch)
   expect((await ask('PATCH', path, patch)).status).toBe(409)
+  await succeed('POST', `${path}/compare`, { ...as, body, headers: yaml })
   await succeed('DELETE', path, as)
   await succeed('GET', '/api/v1/contracts/document-extension', as)
 })

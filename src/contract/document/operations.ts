@@ -10,6 +10,7 @@ import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import { fieldOutcomes } from '../../wire/odcs/field-report.ts'
 import covenantSchema from '../../wire/odcs/schemas/covenant.schema.json' with { type: 'json' }
+import { verdictSchema } from '../classify/verdict-view.ts'
 import {
   type ContractParts,
   changeOf,
@@ -20,6 +21,7 @@ import {
   overseeing,
   reading,
 } from '../parts.ts'
+import { compareDocument } from './compare-document.ts'
 import { deleteDocument } from './delete-document.ts'
 import { editedDocument, exportDocument } from './export-document.ts'
 import { type PutVersion, putDocument } from './put-document.ts'
@@ -128,6 +130,27 @@ export const documentOperations = [
       const { read, format } = await editedDocument(parts, on, { id, edits, editedFrom })
       const put = { read, format, action: 'edit-contract-document', editedFrom } as const
       return Response.json(importView(read, await putDocument(parts, on, put)))
+    },
+  }),
+  operation({
+    name: 'compare_contract_document',
+    tag,
+    summary:
+      'Says what a document would change, for whom it would break, and how its version must move; stores nothing',
+    method: 'POST',
+    path: `${documentPath}/compare`,
+    access: overseeing,
+    input: object({ id: text }),
+    media: { request: yamlOrJson },
+    output: verdictSchema,
+    faults: malformed,
+    respond: async (context) => {
+      const { parts, caller, request } = context
+      const format = formatOfBody(request)
+      const bytes = await bodyOf(context)
+      const id = idOf(request, `${documentPath}/compare`)
+      const { model } = await readContractDocument(parts.codec, id, { kind: 'read', bytes, format })
+      return Response.json(await compareDocument(parts.store, caller.tenant, model))
     },
   }),
   operation({

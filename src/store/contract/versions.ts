@@ -115,6 +115,20 @@ export async function hasVersions(run: RunQuery, tenant: TenantId, contract: str
   return row?.found === true
 }
 
+/**
+ * The models of the version in force and of those that were in force before it, newest first; none where none is in
+ * force now.
+ */
+export async function earlierModels(
+  run: RunQuery,
+  tenant: TenantId,
+  contract: string,
+): Promise<readonly ContractModel[]> {
+  const versions = await versionsIn(run, tenant, contract, ['active', 'deprecated', 'retired'])
+  const active = versions.findIndex(({ state }) => state === 'active')
+  return active < 0 ? [] : versions.slice(active).map(({ model }) => model)
+}
+
 /** The bytes of a version's document, as received. */
 export async function documentOf(
   run: RunQuery,

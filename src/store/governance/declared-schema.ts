@@ -12,7 +12,7 @@ import { nodeId } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
-import { readGovernances } from './governance.ts'
+import { type RunQuery, readGovernances } from './governance.ts'
 
 export interface DeclaredSchema {
   readonly schema: ContractSchema
@@ -85,11 +85,20 @@ export async function loadDeclaredSchema(
   tenant: TenantId,
   table: TableRef,
 ): Promise<ContractSchema | undefined> {
-  const [row] = await store.tenantQuery<{ properties: string }>(
-    tenant,
+  return (await readDeclared((text, params) => store.tenantQuery(tenant, text, params), table))?.schema
+}
+
+/** The field ids that the columns of a table's contract are bound to, by name; empty without a contract. */
+export async function readBoundNames(run: RunQuery, table: TableRef): Promise<BoundNames> {
+  const bound = (await readDeclared(run, table))?.bound ?? {}
+  return new Map(Object.entries(bound)).get(tableKey(table)) ?? {}
+}
+
+async function readDeclared(run: RunQuery, table: TableRef): Promise<DeclaredSchema | undefined> {
+  const [row] = await run<{ properties: string }>(
     `select e.properties from "GOVERNS" e
      where agtype_access_operator(variadic array[e.properties, '"id"'::agtype]) = to_jsonb($1::text)::text::agtype`,
     [nodeId(tableKey(table))],
   )
-  return row && declaredSchema(parseAgtype(row.properties) as Properties)?.schema
+  return row && declaredSchema(parseAgtype(row.properties) as Properties)
 }

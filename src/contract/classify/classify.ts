@@ -1,0 +1,145 @@
+/**
+ * Says what a change of a contract means: for consumers, for producers, and for who may see what. A pure function over
+ * two models, by field id where the table exists, else by the document's ids, else by name.
+ */
+
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import { governing } from '../../store/contract/put-in-force.ts'
+import type { ContractModel, ModelSchema, ModelSla } from '../../wire/odcs/model.ts'
+import {
+  accepted,
+  type Finding,
+  finding,
+  harmless,
+  loosened,
+  protection,
+  replaced,
+  tightened,
+  undecided,
+} from './finding.ts'
+import { type FieldIds, propertyFindings, qualityFindings, relationshipFindings } from './properties.ts'
+import { protectionFindings } from './protections.ts'
+import { slaChange } from './thresholds.ts'
+
+/** Field ids of each table's columns, by tableKey. */
+export type TableFieldIds = ReadonlyMap<string, FieldIds>
+
+export interface ClassifyOptions {
+  readonly fieldIdsBefore?: TableFieldIds
+  readonly fieldIdsAfter?: TableFieldIds
+}
+
+/**
+ * Compares two versions of a contract.
+ * @param before undefined for a first version, which breaks nobody and opens its tables
+ */
+export function classify(
+  before: ContractModel | undefined,
+  after: ContractModel,
+  { fieldIdsBefore = new Map(), fieldIdsAfter = new Map() }: ClassifyOptions = {},
+): readonly Finding[] {
+  const findings: Finding[] = []
+  const matched = new Set<ModelSchema>()
+  const idsOf = (all: TableFieldIds, table: TableRef | undefined) => (table && all.get(tableKey(table))) ?? {}
+  for (const old of before?.schemas ?? []) {
+    const now = matchOf(old, after)
+    if (now === undefined) {
+      findings.push(finding(old.name, 'object-removed', loosened, `The object ${old.name} is removed`))
+      continue
+    }
+    matched.add(now)
+    findings.push(
+      ...schemaFindings(old, now),
+      ...propertyFindings(
+        old.name,
+        { properties: old.properties, fieldIds: idsOf(fieldIdsBefore, old.table) },
+        { properties: now.properties, fieldIds: idsOf(fieldIdsAfter, now.table) },
+      ),
+    )
+  }
+  if (before !== undefined)
+    for (const { name } of after.schemas.filter((schema) => !matched.has(schema)))
+      findings.push(finding(name, 'object-added', tightened, `The object ${name} is added`))
+  return [
+    ...findings,
+    ...opened(before, after),
+    ...slaFindings(before, after),
+    ...termFindings(before, after),
+  ]
+}
+
+function matchOf(old: ModelSchema, { schemas }: ContractModel): ModelSchema | undefined {
+  const { table, id } = old
+  const byTable = table && schemas.find((one) => one.table && tableKey(one.table) === tableKey(table))
+  const byId = id === undefined ? undefined : schemas.find((one) => one.id === id)
+  return byTable ?? byId ?? schemas.find(({ name }) => name === old.name)
+}
+
+function schemaFindings(old: ModelSchema, now: ModelSchema): readonly Finding[] {
+  const at = old.name
+  const keyOf = ({ properties }: ModelSchema) =>
+    properties.filter(({ primaryKey }) => primaryKey).map(({ id, name }) => id ?? name)
+  const [was, is] = [keyOf(old).toSorted(), keyOf(now).toSorted()]
+  const moved = (old.table && tableKey(old.table)) !== (now.table && tableKey(now.table))
+  const renamed = (old.physicalName ?? old.name) !== (now.physicalName ?? now.name)
+  return [
+    ...(moved ? [finding(at, 'table-changed', replaced, 'The object describes another table')] : []),
+    ...(renamed ? [finding(at, 'object-renamed', replaced, 'The object has another physical name')] : []),
+    ...(Bun.deepEquals(was, is)
+      ? []
+      : [
+          finding(
+            at,
+            'key-changed',
+            replaced,
+            `The primary key is (${is.join(', ')}) instead of (${was.join(', ')})`,
+          ),
+        ]),
+    ...relationshipFindings(at, old.relationships, now.relationships),
+    ...qualityFindings(at, old.quality, now.quality),
+    ...protectionFindings(at, 'row filter', old.rowFilters, now.rowFilters),
+    ...(Bun.deepEquals(old.pin, now.pin)
+      ? []
+      : [finding(at, 'pin-changed', { ...harmless, consumer: 'warning' }, 'Readers see another snapshot')]),
+    ...(old.description === now.description
+      ? []
+      : [finding(at, 'description-changed', harmless, 'The description changes')]),
+  ]
+}
+
+/** A table that comes under a contract becomes readable. */
+function opened(before: ContractModel | undefined, after: ContractModel): readonly Finding[] {
+  const were = new Set(governing(before).map(({ table }) => tableKey(table)))
+  return governing(after)
+    .filter(({ table }) => !were.has(tableKey(table)))
+    .map(({ name, table }) => {
+      const message = `The table ${[...table.namespace, table.name].join('.')} becomes readable`
+      return protection(name, 'table-opened', 'loosened', message)
+    })
+}
+
+function slaFindings(before: ContractModel | undefined, after: ContractModel): readonly Finding[] {
+  if (before === undefined) return []
+  const key = ({ property, element }: ModelSla) => [property, element ?? ''].join(' ').trim()
+  const keys = new Set([...before.sla, ...after.sla].map(key))
+  return [...keys].flatMap((name) => {
+    const [old, now] = [
+      before.sla.find((one) => key(one) === name),
+      after.sla.find((one) => key(one) === name),
+    ]
+    const direction = old === undefined ? 'tightened' : now === undefined ? 'loosened' : slaChange(old, now)
+    return accepted('', 'sla', direction, `The service level ${name} changes`)
+  })
+}
+
+function termFindings(before: ContractModel | undefined, after: ContractModel): readonly Finding[] {
+  if (before === undefined || before.compatibility === after.compatibility) return []
+  return [
+    finding(
+      '',
+      'compatibility-changed',
+      undecided,
+      `The compatibility is ${after.compatibility} instead of ${before.compatibility}`,
+    ),
+  ]
+}
