@@ -37,7 +37,7 @@ beforeAll(async () => {
 afterAll(() => service[Symbol.asyncDispose]())
 
 /** The service's own catalogs, whose answers to loads hold restrictions, and vary their ETag by them. */
-function restricting({ get }: OpenCatalogs): OpenCatalogs {
+function restricting({ get, during }: Pick<OpenCatalogs, 'get' | 'during'>): OpenCatalogs {
   const restricted = (catalog: Catalog): Catalog => ({
     ...catalog,
     async loadTable(table, { ifNoneMatch, ...options } = {}): Promise<LoadedTable> {
@@ -51,13 +51,13 @@ function restricting({ get }: OpenCatalogs): OpenCatalogs {
       return { status: 'loaded', body, ...(tagged && { etag }) }
     },
   })
-  return { get: (tenant, credential) => restricted(get(tenant, credential)) } as OpenCatalogs
+  return { get: (tenant, credential) => restricted(get(tenant, credential)), during } as OpenCatalogs
 }
 
 /** The SQLSTATEs of the same statement asked of one service while the upstream restricts each time otherwise. */
 async function outcomes(each: readonly (string | undefined)[]): Promise<(string | undefined)[]> {
   const pool = service.app.gateway.catalogs
-  const catalogs = restricting({ get: pool.get.bind(pool) } as OpenCatalogs)
+  const catalogs = restricting({ get: pool.get.bind(pool), during: pool.during.bind(pool) })
   const scripted = scriptedEngine()
   const queries = queryService({
     store: service.store,

@@ -271,8 +271,8 @@ describe('a table that the upstream restricts', () => {
       expect(await messageOf(refused)).toStartWith(
         'policy denied: the upstream catalog restricts reading n.t',
       )
-      const asked = upstream.seen.slice(before).filter((one) => !/config|tokens/.test(one))
-      expect(asked.every((one) => /^GET .*\/tables\/t\?snapshots=refs$/.test(one))).toBe(true)
+      // The sweep of the territory index may list and load beside it.
+      expect(upstream.seen.slice(before).filter((one) => /credentials|plan|tasks/.test(one))).toEqual([])
     }
   })
 
