@@ -13,6 +13,7 @@ export const manifestFactTypes = {
   added_rows: 'int',
   added_delete_files: 'int',
   deleted_files: 'int',
+  outside_files: 'int',
   is_rollback: 'bool',
 } as const
 export type ManifestFact = keyof typeof manifestFactTypes
@@ -29,7 +30,14 @@ export type ReadManifestFacts = () => Promise<ManifestFacts>
 
 /** Nothing that a change names was added, deleted or rolled back. */
 export const noManifestFacts: ManifestFacts = {
-  values: { added_files: 0n, added_rows: 0n, added_delete_files: 0n, deleted_files: 0n, is_rollback: false },
+  values: {
+    added_files: 0n,
+    added_rows: 0n,
+    added_delete_files: 0n,
+    deleted_files: 0n,
+    outside_files: 0n,
+    is_rollback: false,
+  },
 }
 
 /** The key of `commit` that holds the facts. No policy can name it by a field selection. */

@@ -4,7 +4,7 @@
  */
 
 import { inParallel } from '../base/in-parallel.ts'
-import { manifestFiles } from './manifest-files.ts'
+import { type ManifestFile, manifestFiles } from './manifest-files.ts'
 import { type ManifestRef, manifestsIn } from './manifest-list.ts'
 import { ReadFailure } from './read-failure.ts'
 import type { Storage } from './storage.ts'
@@ -17,7 +17,9 @@ export interface SnapshotDifference {
   readonly addedDeleteFiles: number
   /** Files of either kind that are held no longer. */
   readonly deletedFiles: number
-  /** Whether some of these are not recorded as deleted by any manifest of the later snapshot. */
+  /** Added files, and manifests that only the later snapshot lists, with the list itself, that lie outside. */
+  readonly outsideFiles: number
+  /** Whether some of the deleted files are not recorded as deleted by any manifest of the later snapshot. */
   readonly losesFiles: boolean
 }
 
@@ -37,8 +39,16 @@ export interface SnapshotReader {
   compare(before: string | undefined, after: string | undefined): Promise<SnapshotDifference>
 }
 
-/** Reads through `storage`, each manifest list once. */
-export function snapshotReader(storage: Storage, bounds: ReadBounds, signal: AbortSignal): SnapshotReader {
+/**
+ * Reads through `storage`, each manifest list once.
+ * @param isInside whether a location lies where the table's files may lie
+ */
+export function snapshotReader(
+  storage: Storage,
+  bounds: ReadBounds,
+  signal: AbortSignal,
+  isInside: (location: string) => boolean,
+): SnapshotReader {
   const left = { bytes: bounds.bytesMax, files: bounds.filesMax, entries: bounds.entriesMax }
   const lists = new Map<string, Promise<ReadonlyMap<string, ManifestRef>>>()
 
@@ -95,12 +105,22 @@ export function snapshotReader(storage: Storage, bounds: ReadBounds, signal: Abo
       const gone = new Set<string>()
       await eachFile(onlyIn(older, newer), (key, _ref, { isLive }) => void (isLive && gone.add(key)))
       const recorded = new Set<string>()
-      const counts = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0 }
-      await eachFile(onlyIn(newer, older), (key, { content }, { isLive, recordCount }) => {
-        if (!isLive) recorded.add(key)
+      const counts = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0, outsideFiles: 0 }
+      const place = (location: string) => {
+        if (!isInside(location)) counts.outsideFiles++
+      }
+      const added = onlyIn(newer, older)
+      if (after !== undefined && after !== before) place(after)
+      for (const { location } of added) place(location)
+      await eachFile(added, (key, { content }, { isLive, location, recordCount }) => {
+        if (!isLive) {
+          recorded.add(key)
+          return
+        }
         // A file that is listed a second time is read a second time.
-        else if (gone.delete(key)) return
-        else if (content === 'deletes') counts.addedDeleteFiles++
+        if (gone.delete(key)) return
+        place(location)
+        if (content === 'deletes') counts.addedDeleteFiles++
         else {
           counts.addedFiles++
           counts.addedRows += recordCount
@@ -111,7 +131,7 @@ export function snapshotReader(storage: Storage, bounds: ReadBounds, signal: Abo
   }
 }
 
-type Entry = { readonly isLive: boolean; readonly recordCount: number }
+type Entry = Pick<ManifestFile, 'isLive' | 'location' | 'recordCount'>
 type Visit = (key: string, ref: ManifestRef, file: Entry) => void
 
 function onlyIn(

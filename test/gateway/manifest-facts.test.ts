@@ -2,16 +2,23 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { realpath } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath, pathToFileURL } from 'node:url'
 import { appendSnapshot, createTable, orderFields } from '../../demo/commits.ts'
 import { type Appended, type IcebergWriter, tableInFolder } from '../../demo/lake/iceberg-writer.ts'
+import { catalogOf } from '../../src/core/catalog.ts'
 import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { ancestorsOf } from '../../src/storage/canonical-path.ts'
+import {
+  findCatalogCredential,
+  putCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { listRefusals, type Refusal } from '../../src/store/commit/refusals.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
+import { claimTerritory } from '../../src/store/territory/territory-rows.ts'
 import { pageExamples } from '../policy/bindings.ts'
 import { call } from '../support/identity.ts'
 import { manifestFolder } from '../support/manifests.ts'
@@ -135,6 +142,42 @@ const setMain = ({ id }: Snapshot) =>
 async function newestRefusal({ ref }: Table, owner = service.owner): Promise<Refusal | undefined> {
   return (await listRefusals(service.store, owner.tenant, { table: ref, limit: 1 })).items[0]
 }
+
+describe('under a policy that no file may lie outside the territory of the table', () => {
+  /** What a steward grants: the folder in which the writer of these tests puts its files. */
+  async function grant({ ref }: Table): Promise<void> {
+    const found = await findCatalogCredential(service.store, service.owner.tenant, prefix)
+    if (found === undefined) throw new Error('no credential')
+    const granted = `${pathToFileURL(await realpath(folder)).href}/${ref.name}/`
+    await claimTerritory(service.store, service.owner.tenant, {
+      owner: { catalog: catalogOf(found), credentialId: found.id, table: ref, tableUuid: undefined },
+      source: 'sweep',
+      strict: true,
+      prefixes: [{ prefix: granted, kind: 'granted', ancestors: ancestorsOf(granted) }],
+    })
+  }
+
+  test('files in another folder are denied, until the folder is granted', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.outside_files(commit) == 0' })
+    const first = made(await table.writer.append([writtenFile]))
+    expect((await sendAppend(table, first, undefined)).status).toBe(403)
+    await grant(table)
+    expect((await sendAppend(table, first, undefined)).status).toBe(200)
+  })
+
+  test('an own manifest that names the file of another table is denied', async () => {
+    const other = await governedTable()
+    const { files } = await other.writer.append([writtenFile])
+    const table = await governedTable({ definitionCel: 'manifest.outside_files(commit) == 0' })
+    await grant(table)
+    const own = manifestFolder(join(folder, table.ref.name))
+    const naming = async (path: string) => forged(await own.list([await own.manifest([{ path }])]))
+    const stolen = await sendAppend(table, await naming(files[0] ?? ''), undefined)
+    expect([stolen.status, await stolen.text()]).toEqual([403, 'policy denied: append only'])
+    const ours = await naming(`${table.writer.options.location}/data/a.parquet`)
+    expect((await sendAppend(table, ours, undefined)).status).toBe(200)
+  })
+})
 
 describe('under the documented append-only policy', () => {
   test('appends are allowed to everyone', async () => {

@@ -3,7 +3,7 @@
 import { afterAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'
 import { PolicyEngine } from '../../src/policy/engine.ts'
-import type { ManifestFacts } from '../../src/policy/manifest-facts.ts'
+import { type ManifestFacts, noManifestFacts } from '../../src/policy/manifest-facts.ts'
 import { policy, sampleBindings, slowPolicyText, wideTable } from './bindings.ts'
 
 const engine = new PolicyEngine({ inlineMs: 1, ticksMax: 1_000_000 })
@@ -11,7 +11,7 @@ afterAll(() => engine.close())
 
 const bindings = sampleBindings({ roles: ['lead'] })
 const some: ManifestFacts = {
-  values: { added_files: 2n, added_rows: 20n, added_delete_files: 0n, deleted_files: 0n, is_rollback: false },
+  values: { ...noManifestFacts.values, added_files: 2n, added_rows: 20n },
 }
 const unread: ManifestFacts = { values: {}, problem: 'a file is not there' }
 
@@ -26,7 +26,7 @@ async function judge(policies: readonly Policy[], facts = some, seen = bindings)
 
 test('facts are ints and bools of the commit', async () => {
   const text =
-    'manifest.added_files(commit) == 2 && manifest.added_rows(commit) / 10 == 2 && !manifest.is_rollback(commit) && manifest.deleted_files(commit) + manifest.added_delete_files(commit) == 0'
+    'manifest.added_files(commit) == 2 && manifest.added_rows(commit) / 10 == 2 && !manifest.is_rollback(commit) && manifest.deleted_files(commit) + manifest.added_delete_files(commit) + manifest.outside_files(commit) == 0'
   expect((await judge([policy(text)])).verdict.kind).toBe('allow')
 })
 

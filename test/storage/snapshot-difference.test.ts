@@ -34,7 +34,7 @@ const roomy: ReadBounds = { bytesMax: 1_000_000, filesMax: 100, entriesMax: 1_00
 function reader(bounds: Partial<ReadBounds> = {}, signal = new AbortController().signal): SnapshotReader {
   const storage = openStorage({ roots: [files.location], s3: undefined })
   opened.push(storage)
-  return snapshotReader(storage, { ...roomy, ...bounds }, signal)
+  return snapshotReader(storage, { ...roomy, ...bounds }, signal, (location) => !location.includes('other'))
 }
 
 async function failure(work: Promise<unknown>): Promise<string> {
@@ -46,9 +46,36 @@ async function failure(work: Promise<unknown>): Promise<string> {
   return (thrown as ReadFailure).reason
 }
 
-const same = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0, deletedFiles: 0, losesFiles: false }
+const same = {
+  addedFiles: 0,
+  addedRows: 0,
+  addedDeleteFiles: 0,
+  deletedFiles: 0,
+  outsideFiles: 0,
+  losesFiles: false,
+}
 
 describe('a snapshot that', () => {
+  test('names files outside has them counted, with manifests outside, and none that it held before', async () => {
+    const old = await files.manifest([{ path: 'other/held' }])
+    const before = await files.list([old])
+    const named = await files.manifest([
+      { path: 'a' },
+      { path: 'other/b' },
+      { path: 'other/c', status: 'deleted' },
+    ])
+    expect(await reader().compare(before, await files.list([old, named]))).toMatchObject({ outsideFiles: 1 })
+    const other = manifestFolder(join(folder, 'other'))
+    const elsewhere = await other.manifest([{ path: 'a' }])
+    expect(await reader().compare(before, await files.list([old, elsewhere]))).toMatchObject({
+      outsideFiles: 1,
+    })
+    expect(await reader().compare(before, await other.list([old]))).toMatchObject({ outsideFiles: 1 })
+    expect(await reader().compare(before, before)).toMatchObject({ outsideFiles: 0 })
+    const rewritten = await files.manifest([{ path: 'other/held', status: 'existing' }])
+    expect(await reader().compare(before, await files.list([rewritten]))).toMatchObject({ outsideFiles: 0 })
+  })
+
   test('appends adds the files and rows of its new manifests, and reads no manifest that both list', async () => {
     const old = await files.manifest([{ path: 'a', rows: 5 }])
     const added = await files.manifest([

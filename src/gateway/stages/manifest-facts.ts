@@ -7,11 +7,18 @@ import { Fault } from '../../base/fault.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
+import type { Territory } from '../../core/territory.ts'
+import { territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { type ManifestFacts, noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
+import { whereaboutsIn } from '../../storage/canonical-path.ts'
+import { claimOf, placeLocation } from '../../storage/place-locations.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { type SnapshotDifference, snapshotReader } from '../../storage/snapshot-difference.ts'
 import { openStorage } from '../../storage/storage.ts'
+import { loadWriteGovernance } from '../../store/policy/policies.ts'
+import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { type RefMove, refMoves, type SnapshotStep } from '../../wire/iceberg/ref-moves.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
@@ -47,7 +54,8 @@ export function manifestFactsOf(
     let facts: ManifestFacts
     try {
       const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
-      facts = moves.steps.length === 0 ? noManifestFacts : await readFacts(parts, upstream, change, moves)
+      facts =
+        moves.steps.length === 0 ? noManifestFacts : await readFacts(parts, upstream, change, moves, result())
     } catch (thrown) {
       facts = { values: {}, problem: problemOf(thrown) }
     }
@@ -62,13 +70,16 @@ async function readFacts(
   { credential }: Upstream,
   { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   { steps, leaves }: RefMove,
+  result: JsonObject,
 ): Promise<ManifestFacts> {
   // Not the client's signal: a client that leaves must not look like a broken policy.
   using deadline = startDeadline(limits.manifestFactsMs, undefined)
   const read = async () => {
     const storage = openStorage(await parts.tableAccess(tenant, credential, table), parts.budget)
     try {
-      const reader = snapshotReader(storage, bounds, deadline.signal)
+      const whereabouts = whereaboutsIn(await territoryAfter(parts, credential, { tenant, table }, result))
+      const isInside = (location: string) => whereabouts(location) === 'inside'
+      const reader = snapshotReader(storage, bounds, deadline.signal, isInside)
       return await storage.during(async () => {
         const differences: SnapshotDifference[] = []
         for (const step of steps)
@@ -87,6 +98,27 @@ async function readFacts(
   }
 }
 
+/**
+ * Where the files of the table may lie once the commit was made. Where territory is enforced, the folders that the commit
+ * itself sets are among them: ring 1 has admitted them, but takes them only after the policies.
+ */
+async function territoryAfter(
+  parts: GatewayParts,
+  credential: CatalogCredential,
+  { tenant, table }: Pick<Change, 'tenant' | 'table'>,
+  result: JsonObject,
+): Promise<Pick<Territory, 'prefixes'>> {
+  const uuid = result.get('table-uuid')
+  const tableUuid = typeof uuid === 'string' ? uuid : undefined
+  const { territory: found } = await loadWriteGovernance(parts.store, tenant, table)
+  const { mode, prefixes } = territoryOf(found, { catalog: catalogOf(credential), table, tableUuid })
+  if (mode === 'observe') return { prefixes }
+  const set = foldersOf(result).map((named) => claimOf(placeLocation(named), table, tableUuid))
+  return {
+    prefixes: [...prefixes, ...set.flatMap((claim) => (typeof claim === 'string' ? [] : claim.prefix))],
+  }
+}
+
 function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): ManifestFacts {
   const sum = (count: (one: SnapshotDifference) => number) =>
     BigInt(differences.reduce((total, one) => total + count(one), 0))
@@ -96,6 +128,7 @@ function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): M
       added_rows: sum(({ addedRows }) => addedRows),
       added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
       deleted_files: sum(({ deletedFiles }) => deletedFiles),
+      outside_files: sum(({ outsideFiles }) => outsideFiles),
       is_rollback: leaves || differences.some(({ losesFiles }) => losesFiles),
     },
   }
