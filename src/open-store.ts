@@ -3,19 +3,29 @@
 import { existsSync } from 'node:fs'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import type { Logger } from 'pino'
 import { Fault } from './base/fault.ts'
 import type { Config } from './config.ts'
 import { assertSecretsKey } from './store/catalog-credential/secrets-key.ts'
 import { openStore, type Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
+/** What the store is measured by. */
+export type StoreMetrics = {
+  readonly cypherQueryDurationMs: Pick<Metrics['cypherQueryDurationMs'], 'observe'>
+}
+/** Receives what an operator should know when the store opens. */
+export type StoreLog = { readonly warn: (notice: string) => void }
+
 /**
  * Opens the store, under the secrets key with which it was filled.
  * @throws Fault as `openStore`, and `misconfigured` where the data directory cannot be made, its key file is missing or
  *   holds no key, or the database was filled under another key
  */
-export async function openConfiguredStore(config: Config, metrics: Metrics, log: Logger): Promise<Store> {
+export async function openConfiguredStore(
+  config: Config,
+  metrics: StoreMetrics,
+  log: StoreLog,
+): Promise<Store> {
   const store = await openUnchecked(config, metrics, log)
   try {
     await assertSecretsKey(store)
@@ -26,7 +36,7 @@ export async function openConfiguredStore(config: Config, metrics: Metrics, log:
   }
 }
 
-async function openUnchecked(config: Config, metrics: Metrics, log: Logger): Promise<Store> {
+async function openUnchecked(config: Config, metrics: StoreMetrics, log: StoreLog): Promise<Store> {
   const { store } = config
   const shared = {
     migrate: config.migrate,

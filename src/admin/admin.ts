@@ -10,12 +10,12 @@ export function admin(words: readonly string[], terminal: Terminal): Promise<num
   return runCall(words, terminal, openStore)
 }
 
-/** Loads what opens a store only where one is opened. */
+/** Loads what opens a store only where one is opened, and neither metrics nor logger, which no call reads. */
 async function openStore(config: Config): Promise<Store> {
-  const [{ openConfiguredStore }, { createMetrics }, { createLogger }] = await Promise.all([
-    import('../open-store.ts'),
-    import('../telemetry/metrics.ts'),
-    import('../telemetry/log.ts'),
-  ])
-  return await openConfiguredStore(config, createMetrics(), createLogger({ level: 'error' }))
+  const { openConfiguredStore } = await import('../open-store.ts')
+  return await openConfiguredStore(
+    config,
+    { cypherQueryDurationMs: { observe: () => {} } },
+    { warn: () => {} },
+  )
 }
