@@ -16,10 +16,10 @@ begin
   select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
       select jsonb_agg(svc.territory_row(r)) from (
         select r.* from svc.territory r
-          where r.tenant_id = s.tenant_id and r.table_id = this_table and r.released_at is null
+          where r.tenant_id = s.tenant_id and r.table_id = this_table and coalesce(r.released_at, 'infinity') > clock_timestamp()
         union all
         select r.* from svc.territory r
-          where r.tenant_id = s.tenant_id and r.table_id <> this_table and r.released_at is null
+          where r.tenant_id = s.tenant_id and r.table_id <> this_table and coalesce(r.released_at, 'infinity') > clock_timestamp()
             and r.prefix = any(array(select jsonb_array_elements_text(ancestors::jsonb)))) r), '[]'))::text into found
     from svc.territory_state s where s.tenant_id = svc.current_tenant();
   return found;
@@ -33,7 +33,7 @@ declare
 begin
   select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
       select jsonb_agg(svc.territory_row(r)) from svc.territory r
-        where r.tenant_id = s.tenant_id and r.released_at is null
+        where r.tenant_id = s.tenant_id and coalesce(r.released_at, 'infinity') > clock_timestamp()
           and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))), '[]'))::text into found
     from svc.territory_state s where s.tenant_id = svc.current_tenant();
   return found;
@@ -102,13 +102,13 @@ declare
   found jsonb;
 begin
   select svc.territory_row(r) into found from svc.territory r
-    where r.tenant_id = svc.current_tenant() and r.released_at is null and r.kind <> 'derived'
+    where r.tenant_id = svc.current_tenant() and coalesce(r.released_at, 'infinity') > clock_timestamp() and r.kind <> 'derived'
       and r.prefix = any(array(select jsonb_array_elements_text(ancestors)))
       and not (r.table_id = this_table and (r.catalog = this_catalog or coalesce(r.table_uuid = this_uuid, false)))
     order by r.prefix limit 1;
   if found is not null then return found; end if;
   select svc.territory_row(r) into found from svc.territory r
-    where r.tenant_id = svc.current_tenant() and r.released_at is null and r.kind <> 'derived'
+    where r.tenant_id = svc.current_tenant() and coalesce(r.released_at, 'infinity') > clock_timestamp() and r.kind <> 'derived'
       and r.prefix > wanted and r.prefix < left(wanted, -1) || '0'
       and not (r.table_id = this_table and (r.catalog = this_catalog or coalesce(r.table_uuid = this_uuid, false)))
     order by r.prefix limit 1;

@@ -94,7 +94,7 @@ function readFlags(
   stdin: () => Promise<string>,
   isRemote: boolean,
 ): Flags {
-  const own = [...usageOf(command).matchAll(/--([a-z]+)/g)].map(([, name = '']) => name)
+  const own = [...usageOf(command).matchAll(/--([a-z]+(?:-[a-z]+)*)/g)].map(([, name = '']) => name)
   const options = Object.fromEntries([...own, ...common].map((name) => [name, { type: 'string' as const }]))
   const parse = () =>
     parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })

@@ -7,6 +7,7 @@ import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { feedLoaded } from './feed-loaded.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import {
   delegationOf,
@@ -91,6 +92,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
+  await feedLoaded(surface, table, loaded.body)
   const { body, masked } = await discloseReply(loaded.body, tableMembers, disclosure)
   return jsonResponse(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
 }

@@ -10,11 +10,13 @@ import { join } from 'node:path'
 import { type DevCatalog, startDevCatalog } from '../../../demo/catalog/dev-catalog.ts'
 import { appendSnapshot, orderFields, schemaOf } from '../../../demo/commits.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { putPolicy } from '../../../src/store/policy/policies.ts'
 import {
   addTenant,
   audit,
   commit,
   metric,
+  orders,
   startTestService,
   type TestService,
   type TestTenant,
@@ -224,6 +226,25 @@ test('a denial is in the audit and the metric, and names the owner to stewards o
       explanation: expect.stringContaining('sales.secrets'),
     },
   ])
+})
+
+test('no policy may have the name of the denial', async () => {
+  const policy = { id: 'p', kind: 'schema', mode: 'enforce', message: '', definitionCel: 'true' } as const
+  const named = { ...policy, name: 'territory' }
+  const kind = await putPolicy(service.store, service.owner.tenant, orders, named).catch(
+    (fault) => fault.kind,
+  )
+  expect(kind).toBe('bad_request')
+})
+
+test('a table that a client only loads is in the index, for this tenant alone', async () => {
+  const upstream = `${service.catalog.url}/v1/dev/namespaces/sales/tables`
+  const headers = await upstreamHeaders(service.catalog)
+  const sent = JSON.stringify(creation('quiet', 's3://lake/wh/quiet'))
+  expect((await fetch(upstream, { method: 'POST', headers, body: sent })).status).toBe(200)
+  expect((await send(service, 'GET', `${tables}/quiet`)).status).toBe(200)
+  expect((await create('loud', 's3://lake/wh/quiet')).status).toBe(403)
+  expect((await create('theirs_too', 's3://lake/wh/quiet', {}, { tenant: foreign })).status).toBe(200)
 })
 
 describe('a creation', () => {
