@@ -20,6 +20,7 @@ import { queryScan } from './query-scan.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
+import { territoryRead } from './territory-read.ts'
 
 const entries: readonly BenchEntry[] = [
   gatewayCommit,
@@ -39,6 +40,7 @@ const entries: readonly BenchEntry[] = [
   detectionQuality,
   detectionClassify,
   territoryCheck,
+  territoryRead,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
