@@ -218,6 +218,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       queries,
       systemCatalog: options.systemCatalog,
       catalogDirectory: options.catalogDirectory,
+      budget,
       explain: (context, statement) => explainLines({ store, states }, context, statement),
       metrics,
       log,

@@ -21,23 +21,11 @@ export const limits = {
    * Estimated memory of what is parsed from one byte of a body, a response or a manifest, beside that byte itself
    * (docs/sizing.md).
    */
-  parsedBytesPerByte: 3,
-  /** Bytes up to which a reservation is small, and one of how many parts of the free bytes is kept for small ones. */
-  smallReservationBytesMax: 256 * KiB,
-  smallReservationsShare: 8,
+  parsedBytesPerByte: 6,
   /** Bytes of a request from which they are held until its response was sent. */
   heldUntilSentBytesMin: 1 * MiB,
-  /** Memory of an idle process, its store, policy worker and catalog database included. */
-  processBytes: 384 * MiB,
-  /** One of how many parts of the memory is left to the allocator. */
-  allocatorShare: 8,
   /** Memory of one thread of the embedded engine, beside that of the engine itself. */
   engineThreadBytes: 16 * MiB,
-  /** The default of the embedded engine's memory: one of how many parts of the process's, and the most. */
-  engineShare: 4,
-  engineBytesDefaultMax: 2_048 * MiB,
-  /** Bytes that must be left for requests: a commit of the largest size, once parsed, and as much for small ones. */
-  requestBytesMin: 128 * MiB,
 
   /** Longest idle time in milliseconds of a client of the HTTP listener that must send or receive. */
   httpIdleMs: 120_000,
@@ -205,8 +193,10 @@ export const limits = {
   /** Memory of one catalog database, of which 5,000 tables take 400 MiB, and its temporary files. */
   catalogHeapBytesMax: 1024 * MiB,
   catalogTempBytesMax: 64 * MiB,
-  /** Concurrent catalog databases; each takes about 300 MiB. */
+  /** Concurrent catalog databases; what each takes of the memory budget, and what building the first contents takes. */
   catalogWorkersMax: 2,
+  catalogHeldBytes: 400 * MiB,
+  catalogBuildHeldBytes: 900 * MiB,
   /** Milliseconds without a statement after which a catalog database is stopped. */
   catalogIdleMs: 600_000,
   /** Statements about the catalog of one tenant that wait for a catalog database. */

@@ -3,13 +3,34 @@
  * (docs/sizing.md).
  */
 
-import { availableParallelism } from 'node:os'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
+import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
-import { limits } from '../limits.ts'
+import { engineHeldBytes } from '../engine/open-engines.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+
+const KiB = 1024
+const MiB = 1024 * KiB
+
+/** How memory is divided; a share is one of how many parts. docs/sizing.md explains each. */
+export const memoryShares = {
+  /** Memory of an idle process, its embedded store and workers included. */
+  processBytes: 448 * MiB,
+  /** Of the memory, left to the allocator. */
+  allocatorShare: 8,
+  /** Of the memory, the default of the embedded engine, and the most that it gets without a setting. */
+  engineShare: 4,
+  engineBytesMax: 2_048 * MiB,
+  /** Bytes that must be left for requests: a commit of the largest size, once parsed, and room for small ones. */
+  requestBytesMin: 144 * MiB,
+  /** Of the bytes for requests, kept for small reservations, and up to how many bytes one is small. */
+  smallShare: 8,
+  smallBytesMax: 256 * KiB,
+  /** Of the bytes for requests, what may be garbage before it is collected. */
+  garbageShare: 4,
+} as const
 
 /** How the memory of a process is divided, in bytes. */
 export interface MemoryPlan {
@@ -17,55 +38,52 @@ export interface MemoryPlan {
   readonly budgetBytes: number
   /** The limit that the engine is given. */
   readonly engineBytes: number
-  /** What the engine takes of the budget: its limit, and what its threads hold beside it. */
-  readonly engineHeldBytes: number
+  /** What is left for requests once the engine has started. */
+  readonly requestBytes: number
 }
-
-const MiB = 1024 * 1024
 
 /**
  * Divides memory.
  * @param totalBytes what the process may use
- * @param engineBytes the engine's limit; undefined: a share of the total
- * @param engineThreads threads of the engine
+ * @param engineSetting the engine's limit; undefined: a share of the total
  * @throws Fault `misconfigured` where too little is left for requests
  */
-export function planMemory(
-  totalBytes: number,
-  engineBytes: number | undefined,
-  engineThreads: number,
-): MemoryPlan {
-  const budgetBytes = totalBytes - Math.floor(totalBytes / limits.allocatorShare) - limits.processBytes
-  const engine =
-    engineBytes ?? Math.min(Math.floor(totalBytes / limits.engineShare), limits.engineBytesDefaultMax)
-  const engineHeldBytes = engine + engineThreads * limits.engineThreadBytes
-  if (budgetBytes - engineHeldBytes < limits.requestBytesMin)
+export function planMemory(totalBytes: number, engineSetting: number | undefined): MemoryPlan {
+  const budgetBytes =
+    totalBytes - Math.floor(totalBytes / memoryShares.allocatorShare) - memoryShares.processBytes
+  const engineBytes =
+    engineSetting ?? Math.min(Math.floor(totalBytes / memoryShares.engineShare), memoryShares.engineBytesMax)
+  const requestBytes = budgetBytes - engineHeldBytes(engineBytes)
+  if (requestBytes < memoryShares.requestBytesMin)
     throw new Fault(
       'misconfigured',
-      `SVC_MEMORY_MB: ${inMiB(totalBytes)} MiB of memory are too few beside ${inMiB(engine)} MiB of the read engine. Give the process more, or lower SVC_READ_MEMORY_MB (docs/sizing.md).`,
+      `SVC_MEMORY_MB: ${inMiB(totalBytes)} MiB of memory are too few beside ${inMiB(engineBytes)} MiB of the read engine. Give the process more, or lower SVC_READ_MEMORY_MB (docs/sizing.md).`,
     )
-  return { budgetBytes, engineBytes: engine, engineHeldBytes }
+  return { budgetBytes, engineBytes, requestBytes }
 }
 
 const inMiB = (bytes: number) => Math.floor(bytes / MiB)
 
 /**
- * Opens the budget of the process, in which the engine holds its part from the start.
+ * Opens the budget of the process.
  * @throws Fault `misconfigured` where too little is left for requests
  */
 export function openBudget(
   { memoryBytes = memorySize(), readEngine }: Pick<Config, 'memoryBytes' | 'readEngine'>,
   metrics: Pick<Metrics, 'memoryBound' | 'memoryRefused'>,
 ): { readonly budget: ByteBudget; readonly engineBytes: number } {
-  const plan = planMemory(memoryBytes, readEngine.memoryBytes, availableParallelism())
-  const free = plan.budgetBytes - plan.engineHeldBytes
+  const { budgetBytes, engineBytes, requestBytes } = planMemory(memoryBytes, readEngine.memoryBytes)
   const budget = new ByteBudget({
-    bytesMax: plan.budgetBytes,
-    keptForSmall: Math.floor(free / limits.smallReservationsShare),
-    smallBytesMax: limits.smallReservationBytesMax,
+    bytesMax: budgetBytes,
+    keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
+    smallBytesMax: memoryShares.smallBytesMax,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
+    // The collector waits until the heap has doubled, which a small container has no room for.
+    garbage: {
+      bytesMax: Math.floor(requestBytes / memoryShares.garbageShare),
+      collect: () => inNextTurn(() => Bun.gc(true)),
+    },
   })
-  budget.reserve({ engine: plan.engineHeldBytes })
-  metrics.memoryBound.set(plan.budgetBytes)
-  return { budget, engineBytes: plan.engineBytes }
+  metrics.memoryBound.set(budgetBytes)
+  return { budget, engineBytes }
 }

@@ -21,12 +21,15 @@ export interface ByteBudgetOptions {
   readonly smallBytesMax: number
   /** Called for every refusal, with the kind that was asked for first. */
   readonly onRefused?: (kind: ByteKind) => void
+  /** Called once so many bytes were released since the last time: they are garbage that may still be in memory. */
+  readonly garbage?: { readonly bytesMax: number; readonly collect: () => void }
 }
 
 export class ByteBudget {
   readonly #held = new Map<ByteKind, number>(byteKinds.map((kind) => [kind, 0]))
   readonly #current = new AsyncLocalStorage<ByteWork>()
   #total = 0
+  #released = 0
 
   constructor(readonly options: ByteBudgetOptions) {}
 
@@ -60,6 +63,21 @@ export class ByteBudget {
     return reservation
   }
 
+  /**
+   * Reserves for the process itself, whatever work asks for it.
+   * @throws Fault `overloaded` where the bytes do not fit
+   */
+  reserveForProcess(amounts: ByteAmounts): ByteReservation {
+    const reservation = new ByteReservation(this, undefined)
+    reservation.add(amounts)
+    return reservation
+  }
+
+  /** Whether these bytes would fit now. */
+  hasRoomFor(amounts: ByteAmounts): boolean {
+    return this.#total + sumOf(amounts) <= this.options.bytesMax - this.options.keptForSmall
+  }
+
   /** For reservations only. @param mustFit false for bytes that are there already and can no longer be refused */
   take(amounts: ByteAmounts, heldBefore: number, mustFit: boolean): void {
     const { bytesMax, keptForSmall, smallBytesMax } = this.options
@@ -77,6 +95,12 @@ export class ByteBudget {
   /** For reservations only. */
   give(amounts: ByteAmounts): void {
     this.#change(amounts, -1)
+    const { garbage } = this.options
+    if (garbage === undefined) return
+    this.#released += sumOf(amounts)
+    if (this.#released < garbage.bytesMax) return
+    this.#released = 0
+    garbage.collect()
   }
 
   #change(amounts: ByteAmounts, sign: 1 | -1): void {

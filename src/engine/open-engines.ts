@@ -3,7 +3,7 @@
 import { access, constants, mkdir, rm } from 'node:fs/promises'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
-import type { ByteBudget } from '../base/byte-budget.ts'
+import type { ByteBudget, ByteReservation } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { AddressRules } from '../catalog/address.ts'
@@ -33,7 +33,7 @@ export interface EngineOptions {
   readonly queries: number
   /** UV_THREADPOOL_SIZE of this process; undefined: the number of cores. */
   readonly poolThreads: number | undefined
-  /** The bytes of the process, of which snapshots that are planned take some; absent: not counted. */
+  /** The bytes of the process, of which DuckDB and snapshots that are planned take some; absent: not counted. */
   readonly budget?: ByteBudget | undefined
 }
 
@@ -65,7 +65,7 @@ function duckdbKind(options: EngineOptions): EngineKind {
   let host: Promise<DuckdbHost> | undefined
   const settings = duckdbSettings(options)
   const started = () => {
-    host ??= startDuckdb(settings)
+    host ??= startHeld(settings, options)
     // The next statement retries a failed start.
     host.catch(() => {
       host = undefined
@@ -86,6 +86,33 @@ function duckdbKind(options: EngineOptions): EngineKind {
       await rm(settings.folder, { recursive: true, force: true })
     },
   }
+}
+
+/** Starts DuckDB once its memory is reserved, for as long as it runs. @throws EngineError 53200 where there is none */
+async function startHeld(
+  settings: DuckdbSettings,
+  { budget, memoryBytes }: EngineOptions,
+): Promise<DuckdbHost> {
+  let held: ByteReservation | undefined
+  try {
+    held = budget?.reserveForProcess({ engine: engineHeldBytes(memoryBytes) })
+    const host = await startDuckdb(settings)
+    return {
+      ...host,
+      async close() {
+        await host.close()
+        held?.release()
+      },
+    }
+  } catch (thrown) {
+    held?.release()
+    throw thrown instanceof Fault ? unreadable(thrown) : thrown
+  }
+}
+
+/** What DuckDB takes of the process's memory: its limit, and what its threads hold beside it. */
+export function engineHeldBytes(memoryBytes: number): number {
+  return memoryBytes + availableParallelism() * limits.engineThreadBytes
 }
 
 function duckdbSettings(options: EngineOptions): DuckdbSettings {

@@ -15,7 +15,7 @@ import {
 
 const MiB = 1024 * 1024
 const body = new TextEncoder().encode('{"requirements":[],"updates":[]}')
-const bytesMax = 40 * MiB
+const bytesMax = 10 * MiB * (1 + limits.parsedBytesPerByte)
 const part = new Uint8Array(64 * 1024).fill(32)
 
 let upstream: TestUpstream | undefined
@@ -111,7 +111,7 @@ describe('a commit', () => {
   test('is not sent where there is no room for an answer as long as the last one of its table', async () => {
     const { budget, catalog, upstream } = await start(() => new Response(resultOf(4 * MiB)))
     await budget.during(() => catalog.loadTable(table))
-    budget.reserve({ body: bytesMax - 10 * MiB })
+    budget.reserve({ body: bytesMax - 5 * MiB })
     const sent = upstream.seen.length
     expect(await rejection(catalog.commitTable(table, body))).toMatchObject({ kind: 'overloaded' })
     expect(upstream.seen.length).toBe(sent)

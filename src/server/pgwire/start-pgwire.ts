@@ -5,6 +5,7 @@ import type { Logger } from 'pino'
 import type { AccessTokens } from '../../auth/access-token.ts'
 import type { VerifyToken } from '../../auth/bearer.ts'
 import { credentialReader } from '../../auth/read-credential.ts'
+import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryService } from '../../query/query-service.ts'
 import { hasCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
@@ -32,6 +33,8 @@ export interface PgwireOptions extends ListenOptions {
   readonly systemCatalog?: CatalogService | undefined
   /** Where the snapshot of the shadow databases is cached for the next start; undefined: nowhere. */
   readonly catalogDirectory?: string | undefined
+  /** The bytes of the process, of which those databases take some; absent: they are not counted. */
+  readonly budget?: ByteBudget | undefined
   readonly explain: ExplainStatement
   readonly metrics: Metrics
   readonly log: Logger
@@ -62,6 +65,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
           source: storeTables(store),
           activity: (session) => activity.of(session),
           snapshotDirectory: options.catalogDirectory,
+          budget: options.budget,
           onDatabases: (count) => metrics.pgwireCatalogDatabases.set(count),
         })
       : undefined

@@ -1,5 +1,6 @@
 /** Drives one Worker with a database: one message at a time, each with a time limit. Any failure ends the Worker. */
 
+import type { ByteReservation } from '../../../base/byte-budget.ts'
 import { Fault } from '../../../base/fault.ts'
 import { limits } from '../../../limits.ts'
 import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
@@ -24,7 +25,8 @@ export class CatalogWorker {
   #waiting: Waiting | undefined
   #ended = false
 
-  private constructor() {
+  /** @param held what the thread takes of the memory budget; released when it ends */
+  private constructor(private readonly held: ByteReservation | undefined) {
     this.#worker.addEventListener('message', ({ data }: MessageEvent<CatalogWorkerResult>) => {
       const waiting = this.#waiting
       this.#waiting = undefined
@@ -39,8 +41,8 @@ export class CatalogWorker {
   }
 
   /** Builds the snapshot of a new database, from which others start. @throws Fault `unavailable` */
-  static async buildSnapshot(): Promise<ArrayBuffer> {
-    const builder = new CatalogWorker()
+  static async buildSnapshot(held?: ByteReservation): Promise<ArrayBuffer> {
+    const builder = new CatalogWorker(held)
     try {
       const answer = await builder.#ask({ kind: 'build' }, limits.catalogStartMs, lateStart)
       if (answer.kind !== 'built') throw unusable(answer.kind)
@@ -51,8 +53,8 @@ export class CatalogWorker {
   }
 
   /** @throws Fault `unavailable` where the database does not start */
-  static async open(snapshot: ArrayBuffer): Promise<CatalogWorker> {
-    const worker = new CatalogWorker()
+  static async open(snapshot: ArrayBuffer, held?: ByteReservation): Promise<CatalogWorker> {
+    const worker = new CatalogWorker(held)
     await worker.#ask({ kind: 'open', snapshot }, limits.catalogStartMs, lateStart)
     return worker
   }
@@ -102,6 +104,7 @@ export class CatalogWorker {
     this.#ended = true
     this.#waiting = undefined
     this.#worker.terminate()
+    this.held?.release()
     waiting?.reject(error)
   }
 }

@@ -1,5 +1,6 @@
 /** Opens the catalog service, which checks a client's messages, loads its tables and runs it on a shadow database. */
 
+import type { ByteBudget } from '../../../base/byte-budget.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { everyItem } from '../../../store/database/page.ts'
@@ -31,6 +32,8 @@ export interface CatalogOptions {
   readonly snapshotDirectory?: string | undefined
   /** Called when the number of databases changes. */
   readonly onDatabases?: (count: number) => void
+  /** The bytes of the process, of which databases take some; absent: they are not counted. */
+  readonly budget?: ByteBudget | undefined
 }
 
 export interface OpenCatalogService extends CatalogService {
@@ -50,9 +53,9 @@ export interface OpenCatalogService extends CatalogService {
  * the error of the source.
  */
 export function openCatalogService(options: CatalogOptions): OpenCatalogService {
-  const { source, activity, snapshotDirectory, onDatabases } = options
+  const { source, activity, snapshotDirectory, onDatabases, budget } = options
   const { statementMs = limits.catalogStatementMs, idleMs = limits.catalogIdleMs } = options
-  const pool = new ShadowDatabases({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases })
+  const pool = new ShadowDatabases({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases, budget })
   const scopeFor = scopeCache(source, () => performance.now())
   return {
     covers: coverageOf,

@@ -3,6 +3,7 @@
  * A statement goes to the database that holds its catalog, else to the one with the shortest queue or longest idle.
  */
 
+import type { ByteBudget } from '../../../base/byte-budget.ts'
 import { Fault } from '../../../base/fault.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
@@ -49,6 +50,8 @@ export interface ShadowDatabasesOptions {
   readonly snapshotDirectory: string | undefined
   /** Called when the number of databases changes. */
   readonly onSize?: ((count: number) => void) | undefined
+  /** The bytes of the process, of which databases take some; undefined: they are not counted. */
+  readonly budget?: ByteBudget | undefined
 }
 
 export class ShadowDatabases {
@@ -76,7 +79,8 @@ export class ShadowDatabases {
   /**
    * Runs one statement.
    * @throws StatementFailure
-   * @throws Fault `unavailable` where too many statements wait, or a database fails
+   * @throws Fault `unavailable` where too many statements wait, or a database fails; `overloaded` where the process has
+   *   no memory left for one
    */
   async run(statement: CatalogStatement): Promise<Uint8Array> {
     const { tenant, scope } = statement
@@ -129,7 +133,7 @@ export class ShadowDatabases {
 
   #laneFor(key: string): Lane {
     let lane = this.#lanes.find((each) => each.key === key)
-    if (lane === undefined && this.#lanes.length < limits.catalogWorkersMax) {
+    if (lane === undefined && this.#mayAdd()) {
       const turns = new FairTurns<TenantId>(limits.catalogTurnMs, () => performance.now())
       lane = { key, used: 0, turns, pending: 0, changes: 0 }
       this.#lanes.push(lane)
@@ -139,6 +143,15 @@ export class ShadowDatabases {
     lane.key = key
     lane.used = ++this.#uses
     return lane
+  }
+
+  /** The first is added in any case, so that its statement is told where there is no memory for it. */
+  #mayAdd(): boolean {
+    const { budget } = this.options
+    if (this.#lanes.length === 0 || budget === undefined) return this.#lanes.length < limits.catalogWorkersMax
+    return (
+      this.#lanes.length < limits.catalogWorkersMax && budget.hasRoomFor({ engine: limits.catalogHeldBytes })
+    )
   }
 
   async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
@@ -158,7 +171,9 @@ export class ShadowDatabases {
       delete lane.loaded
       delete lane.role
       lane.changes = scope.tableCount
-      lane.worker = await CatalogWorker.open(await this.#snapshotOf())
+      const snapshot = await this.#snapshotOf()
+      const held = this.options.budget?.reserveForProcess({ engine: limits.catalogHeldBytes })
+      lane.worker = await CatalogWorker.open(snapshot, held)
       if (this.#closed) lane.worker.end()
     }
     const texts: string[] = []
@@ -194,7 +209,11 @@ export class ShadowDatabases {
 
   /** Loads the snapshot once. After a failure, the next statement tries again. */
   #snapshotOf(): Promise<ArrayBuffer> {
-    this.#snapshot ??= loadSnapshot(this.options.snapshotDirectory).catch((error) => {
+    const build = () =>
+      CatalogWorker.buildSnapshot(
+        this.options.budget?.reserveForProcess({ engine: limits.catalogBuildHeldBytes }),
+      )
+    this.#snapshot ??= loadSnapshot(this.options.snapshotDirectory, build).catch((error) => {
       this.#snapshot = undefined
       throw error
     })
