@@ -27,6 +27,7 @@ const pin = { catalog: 'main', snapshot_id: String(firstSnapshotId) }
 const statement = 'select amount from sales.orders where id = $1'
 const session = { name: 'spark', roles: ['r'], scopes: ['commit'] }
 const config = { warehouse: 'w', credential: 'a:b' }
+const policy = { table: { namespace: ['sales'], name: 'orders' }, kind: 'schema', definition_cel: 'true' }
 
 const requests: readonly (readonly [method: string, path: string, body?: unknown])[] = [
   ['POST', '/admin/tenants', { name: 'new', organization_id: 'org_recorded' }],
@@ -113,6 +114,22 @@ const requests: readonly (readonly [method: string, path: string, body?: unknown
   ['GET', '/api/v1/detection/findings?status=exempt&class=us_ssn&confidence_min=0.5'],
   ['POST', '/api/v1/detection/rescans', { table: { namespace: ['sales'], name: 'people' } }],
   ['POST', '/api/v1/detection/rescans?', { table: { namespace: ['sales'], name: 'none' } }],
+  ...['/api/v1', '/admin/tenants/{tenant}'].flatMap((root) =>
+    [
+      ['PUT', '/policies/p', policy],
+      ['PUT', '/policies/p?', { ...policy, definition_cel: '1' }],
+      ['PUT', '/policies/p??', { ...policy, kind: 'retention' }],
+      ['GET', '/policies'],
+      ['DELETE', '/policies/p'],
+      ['DELETE', '/policies/p?'],
+      ['GET', '/decisions?limit=1'],
+      ['GET', '/decisions/none'],
+      ['GET', '/refusals'],
+    ].map(([method = '', path = '', body]) => [String(method), `${root}${path}`, body] as const),
+  ),
+  ['GET', '/admin/intents'],
+  ['GET', '/admin/tenants/{tenant}/graph/reach?label=Table&id=sales%1Fnone'],
+  ['GET', '/admin/tenants/{tenant}/graph/match?query=CREATE'],
   ['GET', '/healthz'],
   ['GET', '/readyz'],
 ]
