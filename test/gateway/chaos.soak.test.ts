@@ -47,6 +47,8 @@ interface Traffic {
   readonly world: World
   readonly random: () => number
   readonly told: Told
+  /** Requests that wait for their answer. */
+  readonly underWay: Set<symbol>
   stopped: boolean
   sequence: number
 }
@@ -63,6 +65,8 @@ async function send(
   const from = ready.length > 0 ? ready : world.replicas
   const replica = from[Math.floor(random() * from.length)]
   if (replica === undefined) throw new Error('there are no replicas')
+  const request = Symbol('request')
+  traffic.underWay.add(request)
   try {
     const response = await fetch(new URL(`/v1/iceberg/main${path}`, replica.url()), {
       method,
@@ -83,7 +87,15 @@ async function send(
     return status
   } catch {
     return undefined
+  } finally {
+    traffic.underWay.delete(request)
   }
+}
+
+/** Resolves once all requests that are under way now have ended, so that none is taken for one of the next fault. */
+async function answered({ underWay }: Traffic): Promise<void> {
+  const before = new Set(underWay)
+  await eventually(() => underWay.isDisjointFrom(before))
 }
 
 const tablePath = (name: string) => `/namespaces/sales/tables/${name}`
@@ -259,7 +271,7 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
     await using world = await startWorld(times)
     await prepare(world)
     const told: Told = { accepted: new Set(), denied: new Set(), failures: [], count: 0 }
-    const traffic: Traffic = { world, random, told, stopped: false, sequence: 0 }
+    const traffic: Traffic = { world, random, told, underWay: new Set(), stopped: false, sequence: 0 }
     const writing = Array.from({ length: 4 }, () => write(traffic))
     const untilMs = performance.now() + soakMs
     const seen: string[] = []
@@ -271,6 +283,7 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
       const acknowledged = told.accepted.size
       await fault.run(traffic, replica)
       seen.push(`${fault.name} ${replica.name}`)
+      await answered(traffic)
       // Traffic goes on between two faults.
       await eventually(() => told.accepted.size > acknowledged + 5)
     }
