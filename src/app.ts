@@ -25,6 +25,7 @@ import { prepareReadDirectory } from './engine/open-engines.ts'
 import { openJournal } from './gateway/base/accepted-journal.ts'
 import type { PassCrashPoint } from './gateway/base/crash-points.ts'
 import type { GatewayParts } from './gateway/base/parts.ts'
+import { recoverOrphans } from './gateway/recovery/recover-intents.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
@@ -148,6 +149,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     options,
   )
   await gateway.unaudited.readJournal()
+  // After the journal, which explains files that would otherwise look like those of another commit.
+  if (store.backend === 'embedded')
+    await recoverOrphans(gateway, AbortSignal.timeout(limits.orphansMs)).catch((err: unknown) =>
+      log.warn({ err }, 'the intents of earlier processes could not be looked at; recovery decides them'),
+    )
   const licensed = licensedBy(license, clock)
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')

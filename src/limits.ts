@@ -240,6 +240,8 @@ export const limits = {
   acceptedLookMs: 30_000,
   /** Milliseconds for which the answer to a change whose audit failed waits for the journal's disk. */
   journalFlushMs: 1_000,
+  /** Milliseconds for which the start of an embedded store looks at what earlier processes left. */
+  orphansMs: 10_000,
   drainMs: 25_000,
   /** Milliseconds after which a probe's check of the database has failed, and for which the check of writes holds. */
   probeMs: 1_500,

@@ -34,6 +34,8 @@ export function writesMetadata(action: CatalogAction): boolean {
 /** A table and its snapshot after an accepted commit, read from the upstream's reply. */
 export interface CommittedTable {
   readonly metadataLocation: string
+  /** The metadata file that it replaced; absent where the table's metadata log does not show it. */
+  readonly previousLocation?: string | undefined
   readonly tableUuid: string | undefined
   /** Absent where the table has no current snapshot. */
   readonly snapshot:

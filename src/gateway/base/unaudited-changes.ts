@@ -74,13 +74,16 @@ export class UnauditedChanges {
     }
   }
 
-  /** Audits what processes before this one left in the journal. */
+  /** Audits what processes before this one left in the journal. What fails is repeated after this has resolved. */
   async readJournal(): Promise<void> {
     const { journal, log } = this.#parts
     const left = await journal?.read((file, err) =>
       log.error({ err, file }, 'a file of the journal cannot be read; recovery decides its change'),
     )
-    for (const change of left ?? []) void this.repeat(change)
+    for (const change of left ?? []) this.#failed.set(change.intent.commitId, change)
+    this.#count()
+    await this.#tryAll()
+    if (this.#failed.size > 0) this.#start()
   }
 
   /** Tries once more what failed, and ends. What is left stays in the journal. */

@@ -2,6 +2,7 @@
 
 import type { CommittedTable, IntentHead } from '../../core/commit.ts'
 import { committedTable, type LoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { historyOf } from '../base/metadata-history.ts'
 
 /** The table at the metadata location that the commit wrote. */
 export function committedAt(
@@ -10,5 +11,9 @@ export function committedAt(
   metadataLocation: string,
 ): CommittedTable {
   if (metadataLocation === current.metadataLocation) return committedTable(current)
-  return { ...committedTable(current, intent.snapshotIds.at(-1) ?? 'unknown'), metadataLocation }
+  const history = historyOf(current)
+  const index = history.findIndex((entry) => entry.metadataLocation === metadataLocation)
+  const previousLocation = index > 0 ? history[index - 1]?.metadataLocation : undefined
+  const committed = committedTable(current, intent.snapshotIds.at(-1) ?? 'unknown')
+  return { ...committed, metadataLocation, previousLocation }
 }

@@ -26,6 +26,8 @@ export interface StaleIntent {
 export interface TableEvidence {
   readonly metadataLocation: string
   readonly metadata: JsonObject
+  /** Files that the table had before those which its metadata log still names, by the audit, oldest first. */
+  readonly earlier?: readonly string[]
   /** The locations in the table's history that an APPROVED audit row already names. */
   readonly audited: ReadonlySet<string>
   /** Whether other intents on the table belong to running processes. */
@@ -43,7 +45,11 @@ export function decideIntents(
 ): ReadonlyMap<string, IntentOutcome> {
   if (table === undefined) return new Map(stale.map((one) => [one.intent.commitId, withoutTable(one)]))
 
-  const history = historyOf(table)
+  const earlier = (table.earlier ?? []).map((metadataLocation) => ({
+    metadataLocation,
+    timestampMs: undefined,
+  }))
+  const history = [...earlier, ...historyOf(table)]
   const decided = new Map<string, IntentOutcome>()
   const open: StaleIntent[] = []
   for (const one of stale) {

@@ -5,7 +5,7 @@ import type { Catalog } from '../../catalog/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { auditedLocations } from '../../store/commit/audit.ts'
+import { auditedChain, auditedLocations } from '../../store/commit/audit.ts'
 import { intentsOnTable } from '../../store/commit/commit-intents.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -23,6 +23,8 @@ export interface LookOptions {
   readonly signal?: AbortSignal
   /** Milliseconds to wait for other commits in flight on the table. */
   readonly othersWaitMs: number
+  /** Where the metadata log no longer reaches back to one of these bases, the audit since that time is read as well. */
+  readonly reach?: { readonly bases: readonly string[]; readonly since: Date }
 }
 
 /**
@@ -45,15 +47,33 @@ export async function lookAtTable(
   const { result } = loaded
   const othersInFlight = !(await othersFinished(parts, tenant, table, mine, options))
   const locations = historyOf(result).map((entry) => entry.metadataLocation)
+  const earlier = await earlierFiles(parts, tenant, table, locations, options)
+  const audited = await auditedLocations(parts.store, tenant, table, locations)
   return {
     ...loaded,
     evidence: {
       metadataLocation: result.metadataLocation,
       metadata: result.metadata,
-      audited: await auditedLocations(parts.store, tenant, table, locations),
+      earlier,
+      // All but the first are audited, because the audit shows what they replaced.
+      audited: audited.union(new Set(earlier.slice(1))),
       othersInFlight,
     },
   }
+}
+
+/** The files before those of the metadata log, if one of the bases is not in it. */
+async function earlierFiles(
+  { store }: Pick<GatewayParts, 'store'>,
+  tenant: TenantId,
+  table: TableRef,
+  locations: readonly string[],
+  { reach }: LookOptions,
+): Promise<readonly string[]> {
+  const [oldest] = locations
+  const isMissing = reach?.bases.some((base) => base !== '' && !locations.includes(base))
+  if (!reach || !isMissing || oldest === undefined) return []
+  return await auditedChain(store, tenant, table, oldest, reach.since)
 }
 
 const othersPollMs = 50

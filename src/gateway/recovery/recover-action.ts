@@ -19,7 +19,7 @@ import type { IntentOutcome } from './decide.ts'
 import { decideAction, type Found } from './decide-action.ts'
 import { loadNow } from './load-now.ts'
 import { saysAbsent } from './says-absent.ts'
-import { unlessDropped } from './unless-dropped.ts'
+import { unlessOpen } from './unless-open.ts'
 
 interface Look extends Found {
   readonly loaded?: LoadTableResult
@@ -50,7 +50,7 @@ export async function recoverAction(
   const arrived =
     destination && (await wasChangedFrom(parts.store, tenant, destination, base, claimed.openedAt))
   const decided = decideAction(intent, update, found, moved, since, arrived)
-  const outcome = await unlessDropped(parts, claimed, decided)
+  const outcome = await unlessOpen(parts, claimed, decided)
   if (outcome.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
   if (outcome.kind !== 'committed') return outcome
 

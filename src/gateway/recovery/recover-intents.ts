@@ -27,7 +27,7 @@ import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
 import { recoverAction } from './recover-action.ts'
-import { unlessDropped } from './unless-dropped.ts'
+import { unlessOpen } from './unless-open.ts'
 
 export interface RecoveryReport {
   readonly committed: number
@@ -44,16 +44,35 @@ const othersWaitMs = 5_000
  * Tables that cannot be loaded, or whose catalog is too slow, are left for the next run, so no other catalog waits.
  * @param signal ends the run; undecided intents are released
  */
-export async function recoverIntents(parts: GatewayParts, signal?: AbortSignal): Promise<RecoveryReport> {
+export function recoverIntents(parts: GatewayParts, signal?: AbortSignal): Promise<RecoveryReport> {
+  return recover(parts, signal, false)
+}
+
+/**
+ * Decides what it can of all intents, whatever their leases: at the start of a process that has the store for itself.
+ * Their processes are dead, but the upstream may still work on what they sent. So this decides only what was made, while
+ * the table still shows it; the rest is left to later runs.
+ */
+export function recoverOrphans(parts: GatewayParts, signal: AbortSignal): Promise<RecoveryReport> {
+  return recover(parts, signal, true)
+}
+
+async function recover(
+  parts: GatewayParts,
+  signal: AbortSignal | undefined,
+  areOrphans: boolean,
+): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
     limit: intentsPerRun,
     leaseMs: parts.intentTimes.leaseMs,
+    areOrphans,
   })
   const run: Run = {
     counts: { committed: 0, notCommitted: 0 },
     undecided: new Set(),
     claimedIds: new Set(claimed.map(({ intent }) => intent.commitId)),
     stop: signal,
+    areOrphans,
   }
   const ofCatalogs = Map.groupBy(
     claimed,
@@ -74,6 +93,8 @@ interface Run {
   /** The processes that opened these intents have died. They include tables of the same name in other catalogs. */
   readonly claimedIds: ReadonlySet<string>
   readonly stop: AbortSignal | undefined
+  /** Whether this is the look at the start, which leaves much to later runs. */
+  readonly areOrphans: boolean
 }
 
 /** Recovers the intents on one catalog, name by name. Never throws. */
@@ -145,7 +166,7 @@ async function credentialFor(
 function count(
   parts: GatewayParts,
   intent: IntentHead,
-  { counts, undecided }: Run,
+  { counts, undecided, areOrphans }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
   const log = parts.log.child({
@@ -162,7 +183,7 @@ function count(
     log.info('a commit never reached the table; its intent was closed')
   } else {
     undecided.add(intent.commitId)
-    log.error({ why: outcome?.why }, 'commit state undecidable')
+    log[areOrphans ? 'info' : 'error']({ why: outcome?.why }, 'commit state undecidable')
   }
 }
 
@@ -183,7 +204,7 @@ async function recoverTable(
     tenant,
     table,
     run.claimedIds,
-    { signal, othersWaitMs },
+    { signal, othersWaitMs, reach: reachOf(group) },
   )
   const stale: StaleIntent[] = []
   // Bodies are loaded one at a time, because each may have megabytes.
@@ -196,7 +217,7 @@ async function recoverTable(
   for (const claimed of group) {
     const { intent } = claimed
     const decided = await unlessNotMade(parts, tenant, intent, outcomes.get(intent.commitId))
-    const outcome = decided && (await unlessDropped(parts, claimed, decided))
+    const outcome = decided && (await unlessOpen(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordVerdict(parts.store, tenant, {
         intent: { ...intent, body: await loadIntentBody(parts.store, tenant, intent.commitId) },
@@ -209,6 +230,16 @@ async function recoverTable(
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
     count(parts, intent, run, outcome)
   }
+}
+
+/** How long before its intent a base may have been replaced: an intent may be opened on a cached base. */
+const baseAgeMs = 10 * 60_000
+
+/** What the table's history must reach back to. */
+function reachOf(group: readonly ClaimedIntent[]) {
+  const bases = group.map(({ intent }) => intent.baseMetadataLocation)
+  const openedMs = Math.min(...group.map(({ openedAt }) => openedAt.getTime()))
+  return { bases, since: new Date(openedMs - baseAgeMs) }
 }
 
 async function fateOf({ store }: GatewayParts, tenant: TenantId, { transaction }: IntentHead) {

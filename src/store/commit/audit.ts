@@ -165,6 +165,37 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
+/** Rows that one look at the chain of a table reads at most. */
+const chainRowsMax = 200_000
+
+/**
+ * The audited metadata files of a table that lead to `location`, oldest first, as far back as the audit shows which file
+ * each replaced. It reads rows since a time of the database's clock.
+ */
+export async function auditedChain(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  location: string,
+  since: Date,
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ readonly made: string; readonly previous: string }>(
+    tenant,
+    `select metadata_location as made, previous_metadata_location as previous from svc.audit_log
+     where tenant_id = $1 and decision = 'APPROVED' and created_at >= $3::text::timestamptz
+       and table_id = $2 and previous_metadata_location is not null limit $4::int`,
+    [tenant, nodeId(tableKey(table)), since.toISOString(), chainRowsMax],
+  )
+  const replaced = new Map(rows.map(({ made, previous }) => [made, previous]))
+  const chain: string[] = []
+  // Each row is passed once, so a loop in what the catalog said ends.
+  for (let at = replaced.get(location); at !== undefined; at = replaced.get(at)) {
+    if (chain.length > replaced.size) return []
+    chain.unshift(at)
+  }
+  return chain
+}
+
 /** Whether an APPROVED row has this request's body and the metadata location as its result. */
 export async function isAudited(
   store: Store,

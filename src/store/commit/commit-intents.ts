@@ -18,6 +18,8 @@ export interface ClaimedIntent {
   readonly intent: IntentHead
   /** By the database's clock. */
   readonly openedAt: Date
+  /** Whether the upstream call that it covers has surely ended. */
+  readonly hasEnded: boolean
 }
 
 /** An intent in JSON: bigints as decimal strings, without the body. */
@@ -94,32 +96,39 @@ const closeText = `with claimed as (delete from svc.territory where tenant_id = 
  * lease. It skips intents that another process claims at the same time. {@link loadIntentBody} loads their bodies.
  * @param limit how many at most; more where others are on the same tables, because they are decided together
  * @param leaseMs milliseconds of the new lease
+ * @param areOrphans whether no process but this one has the store, so that every intent is claimed
  */
 export async function claimStaleIntents(
   store: Store,
-  { limit, leaseMs = limits.intentLeaseMs }: { readonly limit: number; readonly leaseMs?: number },
+  {
+    limit,
+    leaseMs = limits.intentLeaseMs,
+    areOrphans = false,
+  }: { readonly limit: number; readonly leaseMs?: number; readonly areOrphans?: boolean },
 ): Promise<readonly ClaimedIntent[]> {
   const rows = await store.adminQuery<{
     readonly tenant_id: TenantId
     readonly intent: StoredIntent
     readonly opened_at: Date
+    readonly has_ended: boolean
   }>(
     `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
      from (select tenant_id, commit_id from svc.commit_intent
-           where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+           where ($3::bool or lease_until < clock_timestamp() and upstream_until < clock_timestamp())
              and (tenant_id, table_id) in (
                select tenant_id, table_id from svc.commit_intent
-               where lease_until < clock_timestamp() and upstream_until < clock_timestamp()
+               where ($3::bool or lease_until < clock_timestamp() and upstream_until < clock_timestamp())
                order by lease_until limit $1::int)
            for update skip locked) stale
      where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
-     returning i.tenant_id, i.intent, i.opened_at`,
-    [limit, leaseMs],
+     returning i.tenant_id, i.intent, i.opened_at, i.upstream_until < clock_timestamp() as has_ended`,
+    [limit, leaseMs, areOrphans],
   )
   return rows.map((row) => ({
     tenant: row.tenant_id,
     intent: toIntent(row.intent),
     openedAt: row.opened_at,
+    hasEnded: row.has_ended,
   }))
 }
 

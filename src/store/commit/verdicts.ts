@@ -92,6 +92,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     }),
     ...(committed !== undefined && {
       metadata_location: committed.metadataLocation,
+      ...('previousLocation' in committed && { previous_metadata_location: committed.previousLocation }),
       snapshot_id: nodeId(committed.metadataLocation),
       base_snapshot_id: nodeId(intent.baseMetadataLocation),
       ...('snapshot' in committed && snapshotKeys(tableId, committed.snapshot)),

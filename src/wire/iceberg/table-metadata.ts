@@ -102,6 +102,7 @@ export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'u
   const summary = snapshot && reader.optionalObject(snapshot, 'summary')
   return {
     metadataLocation: result.metadataLocation,
+    previousLocation: previousLocation(metadata),
     tableUuid: reader.optionalString(metadata, 'table-uuid'),
     snapshot: snapshot && {
       snapshotId: reader.integer(snapshot, 'snapshot-id'),
@@ -114,6 +115,14 @@ export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'u
     schemaId: reader.optionalInteger(schema, 'schema-id'),
     columns: schemaColumns(schema),
   }
+}
+
+/** The last file of the metadata log, which not every catalog keeps. */
+function previousLocation(metadata: JsonObject): string | undefined {
+  const log = metadata.get('metadata-log')
+  const last = Array.isArray(log) ? (log as readonly JsonValue[]).at(-1) : undefined
+  const file = isJsonObject(last) ? last.get('metadata-file') : undefined
+  return typeof file === 'string' ? file : undefined
 }
 
 /** @throws Fault upstream_failed where it is missing or not 1 to 3 */
