@@ -94,6 +94,9 @@ describe('a command over HTTP', () => {
     const stale = intentOf()
     await openIntent(service.store, made.id as TenantId, stale, { leaseMs: 0, upstreamMs: 0 })
     reading.push(words(`intent show${of} --id ${stale.commitId}`))
+    const granted = `--catalog main --table sales.orders --prefix s3://lake/in/`
+    expect((await over(words(`territory grant${of} ${granted}`))).status).toBe(0)
+    reading.push(words(`territory list${of}`), words(`territory conflicts${of}`))
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -107,6 +110,12 @@ describe('a command over HTTP', () => {
 
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
+    const release = await over(words(`territory release${of} ${granted}`))
+    expect(release).toMatchObject({ status: 0, stderr: '' })
+    expect((await over(`territory mode${of} --mode observe`)).status).toBe(0)
+    expect(await json<unknown>(`territory show${of}`)).toMatchObject({ mode: 'observe' })
+    const to = `--to-catalog main --to-table sales.moved --uuid ${crypto.randomUUID()}`
+    expect((await over(`territory hand-over${of} --catalog main --table sales.orders ${to}`)).status).toBe(1)
     const settle = `intent settle${of} --id ${stale.commitId} --outcome not-made --reason seen`
     expect((await over(settle)).status).toBe(0)
     expect((await over(`catalog remove${of} --nickname main`)).status).toBe(0)
@@ -119,6 +128,7 @@ describe('a command over HTTP', () => {
       'policy put',
       'policy delete',
       'intent settle',
+      ...['release', 'grant', 'mode', 'show', 'hand-over'].map((one) => `territory ${one}`),
     )
     const names = tried.map((one) => (typeof one === 'string' ? words(one) : one).slice(0, 2).join(' '))
     expect(commands.map((one) => one.words).toSorted()).toEqual([...new Set(names)].toSorted())
