@@ -98,6 +98,20 @@ async function answered({ underWay }: Traffic): Promise<void> {
   await eventually(() => underWay.isDisjointFrom(before))
 }
 
+/**
+ * Sends one request after the other until one is not a success. What was created without an answer is not dropped,
+ * because nothing would then show who created it, and its intent would wait for a person.
+ */
+async function sendInTurn(
+  traffic: Traffic,
+  requests: readonly (readonly [method: string, path: string, body?: string])[],
+): Promise<void> {
+  for (const [method, path, body] of requests) {
+    const status = await send(traffic, method, path, body)
+    if (status === undefined || status >= 300) return
+  }
+}
+
 const tablePath = (name: string) => `/namespaces/sales/tables/${name}`
 const changeOf = (name: string, body: string) => ({
   identifier: { namespace: ['sales'], name },
@@ -130,14 +144,18 @@ const kinds: readonly ((traffic: Traffic, number: number) => Promise<unknown>)[]
     const moved = `${name}moved`
     const identifier = (table: string) => ({ namespace: ['sales'], name: table })
     const rename = JSON.stringify({ source: identifier(name), destination: identifier(moved) })
-    await send(traffic, 'POST', '/v1/namespaces/sales/tables', createTable(name))
-    await send(traffic, 'POST', '/v1/tables/rename', rename)
-    await send(traffic, 'DELETE', `/v1/namespaces/sales/tables/${moved}`)
+    await sendInTurn(traffic, [
+      ['POST', '/v1/namespaces/sales/tables', createTable(name)],
+      ['POST', '/v1/tables/rename', rename],
+      ['DELETE', `/v1/namespaces/sales/tables/${moved}`],
+    ])
   },
   async (traffic, number) => {
     const name = `n${number}`
-    await send(traffic, 'POST', '/v1/namespaces', JSON.stringify({ namespace: [name], properties: {} }))
-    await send(traffic, 'DELETE', `/v1/namespaces/${name}`)
+    await sendInTurn(traffic, [
+      ['POST', '/v1/namespaces', JSON.stringify({ namespace: [name], properties: {} })],
+      ['DELETE', `/v1/namespaces/${name}`],
+    ])
   },
 ]
 
