@@ -1,6 +1,8 @@
 /** The sweeps over the catalogs of a tenant: which are due, where they stand, and what they found. */
 
+import { quoteText } from '../../base/sql-text.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
+import { liveCatalogKinds } from '../../core/catalog-kinds.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import type { Store } from '../store.ts'
@@ -20,7 +22,7 @@ export interface SweepRow {
 export const sweepsText = `select c.nickname, w.started_at, w.tables, w.failed, w.problem,
     case when w.started_at >= c.updated_at then w.finished_at end as finished_at
   from svc.catalog_credential c left join svc.territory_sweep w using (tenant_id, credential_id)
-  where c.tenant_id = $1 and c.catalog_kind in ('alpha', 'beta') order by c.nickname`
+  where c.tenant_id = $1 and c.catalog_kind in (${liveCatalogKinds.map(quoteText).join(', ')}) order by c.nickname`
 
 /** Nicknames of the catalogs whose first sweep has not finished, or whose last one ended longer ago than `everyMs`. */
 export async function dueSweeps(store: Store, tenant: TenantId, everyMs: number): Promise<readonly string[]> {
