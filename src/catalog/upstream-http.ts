@@ -6,6 +6,7 @@
 import { isIP } from 'node:net'
 import type { ByteAmounts, ByteBudget, ByteReservation } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
+import { parsedBeyond } from '../base/parsed-size.ts'
 import { unlessAborted } from '../base/unless-aborted.ts'
 import { limits } from '../limits.ts'
 import type { PinnedHost } from './address.ts'
@@ -90,6 +91,8 @@ export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): 
   const held = request.budget?.reserve(changeAnswerBytes === undefined ? {} : heldFor(changeAnswerBytes))
   try {
     const response = await readWhole(await openResponse(host, request), request, held)
+    const isSuccess = response.status >= 200 && response.status < 300
+    if (held !== undefined && isSuccess) await holdParsed(held, request, response.body)
     held?.leave()
     return response
   } catch (thrown) {
@@ -199,6 +202,17 @@ function holding({ changeAnswerBytes }: UpstreamRequest, held: ByteReservation |
     held?.addAnyway(heldFor(Math.max(bytes - reserved, 0)))
     reserved = Math.max(reserved - bytes, 0)
   }
+}
+
+/** Counts what a response with many small values takes beyond its share. */
+async function holdParsed(
+  held: ByteReservation,
+  { changeAnswerBytes }: UpstreamRequest,
+  body: Uint8Array,
+): Promise<void> {
+  const parse = await parsedBeyond(body, body.length * limits.parsedBytesPerByte)
+  if (changeAnswerBytes === undefined) held.add({ parse })
+  else held.addAnyway({ parse })
 }
 
 /** What a response takes once it is parsed. */

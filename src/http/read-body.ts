@@ -2,6 +2,7 @@
 
 import type { ByteAmounts } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
+import { parsedBeyond } from '../base/parsed-size.ts'
 import { nextTurn } from '../base/turn.ts'
 import { limits } from '../limits.ts'
 import { aboutRequest } from './about-request.ts'
@@ -33,6 +34,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Requ
       : await readStream(request, bytesMax, (length) => reservation?.add(heldFor(length)))
     if (bytes.length > bytesMax) throw tooLarge(bytesMax)
     onBodyRead?.()
+    reservation?.add({ parse: await parsedBeyond(bytes, bytes.length * limits.parsedBytesPerByte) })
     const body = await bodyOf(bytes)
     reservation?.leave()
     return body

@@ -75,6 +75,12 @@ describe('a load', () => {
     })
   })
 
+  test('of many small values is refused before it is parsed where only its bytes would fit', async () => {
+    const { budget, catalog } = await start(() => new Response(`[${'[],'.repeat(MiB)}0]`))
+    expect(await rejection(catalog.loadTable(table))).toMatchObject({ kind: 'overloaded' })
+    expect(held(budget)).toBe(0)
+  })
+
   test('of no length is ended as soon as it no longer fits', async () => {
     const sent = { bytes: 0, stopped: false }
     const { budget, catalog } = await start(() => endless(sent))

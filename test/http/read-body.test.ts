@@ -161,6 +161,21 @@ describe('a body in the budget of the process', () => {
     expect(held(budget)).toEqual([0, 0])
   })
 
+  test('of many small values is refused before it is parsed where only its bytes would fit', async () => {
+    const budget = budgetOf()
+    const text = `[${'[],'.repeat(200)}0]`
+    const sent = () => {
+      const request = new Request('http://localhost/', { method: 'POST', body: text })
+      request.headers.set('content-length', String(text.length))
+      return known(request, budget)
+    }
+    expect(await kindOf(sent())).toBe('overloaded')
+    expect(held(budget)).toEqual([0, 0])
+    const plain = new Request('http://localhost/', { method: 'POST', body: 'x'.repeat(text.length) })
+    plain.headers.set('content-length', String(text.length))
+    expect(await kindOf(known(plain, budget))).toBe('read')
+  })
+
   test('without a length is refused as soon as it no longer fits, and its stream is cancelled', async () => {
     const budget = budgetOf()
     let cancelled = false

@@ -1,0 +1,33 @@
+/**
+ * Estimates what a JSON text takes in memory once it is parsed. A text of empty arrays takes eighty times its bytes, so
+ * that its length alone says too little. It parses nothing.
+ */
+
+import { nextTurn } from './turn.ts'
+
+/** Memory of one array or object, measured. */
+const containerBytes = 256
+/** Bytes that are looked at in one turn: about a millisecond. */
+const turnBytes = 1024 * 1024
+
+const OPEN_ARRAY = 0x5b
+const OPEN_OBJECT = 0x7b
+
+/**
+ * Bytes that the parsed value takes beyond `expected`, by its arrays and objects; 0 where it takes no more. Brackets in
+ * strings are counted, too.
+ * @param text JSON in UTF-8, which may be malformed
+ * @param expected bytes that are already counted for it
+ */
+export async function parsedBeyond(text: Uint8Array, expected: number): Promise<number> {
+  let containers = 0
+  for (let from = 0; from < text.length; from += turnBytes) {
+    if (from > 0) await nextTurn()
+    const end = Math.min(from + turnBytes, text.length)
+    for (let at = from; at < end; at++) {
+      const code = text[at]
+      if (code === OPEN_ARRAY || code === OPEN_OBJECT) containers++
+    }
+  }
+  return Math.max(containers * containerBytes - expected, 0)
+}
