@@ -13,6 +13,7 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
+import { lifeCycleOperations } from '../contract/lifecycle/operations.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
@@ -45,6 +46,7 @@ import type { Auth } from './assemble-auth.ts'
 const contractOperations = [
   ...tableOperations,
   ...documentOperations,
+  ...lifeCycleOperations,
   ...policyOperations,
   ...pinOperations,
   ...oversightOperations,

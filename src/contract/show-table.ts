@@ -5,6 +5,7 @@ import type { ContractSchema } from '../core/contract-schema.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
@@ -16,22 +17,25 @@ export async function showTable(store: Store, tenant: TenantId, table: TableRef,
     loadDeclaredSchema(store, tenant, table),
   ])
   if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
-  return tableView(governance, schema, roles.includes('steward'))
+  const version = governance.contract && (await versionOf(store, tenant, governance.contract.id))
+  return tableView(governance, schema, version, roles.includes('steward'))
 }
 
 /**
  * Builds the view.
  * @param schema what the contract declares
+ * @param version the version in force of a contract that came as a document
  * @param withPolicies whether filters and masks are shown
  */
 function tableView(
   { ref, contract, pin, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
+  version: ContractVersion | undefined,
   withPolicies: boolean,
 ) {
   return {
     table: { namespace: ref.namespace, name: ref.name },
-    contract: contract && { ...contract, state: 'active', ...schema },
+    contract: contract && { ...contract, ...versionView(version), ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     columns: columns
       .filter(({ current }) => current || withPolicies)
@@ -63,4 +67,14 @@ function maskView({ policyId, action, expression, exemptRoles, origin }: StoredM
     exempt_roles: exemptRoles,
     ...(origin.kind === 'tag' && { tag: origin.tag }),
   }
+}
+
+function versionOf(store: Store, tenant: TenantId, contract: string): Promise<ContractVersion | undefined> {
+  return versionInForce((text, params) => store.tenantQuery(tenant, text, params), tenant, contract)
+}
+
+/** A contract without a document came the short way, without checks. */
+function versionView(version: ContractVersion | undefined) {
+  if (version === undefined) return { state: 'active', unverified: true }
+  return { state: version.state, document_version: version.version, unverified: version.unverified }
 }

@@ -40,7 +40,16 @@ const rowFilter = object({
 })
 const table = object({
   table: tableIdentifier,
-  contract: maybe(object({ id: text, version: ordinal, state: text, ...schemaMembers })),
+  contract: maybe(
+    object({
+      id: text,
+      version: ordinal,
+      state: text,
+      document_version: maybe(described(text, 'as its document says')),
+      unverified: described(flag, 'whether it came in force without checks'),
+      ...schemaMembers,
+    }),
+  ),
   pinned_snapshot_id: maybe(described(text, 'decimal')),
   columns: list(
     object({

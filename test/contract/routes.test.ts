@@ -74,7 +74,7 @@ test('what is put is shown to a steward, in part to a reader, and not to a forei
   ]).toEqual([204, 204, 204, 204, 204])
   expect(await shown()).toEqual({
     table: { namespace: ['n', 'm'], name: 't' },
-    contract: { id: 'people', version: 1, state: 'active' },
+    contract: { id: 'people', version: 1, state: 'active', unverified: true },
     columns: [
       {
         ...{ name: 'id', type: 'long', required: false, tags: ['key'] },

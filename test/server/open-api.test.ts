@@ -375,6 +375,29 @@ test('says what contract documents answer', async () => {
   await succeed('GET', '/api/v1/contracts/document-extension', as)
 })
 
+test('says what versions of contracts and their life cycle answer', async () => {
+  const as = { secret: steward }
+  const path = '/api/v1/contracts/documents/lived'
+  const yaml = { 'content-type': 'application/yaml' }
+  const body = [
+    'apiVersion: v3.2.0\nkind: DataContract\nid: lived\nversion: 1.0.0\nschema:\n- name: t\n  customProperties:',
+    '  - {property: covenant, vendor: covenant, value: {table: {namespace: [documented], name: t}}}\n',
+  ].join('\n')
+  await succeed('PUT', '/api/v1/contracts/life-cycle-settings', { ...as, body: { deploy_unverified: true } })
+  await succeed('GET', '/api/v1/contracts/life-cycle-settings', as)
+  await succeed('POST', `${path}/versions`, { ...as, body, headers: yaml })
+  const one = `${path}/versions/1`
+  const { sha256 } = await succeed('POST', `${one}/moves`, { ...as, body: { move: 'propose' } })
+  expect((await ask('POST', `${one}/moves`, { ...as, body: { move: 'deploy' } })).status).toBe(409)
+  expect((await ask('POST', `${one}/sign-offs`, { ...as, body: { sha256 } })).status).toBe(403)
+  const secret = await session(service, service.owner.tenant, sessionScopes, ['steward'], 'another')
+  await succeed('POST', `${one}/sign-offs`, { secret, body: { sha256, comment: 'fine' } })
+  await succeed('POST', `${one}/moves`, { ...as, body: { move: 'deploy' } })
+  for (const place of [`${path}/versions`, one, `${path}/moves`]) await succeed('GET', place, as)
+  await succeed('GET', `${one}/document`, { ...as, headers: { accept: 'application/json' } })
+  expect((await ask('PUT', path, { ...as, body, headers: yaml })).status).toBe(409)
+})
+
 test('says what webhooks and probes answer', async () => {
   const now = Date.now()
   const event = JSON.stringify({ id: 'evt_1', event: 'other', type: 'other', data: {} })

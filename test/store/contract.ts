@@ -32,7 +32,6 @@ import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
-import { addVersion } from '../../src/store/contract/versions.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
 import { cypher } from '../../src/store/graph/cypher.ts'
 import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph/graph.ts'
@@ -68,7 +67,7 @@ import {
 } from '../../src/store/tenant/tenants.ts'
 import { actorOf } from '../support/actor.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../support/commits.ts'
-import { versionOf } from '../support/contract-versions.ts'
+import { seedContractVersion } from '../support/contract-versions.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -372,7 +371,7 @@ function isolation(): void {
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
       await seedTerritory(store, tenant)
-      await store.tenantTransaction(tenant, (tx) => addVersion(tx, tenant, versionOf('seed')))
+      await seedContractVersion(store, tenant)
     }
   })
 

@@ -1,10 +1,13 @@
 /** Versions of contracts for tests of the store. */
 
-import type { NewVersion } from '../../src/store/contract/versions.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { addSignOff, recordMove, saveLifeCycleSettings } from '../../src/store/contract/life-cycle.ts'
+import { addVersion, type NewVersion } from '../../src/store/contract/versions.ts'
+import type { Store } from '../../src/store/store.ts'
 import { actorOf } from './actor.ts'
 
 /** A version that is in force, with a document of nothing but its names. */
-export function versionOf(contract: string, changes: Partial<NewVersion> = {}): NewVersion {
+function versionOf(contract: string): NewVersion {
   const body = new TextEncoder().encode(`id: ${contract}\n`)
   return {
     contract,
@@ -22,7 +25,19 @@ export function versionOf(contract: string, changes: Partial<NewVersion> = {}): 
     },
     state: 'active',
     unverified: true,
+    lifeCycle: false,
     by: actorOf('stella'),
-    ...changes,
   }
+}
+
+/** Leaves a row in each table of contract versions. */
+export async function seedContractVersion(store: Store, tenant: TenantId): Promise<void> {
+  const version = versionOf('seed')
+  const { sha256, by } = version
+  await store.tenantTransaction(tenant, async (tx) => {
+    const named = { contract: 'seed', sha256, number: await addVersion(tx, tenant, version) }
+    await addSignOff(tx, tenant, named, { level: 'first', comment: undefined, by })
+    await recordMove(tx, tenant, named, { move: 'import', from: undefined, to: 'active', auto: false, by })
+    await saveLifeCycleSettings(tx, tenant, { deployUnverified: false })
+  })
 }

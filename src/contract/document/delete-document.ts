@@ -1,14 +1,16 @@
 /** Ends a contract that came as a document. */
 
 import { endForce } from '../../store/contract/put-in-force.ts'
-import { activeVersion, setState } from '../../store/contract/versions.ts'
+import { setState, versionInForce } from '../../store/contract/versions.ts'
 import { type ChangeContext, removeContracts } from '../change.ts'
+import { requireNoLifeCycle } from './put-document.ts'
 
 /** Ends a contract on all its tables; filters and masks stay. @returns whether its document was in force */
 export function deleteDocument(on: ChangeContext, contract: string): Promise<boolean> {
   return removeContracts(on, { action: 'delete-contract-document', subject: { contract } }, async (tx) => {
-    const version = await activeVersion((text, params) => tx.query(text, params), on.tenant, contract)
+    const version = await versionInForce((text, params) => tx.query(text, params), on.tenant, contract)
     if (version === undefined) return false
+    await requireNoLifeCycle(tx, on.tenant, contract)
     await endForce(tx, contract, version.model)
     await setState(tx, on.tenant, version, 'retired')
     return true

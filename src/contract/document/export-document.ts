@@ -3,10 +3,10 @@
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
-  activeVersion,
   type ContractVersion,
   documentOf,
   type RunQuery,
+  versionInForce,
 } from '../../store/contract/versions.ts'
 import type { Store } from '../../store/store.ts'
 import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
@@ -71,7 +71,7 @@ function wantedApiVersion(request: Request) {
 }
 
 async function documentInForce(run: RunQuery, tenant: TenantId, contract: string): Promise<ContractVersion> {
-  const version = await activeVersion(run, tenant, contract)
+  const version = await versionInForce(run, tenant, contract)
   if (version === undefined) throw new Fault('not_found', 'The contract has no document in force.')
   return version
 }

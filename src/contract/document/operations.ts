@@ -1,8 +1,6 @@
 /** Declares the operations on contract documents of the Open Data Contract Standard, and serves our extension of it. */
 
-import { Fault } from '../../base/fault.ts'
 import type { RawContext, SessionAccess } from '../../core/operation.ts'
-import { pathPattern } from '../../http/operation-path.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { anyObject, described, flag, list, maybe, object, oneOf, ordinal, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
@@ -25,7 +23,7 @@ import { compareDocument } from './compare-document.ts'
 import { deleteDocument } from './delete-document.ts'
 import { editedDocument, exportDocument } from './export-document.ts'
 import { type PutVersion, putDocument } from './put-document.ts'
-import { contentTypes, formatOfBody, readContractDocument } from './read.ts'
+import { contentTypes, formatOfBody, idOf, readContractDocument } from './read.ts'
 import { readEdits } from './read-edits.ts'
 
 export const documentPath = `${contractsPath}/documents/{id}` as const
@@ -175,16 +173,6 @@ export const documentOperations = [
     run: async () => covenantSchema,
   }),
 ]
-
-/** The contract that a request's path names. */
-export function idOf(request: Request, path: string): string {
-  const { id = '' } = pathPattern(path).exec(new URL(request.url).pathname)?.groups ?? {}
-  try {
-    return decodeURIComponent(id)
-  } catch {
-    throw new Fault('bad_request', 'The path is not percent-encoded UTF-8.')
-  }
-}
 
 async function bodyOf({ request, again }: Context): Promise<Uint8Array> {
   return (await readBodyOf(request, limits.contractDocumentBytesMax, again)).bytes

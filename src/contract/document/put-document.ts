@@ -8,10 +8,18 @@ import { Fault } from '../../base/fault.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { ContractAction } from '../../core/administration.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import type { RecordedChange } from '../../store/contract/changes.ts'
 import { appendPin, type NewPin } from '../../store/contract/pins.ts'
 import { governing, putInForce } from '../../store/contract/put-in-force.ts'
-import { activeVersion, addVersion, type ContractVersion, setState } from '../../store/contract/versions.ts'
+import {
+  addVersion,
+  type ContractVersion,
+  hasLifeCycle,
+  setState,
+  versionInForce,
+} from '../../store/contract/versions.ts'
+import type { Tx } from '../../store/database/session.ts'
 import { loadGovernance } from '../../store/governance/governance.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
@@ -50,23 +58,25 @@ export async function putDocument(
   const { model, bytes } = read
   const contract = model.id
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  const now = await activeVersion(
+  const now = await versionInForce(
     (text, params) => on.store.tenantQuery(tenant, text, params),
     tenant,
     contract,
   )
-  if (now?.sha256 === sha256) return now
+  if (now?.sha256 === sha256 && !now.lifeCycle) return now
   const declared = declaredBy(model)
   const pins = await wantedPins(parts, on, model)
   let number = 0
   const value = { version: model.version, sha256, format }
   const made: Pick<RecordedChange, 'action' | 'subject'> = { action, subject: { contract } }
   await changeContracts(on, { ...made, value }, async (tx) => {
-    const before = await activeVersion((text, params) => tx.query(text, params), tenant, contract)
+    await requireNoLifeCycle(tx, tenant, contract)
+    const before = await versionInForce((text, params) => tx.query(text, params), tenant, contract)
     if (before?.sha256 !== (editedFrom ?? now?.sha256))
       throw new Fault('conflict', 'Another document was put in force meanwhile. Load it and try again.')
     if (before !== undefined) await setState(tx, tenant, before, 'retired')
-    const version = { contract, format, body: bytes, sha256, model, state: 'active', unverified: true }
+    const short = { state: 'active', unverified: true, lifeCycle: false }
+    const version = { contract, format, body: bytes, sha256, model, ...short }
     number = await addVersion(tx, tenant, { ...version, by: on.actor })
     const concerned = await putInForce(tx, tenant, {
       contract,
@@ -97,4 +107,13 @@ export async function wantedPins(
     found.push({ table, pin: await findSnapshot(states, on, table, { catalog: pin.catalog, snapshotId }) })
   }
   return found
+}
+
+/**
+ * A contract with a life cycle is changed through it alone.
+ * @throws Fault `conflict`
+ */
+export async function requireNoLifeCycle(tx: Tx, tenant: TenantId, contract: string): Promise<void> {
+  if (await hasLifeCycle((text, params) => tx.query(text, params), tenant, contract))
+    throw new Fault('conflict', `The contract ${contract} has a life cycle. Add a version to it instead.`)
 }

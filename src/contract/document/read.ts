@@ -1,6 +1,7 @@
 /** Has a contract document read, edited or converted by the worker, and makes its refusals Faults. */
 
 import { Fault } from '../../base/fault.ts'
+import { pathPattern } from '../../http/operation-path.ts'
 import type { DocumentOutcome, DocumentTask, ReadDocument } from '../../wire/odcs/document-task.ts'
 import { type DocumentProblem, describeProblem } from '../../wire/odcs/problem.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
@@ -96,4 +97,14 @@ export function acceptedFormat(accept: string | null, own: DocumentFormat): Docu
     if (format !== undefined) return format
   }
   throw new Fault('not_acceptable', 'The document can be had as application/yaml or application/json.')
+}
+
+/** The contract that a request's path names. */
+export function idOf(request: Request, path: string): string {
+  const { id = '' } = pathPattern(path).exec(new URL(request.url).pathname)?.groups ?? {}
+  try {
+    return decodeURIComponent(id)
+  } catch {
+    throw new Fault('bad_request', 'The path is not percent-encoded UTF-8.')
+  }
 }

@@ -77,7 +77,8 @@ export async function endForce(tx: Tx, contract: string, model: ContractModel): 
     if ((await governorOf(tx, table)) === contract) await removeContract(tx, table)
 }
 
-async function governorOf(tx: Tx, table: TableRef): Promise<string | undefined> {
+/** The contract that a table is under; undefined for none. */
+export async function governorOf(tx: Tx, table: TableRef): Promise<string | undefined> {
   return (await readGovernance((text, params) => tx.query(text, params), table))?.contract?.id
 }
 

@@ -8,7 +8,9 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { storableJson, storableText } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param, Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
 
 export interface NewVersion {
   readonly contract: string
@@ -21,7 +23,27 @@ export interface NewVersion {
   readonly state: string
   /** Whether it becomes active without checks. */
   readonly unverified: boolean
+  /** Whether it goes through the life cycle. */
+  readonly lifeCycle: boolean
   readonly by: Actor
+}
+
+/** What was found of a proposal; its findings are shown, and nothing else is decided by them. */
+export interface StoredVerdict {
+  readonly breaking: boolean
+  readonly loosens_access: boolean
+  readonly step_needed: 'none' | 'patch' | 'minor' | 'major'
+  readonly because?: string
+  readonly findings: readonly StoredFinding[]
+}
+
+interface StoredFinding {
+  readonly at: string
+  readonly change: string
+  readonly consumer: 'info' | 'warning' | 'breaking'
+  readonly producer: 'info' | 'warning' | 'breaking'
+  readonly access: 'none' | 'tightened' | 'loosened'
+  readonly message: string
 }
 
 export interface ContractVersion {
@@ -36,6 +58,12 @@ export interface ContractVersion {
   readonly model: ContractModel
   readonly state: string
   readonly unverified: boolean
+  readonly lifeCycle: boolean
+  /** What was found when it was proposed, as the API shows it. */
+  readonly verdict: StoredVerdict | undefined
+  /** Of the version in force that the proposal was compared with; 0: none was. */
+  readonly baseNumber: number | undefined
+  readonly breakGlassUntil: Date | undefined
   readonly createdAt: Date
   readonly createdBy: Actor
 }
@@ -55,26 +83,30 @@ interface Row {
   readonly model: ContractModel
   readonly state: string
   readonly unverified: boolean
+  readonly life_cycle: boolean
+  readonly verdict: StoredVerdict | null
+  readonly base_number: number | null
+  readonly break_glass_until: Date | null
   readonly created_at: Date
   readonly created_by: Actor
 }
 
 const columns = `contract_id, number, version, api_version, format, encode(sha256, 'hex') as sha256, model, state,
-  unverified, created_at, created_by`
+  unverified, life_cycle, verdict, base_number, break_glass_until, created_at, created_by`
 
 /** Adds a version after the contract's last one. The caller holds the lock of contracts. @returns its number */
 export async function addVersion(tx: Tx, tenant: TenantId, version: NewVersion): Promise<number> {
-  const { contract, format, body, sha256, model, state, unverified, by } = version
+  const { contract, format, body, sha256, model, state, unverified, lifeCycle, by } = version
   const [row] = await tx.query<{ number: number }>(
     `insert into svc.contract_version (tenant_id, contract_id, number, version, api_version, format, body, sha256,
-       model, state, unverified, created_by)
+       model, state, unverified, life_cycle, created_by)
      select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, decode($7, 'hex'), $8::text::jsonb, $9, $10::bool,
-       $11::text::jsonb
+       $11::bool, $12::text::jsonb
      from svc.contract_version where tenant_id = $1 and contract_id = $2
      returning number`,
     [
       ...[tenant, contract, storableText(model.version), model.apiVersion, format, body, sha256],
-      ...[storableJson(model), state, unverified, storableJson(by)],
+      ...[storableJson(model), state, unverified, lifeCycle, storableJson(by)],
     ],
   )
   return row?.number ?? 0
@@ -96,20 +128,74 @@ export async function versionsIn(
   return rows.map(versionOf)
 }
 
-/** The version that is in force; undefined where there is none. */
-export async function activeVersion(
+/** The version that is in force, also on notice (deprecated); undefined where there is none. */
+export async function versionInForce(
   run: RunQuery,
   tenant: TenantId,
   contract: string,
 ): Promise<ContractVersion | undefined> {
-  return (await versionsIn(run, tenant, contract, ['active']))[0]
+  return (await versionsIn(run, tenant, contract, ['active', 'deprecated']))[0]
+}
+
+/** A version; undefined where there is none of the number. */
+export async function findVersion(
+  run: RunQuery,
+  tenant: TenantId,
+  { contract, number }: Pick<ContractVersion, 'contract' | 'number'>,
+): Promise<ContractVersion | undefined> {
+  const [row] = await run<Row>(
+    `select ${columns} from svc.contract_version where tenant_id = $1 and contract_id = $2 and number = $3::int`,
+    [tenant, storableText(contract), number],
+  )
+  return row && versionOf(row)
+}
+
+/** The versions of a contract, newest first. @throws Fault `bad_request` for a bad page token */
+export async function pageOfVersions(
+  store: Store,
+  tenant: TenantId,
+  contract: string,
+  page: PageRequest,
+): Promise<Page<ContractVersion>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and contract_id = $2 and ($3::int8 is null or number < $3)
+     order by number desc limit $4::int`,
+    [tenant, storableText(contract), afterCount(page) ?? null, limit + 1],
+  )
+  const found = toPage(rows, limit, (row) => String(row.number))
+  return { ...found, items: found.items.map(versionOf) }
+}
+
+/** Whether a contract has a version that went through the life cycle, or goes. */
+export async function hasLifeCycle(run: RunQuery, tenant: TenantId, contract: string): Promise<boolean> {
+  const [row] = await run<{ found: boolean }>(
+    `select exists (select 1 from svc.contract_version where tenant_id = $1 and contract_id = $2 and life_cycle)
+       as found`,
+    [tenant, storableText(contract)],
+  )
+  return row?.found === true
+}
+
+/** Says that a version came in force without checks. */
+export async function setUnverified(
+  tx: Tx,
+  tenant: TenantId,
+  { contract, number }: Pick<ContractVersion, 'contract' | 'number'>,
+): Promise<void> {
+  await tx.query(
+    'update svc.contract_version set unverified = true where tenant_id = $1 and contract_id = $2 and number = $3::int',
+    [tenant, contract, number],
+  )
 }
 
 /** Whether a contract has a version that governs, or may come to govern. */
 export async function hasVersions(run: RunQuery, tenant: TenantId, contract: string): Promise<boolean> {
   const [row] = await run<{ found: boolean }>(
     `select exists (select 1 from svc.contract_version where tenant_id = $1 and contract_id = $2
-       and state not in ('retired', 'rejected', 'withdrawn', 'failed')) as found`,
+       and (life_cycle or state not in ('retired', 'rejected', 'withdrawn', 'failed'))) as found`,
     [tenant, storableText(contract)],
   )
   return row?.found === true
@@ -125,7 +211,7 @@ export async function earlierModels(
   contract: string,
 ): Promise<readonly ContractModel[]> {
   const versions = await versionsIn(run, tenant, contract, ['active', 'deprecated', 'retired'])
-  const active = versions.findIndex(({ state }) => state === 'active')
+  const active = versions.findIndex(({ state }) => state !== 'retired')
   return active < 0 ? [] : versions.slice(active).map(({ model }) => model)
 }
 
@@ -156,12 +242,12 @@ export async function setState(
 }
 
 function versionOf(row: Row): ContractVersion {
-  const { contract_id, api_version, created_at, created_by, ...same } = row
+  const { contract_id, number, version, api_version, format, sha256, model, state, unverified } = row
   return {
-    ...same,
-    contract: contract_id,
-    apiVersion: api_version,
-    createdAt: created_at,
-    createdBy: created_by,
+    ...{ contract: contract_id, number, version, apiVersion: api_version, format, sha256, model, state },
+    ...{ unverified, lifeCycle: row.life_cycle, createdAt: row.created_at, createdBy: row.created_by },
+    verdict: row.verdict ?? undefined,
+    baseNumber: row.base_number ?? undefined,
+    breakGlassUntil: row.break_glass_until ?? undefined,
   }
 }

@@ -1,0 +1,64 @@
+/** Adds a version to a contract's life cycle, as a draft that governs nothing. */
+
+import { Fault } from '../../base/fault.ts'
+import { tableName } from '../../core/table-ref.ts'
+import { recordMove } from '../../store/contract/life-cycle.ts'
+import { governing, governorOf } from '../../store/contract/put-in-force.ts'
+import { addVersion, type ContractVersion, findVersion } from '../../store/contract/versions.ts'
+import type { ReadDocument } from '../../wire/odcs/document-task.ts'
+import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { type ChangeContext, changeContracts } from '../change.ts'
+import { declaredBy } from '../document/declared.ts'
+
+/**
+ * Adds a draft. A version in force that came the short way is where the life cycle begins.
+ * @throws Fault `conflict` where a table is under another contract, `unprocessable` for a declaration beyond the limits
+ */
+export async function addDraft(
+  on: ChangeContext,
+  { bytes, model }: ReadDocument,
+  format: DocumentFormat,
+): Promise<ContractVersion> {
+  const { tenant } = on
+  const contract = model.id
+  const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
+  // What cannot be put in force must not look as if it could.
+  declaredBy(model)
+  let added: ContractVersion | undefined
+  const value = { version: model.version, sha256, format }
+  await changeContracts(on, { action: 'add-contract-version', subject: { contract }, value }, async (tx) => {
+    for (const { table } of governing(model)) {
+      const governor = await governorOf(tx, table)
+      if (governor !== undefined && governor !== contract)
+        throw new Fault(
+          'conflict',
+          `The table ${tableName(table)} is under the contract ${governor}. End that first.`,
+        )
+    }
+    const made = {
+      contract,
+      format,
+      body: bytes,
+      sha256,
+      model,
+      state: 'draft',
+      unverified: false,
+      lifeCycle: true,
+    }
+    const number = await addVersion(tx, tenant, { ...made, by: on.actor })
+    const run = <Row extends object>(text: string, params?: Parameters<typeof tx.query>[1]) =>
+      tx.query<Row>(text, params)
+    added = await findVersion(run, tenant, { contract, number })
+    if (added !== undefined)
+      await recordMove(tx, tenant, added, {
+        move: 'import',
+        from: undefined,
+        to: 'draft',
+        auto: false,
+        by: on.actor,
+      })
+    return []
+  })
+  if (added === undefined) throw new Fault('internal', 'Internal error.')
+  return added
+}

@@ -1,0 +1,264 @@
+/**
+ * Moves a version of a contract through its life cycle. One transaction reads the facts, decides, changes the states,
+ * appends the moves, and, where the version comes in force, changes the pin and what governs its tables.
+ */
+
+import type { Clock } from '../../base/clock.ts'
+import { Fault } from '../../base/fault.ts'
+import type { TableStates } from '../../catalog/table-states.ts'
+import type { Actor } from '../../core/administration.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import {
+  addSignOff,
+  readLifeCycleSettings,
+  recordMove,
+  saveBreakGlass,
+  saveVerdict,
+  signOffsOf,
+} from '../../store/contract/life-cycle.ts'
+import { appendPin } from '../../store/contract/pins.ts'
+import { endForce, putInForce } from '../../store/contract/put-in-force.ts'
+import type { ConcernedTables } from '../../store/contract/rows.ts'
+import {
+  type ContractVersion,
+  findVersion,
+  type RunQuery,
+  setUnverified,
+  versionInForce,
+  versionsIn,
+} from '../../store/contract/versions.ts'
+import type { Tx } from '../../store/database/session.ts'
+import { type ChangeContext, changeContracts } from '../change.ts'
+import type { ChangeVerdict } from '../classify/judge-change.ts'
+import { isEnough, parseVersion, stepBetween } from '../classify/judge-change.ts'
+import { sentence, verdictView } from '../classify/verdict-view.ts'
+import { judgeAgainstForce } from '../document/compare-document.ts'
+import { declaredBy } from '../document/declared.ts'
+import { wantedPins } from '../document/put-document.ts'
+import {
+  breakGlassMs,
+  type Decision,
+  decideMove,
+  decideSignOff,
+  type Move,
+  missingSignOffs,
+  type Person,
+  type VersionFacts,
+} from './state-machine.ts'
+
+export interface LifeCycleParts {
+  readonly states: TableStates
+  readonly clock: Clock
+}
+
+/** A version by its contract and number. */
+export interface VersionName {
+  readonly contract: string
+  readonly number: number
+}
+
+/** The person of an actor, as the guards see it. */
+export function personOf({ sub, roles, session }: Actor): Person {
+  return { sub, roles, createdBy: session?.createdBy }
+}
+
+/**
+ * Makes a move that a person or service asks for, and what follows from it by itself: the approval of a proposal that
+ * breaks nothing, and the activation of a deployment where the tenant does without checks.
+ * @throws Fault `not_found`, and what the guard says: `conflict`, `forbidden`, `unprocessable`, `bad_request`
+ */
+export async function moveVersion(
+  parts: LifeCycleParts,
+  on: ChangeContext,
+  name: VersionName,
+  { move, reason }: { readonly move: Move; readonly reason?: string | undefined },
+): Promise<void> {
+  // The upstream is asked for a pin before the transaction begins, because none spans such a call.
+  const wanted = move === 'deploy' ? await planForce(parts, on, name) : undefined
+  const value = { move, ...(reason !== undefined && { reason }) }
+  await changeContracts(on, { action: 'move-contract-version', subject: { ...name }, value }, async (tx) => {
+    const step = new Step(parts, on, tx)
+    const version = await step.load(name)
+    const by = personOf(on.actor)
+    const resumes = move === 'deploy' && version.state === 'deploying'
+    if (!resumes) await step.make(version, move, by, reason)
+    if (move === 'propose') return await step.approve(name)
+    if (move === 'deploy') return await step.activate(name, by, wanted ?? [])
+    if (move === 'retire') await endForce(tx, name.contract, version.model)
+    return []
+  })
+}
+
+/**
+ * Signs a proposal. The last sign-off that it needs approves it.
+ * @param signed the document that was signed, and why
+ * @throws Fault as {@link moveVersion}
+ */
+export async function signVersion(
+  parts: LifeCycleParts,
+  on: ChangeContext,
+  name: VersionName,
+  signed: { readonly sha256: string; readonly comment?: string | undefined },
+): Promise<void> {
+  const made = {
+    action: 'sign-off-contract-version',
+    subject: { ...name },
+    value: { sha256: signed.sha256 },
+  } as const
+  await changeContracts(on, made, async (tx) => {
+    const step = new Step(parts, on, tx)
+    const version = await step.load(name)
+    const decision = decideSignOff(await step.facts(version), personOf(on.actor), signed.sha256)
+    if (decision.kind === 'refused') throw faultOf(decision)
+    await addSignOff(tx, on.tenant, version, { level: decision.level, comment: signed.comment, by: on.actor })
+    return await step.approve(name)
+  })
+}
+
+type Pins = Awaited<ReturnType<typeof wantedPins>>
+
+async function planForce(parts: LifeCycleParts, on: ChangeContext, name: VersionName): Promise<Pins> {
+  const version = await findVersion(
+    (text, params) => on.store.tenantQuery(on.tenant, text, params),
+    on.tenant,
+    name,
+  )
+  return version === undefined ? [] : await wantedPins(parts, on, version.model)
+}
+
+function faultOf({ fault, why }: Extract<Decision, { kind: 'refused' }>): Fault {
+  return new Fault(fault, `${why}.`)
+}
+
+/** The steps of one transaction. */
+class Step {
+  readonly #run: RunQuery
+  readonly #tenant: TenantId
+
+  constructor(
+    private readonly parts: LifeCycleParts,
+    private readonly on: ChangeContext,
+    private readonly tx: Tx,
+  ) {
+    this.#run = (text, params) => tx.query(text, params)
+    this.#tenant = on.tenant
+  }
+
+  async load(name: VersionName): Promise<ContractVersion> {
+    const version = await findVersion(this.#run, this.#tenant, name)
+    if (version === undefined) throw new Fault('not_found', 'The contract has no such version.')
+    return version
+  }
+
+  async facts(version: ContractVersion): Promise<VersionFacts> {
+    return await loadFacts(this.#run, this.#tenant, version, this.parts.clock.now())
+  }
+
+  /** Makes one move. @throws Fault where its guard refuses */
+  async make(version: ContractVersion, move: Move, by: Person, reason: string | undefined): Promise<void> {
+    const verdict =
+      move === 'propose' ? await judgeAgainstForce(this.#run, this.#tenant, version.model) : undefined
+    const base = await versionInForce(this.#run, this.#tenant, version.contract)
+    const facts = {
+      ...(await this.facts(version)),
+      stepProblem: verdict && stepProblemOf(base, version, verdict),
+    }
+    const decision = decideMove(move, facts, by, reason)
+    if (decision.kind === 'refused') throw faultOf(decision)
+    if (verdict !== undefined)
+      await saveVerdict(this.tx, this.#tenant, version, verdictView(verdict), base?.number ?? 0)
+    if (move === 'break_glass')
+      await saveBreakGlass(this.tx, this.#tenant, version, new Date(this.parts.clock.now() + breakGlassMs))
+    await this.#record(version, move, decision.to, false, reason)
+  }
+
+  /** Approves a proposal that needs no sign-off, or has them all. */
+  async approve(name: VersionName): Promise<ConcernedTables> {
+    const version = await this.load(name)
+    const decision = decideMove('approve', await this.facts(version), undefined, undefined)
+    if (decision.kind === 'allowed') await this.#record(version, 'approve', decision.to, true, undefined)
+    return []
+  }
+
+  /** Puts a deployment in force where its guard allows it; else it stays deploying. */
+  async activate(name: VersionName, by: Person, pins: Pins): Promise<ConcernedTables> {
+    if (!by.roles.includes('steward')) throw new Fault('forbidden', 'The move deploy takes the role steward.')
+    const version = await this.load(name)
+    const decision = decideMove('activate', await this.facts(version), undefined, undefined)
+    if (decision.kind === 'refused') return []
+    const { contract, number, model } = version
+    const base = await versionInForce(this.#run, this.#tenant, contract)
+    if (base !== undefined)
+      await this.#record(base, 'retire', 'retired', true, `replaced by ${version.version}`)
+    await setUnverified(this.tx, this.#tenant, version)
+    await this.#record(version, 'activate', decision.to, true, 'without checks')
+    const declared = declaredBy(model)
+    const concerned = await putInForce(this.tx, this.#tenant, {
+      ...{ contract, number, after: model, declared, before: base?.model },
+    })
+    const atMs = this.parts.clock.now()
+    for (const { table, pin } of pins)
+      await appendPin(this.tx, this.#tenant, { table, actor: this.on.actor, atMs }, pin)
+    return concerned
+  }
+
+  async #record(
+    version: ContractVersion,
+    move: string,
+    to: string,
+    auto: boolean,
+    reason: string | undefined,
+  ): Promise<void> {
+    await recordMove(this.tx, this.#tenant, version, {
+      ...{ move, from: version.state, to, auto, reason, by: this.on.actor },
+    })
+  }
+}
+
+/** What the guards ask about a version. */
+export async function loadFacts(
+  run: RunQuery,
+  tenant: TenantId,
+  version: ContractVersion,
+  nowMs: number,
+): Promise<VersionFacts> {
+  const { contract, number, state, sha256, model, verdict, baseNumber, breakGlassUntil } = version
+  const deploying = await versionsIn(run, tenant, contract, ['deploying'])
+  const force = await versionInForce(run, tenant, contract)
+  const signOffs = await signOffsOf(run, tenant, version)
+  const { deployUnverified } = await readLifeCycleSettings(run, tenant)
+  return {
+    ...{ state, sha256, nowMs, stepProblem: undefined },
+    author: personOf(version.createdBy),
+    signOffs: signOffs.map(({ by, ...one }) => ({ ...one, by: personOf(by) })),
+    // Without a verdict it is not known, so somebody must look.
+    needsSignOff: verdict === undefined || verdict.breaking || verdict.loosens_access,
+    needsSecond: model.secondApproval,
+    otherDeploying: deploying.some((one) => one.number !== number),
+    baseHolds: (force?.number ?? 0) === baseNumber,
+    breakGlassUntilMs: breakGlassUntil?.getTime(),
+    // Nothing runs the checks of a deployment yet.
+    mayActivate: deployUnverified,
+  }
+}
+
+/** The sign-offs that a version still needs, where it waits for some. */
+export function waitsFor(facts: VersionFacts): readonly ('first' | 'second')[] {
+  return facts.state === 'proposed' ? missingSignOffs(facts) : []
+}
+
+function stepProblemOf(
+  base: ContractVersion | undefined,
+  { version }: ContractVersion,
+  { step: wanted, because }: ChangeVerdict,
+): string | undefined {
+  if (parseVersion(version) === undefined)
+    return `The version ${version} is no version number of one to three parts`
+  if (base === undefined || parseVersion(base.version) === undefined) return undefined
+  const step = stepBetween(base.version, version)
+  if (step === undefined)
+    return `The version ${version} is not greater than ${base.version}, which is in force`
+  if (isEnough(step, wanted)) return undefined
+  const why = because === undefined ? '' : `: ${sentence(because)}`
+  return `From ${base.version} the version must take a ${wanted} step, not ${step}${why}`
+}

@@ -1,0 +1,254 @@
+/** Declares the operations on the versions of contracts and their life cycle. */
+
+import { pageRequest, pageView } from '../../http/page-view.ts'
+import { readBodyOf } from '../../http/read-body.ts'
+import {
+  anyObject,
+  described,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  ordinal,
+  pageInput,
+  pageOf,
+  text,
+  time,
+} from '../../http/schemas.ts'
+import { limits } from '../../limits.ts'
+import { listMoves, readLifeCycleSettings, saveLifeCycleSettings } from '../../store/contract/life-cycle.ts'
+import { documentOf, type RunQuery } from '../../store/contract/versions.ts'
+import { changeContracts } from '../change.ts'
+import { verdictSchema } from '../classify/verdict-view.ts'
+import { sendDocument } from '../document/export-document.ts'
+import { documentPath } from '../document/operations.ts'
+import { contentTypes, formatOfBody, idOf, readContractDocument } from '../document/read.ts'
+import { changeOf, contractsPath, operation } from '../parts.ts'
+import { addDraft } from './add-version.ts'
+import { moveVersion, signVersion } from './move-version.ts'
+import { listVersions, moveView, needVersion, showVersion, versionView } from './show-version.ts'
+import { moves, versionStates } from './state-machine.ts'
+
+const tag = 'contracts'
+const versionsPath = `${documentPath}/versions` as const
+const versionPath = `${versionsPath}/{number}` as const
+const yamlOrJson = Object.values(contentTypes)
+const capability = 'contracts'
+/** A version holds the text of row filters, which readers do not see. */
+const overseeing = { scope: 'read', roles: ['steward', 'administrator'], capability } as const
+/** The guard of each move says who may make it. */
+const writing = { scope: 'admin', capability } as const
+
+const summary = {
+  id: text,
+  number: described(ordinal, 'rises by one with each version'),
+  version: described(text, 'as the document says'),
+  sha256: text,
+  state: oneOf(versionStates),
+  unverified: described(flag, 'whether it came in force without checks'),
+  author: described(text, 'subject'),
+  created_at: time,
+}
+const version = object({
+  ...summary,
+  verdict: maybe(described(verdictSchema, 'what was found when it was proposed')),
+  waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
+  break_glass_until: maybe(time),
+  sign_offs: list(
+    object({ level: oneOf(['first', 'second']), sha256: text, by: text, at: time, comment: maybe(text) }),
+  ),
+})
+const named = { id: text, number: ordinal }
+const noVersion = { not_found: 'The contract has no such version.' }
+const guarded = {
+  ...noVersion,
+  conflict:
+    'The version’s state, a missing sign-off, or another version forbids it; `error.message` says which.',
+  unprocessable: 'The version number takes too small a step, or what it declares cannot be put in force.',
+}
+const settings = object({ deploy_unverified: described(flag, 'versions may become active without checks') })
+
+export const lifeCycleOperations = [
+  operation({
+    name: 'add_contract_version',
+    tag,
+    summary: 'Adds a version as a draft, which governs nothing',
+    method: 'POST',
+    path: versionsPath,
+    access: writing,
+    input: object({ id: text }),
+    media: { request: yamlOrJson },
+    output: object(summary),
+    status: 201,
+    faults: {
+      bad_request: 'The content type is missing or malformed.',
+      unprocessable: 'The document is refused; see `error.problems`.',
+      payload_too_large: `The document is larger than ${limits.contractDocumentBytesMax} bytes.`,
+      conflict: 'A table is under another contract.',
+    },
+    respond: async (context) => {
+      const { parts, request, again } = context
+      const format = formatOfBody(request)
+      const { bytes } = await readBodyOf(request, limits.contractDocumentBytesMax, again)
+      const read = await readContractDocument(parts.codec, idOf(request, versionsPath), {
+        kind: 'read',
+        bytes,
+        format,
+      })
+      return Response.json(versionView(await addDraft(await changeOf(context), read, format)), {
+        status: 201,
+      })
+    },
+  }),
+  operation({
+    name: 'list_contract_versions',
+    tag,
+    summary: 'A contract’s versions, newest first',
+    method: 'GET',
+    path: versionsPath,
+    access: overseeing,
+    input: object({ id: text, ...pageInput }),
+    output: pageOf(object(summary)),
+    run: ({ parts, caller }, { id, ...page }) =>
+      listVersions(parts.store, caller.tenant, id, pageRequest(page)),
+  }),
+  operation({
+    name: 'get_contract_version',
+    tag,
+    summary: 'A version: state, what it would change, sign-offs, and what it waits for',
+    method: 'GET',
+    path: versionPath,
+    access: overseeing,
+    input: object(named),
+    output: version,
+    faults: noVersion,
+    run: ({ parts, caller }, { id, number }) =>
+      showVersion(parts.store, caller.tenant, { contract: id, number }, parts.clock.now()),
+  }),
+  operation({
+    name: 'get_contract_version_document',
+    tag,
+    summary: 'The document of a version: its bytes as received, unless another form is asked for',
+    method: 'GET',
+    path: `${versionPath}/document`,
+    access: overseeing,
+    input: object(named),
+    headers: { Accept: { description: 'application/yaml or application/json; default: as received' } },
+    media: { response: yamlOrJson },
+    status: 200,
+    faults: {
+      ...noVersion,
+      not_acceptable: 'The document cannot be had in that format.',
+      unprocessable: 'That version of the standard has no word for a field; see `error.problems`.',
+    },
+    respond: async ({ parts, caller, request }) => {
+      const run: RunQuery = (statement, params) => parts.store.tenantQuery(caller.tenant, statement, params)
+      const found = await needVersion(run, caller.tenant, request, `${versionPath}/document`)
+      return await sendDocument(parts.codec, found, await documentOf(run, caller.tenant, found), request)
+    },
+  }),
+  operation({
+    name: 'move_contract_version',
+    tag,
+    summary: 'Moves a version through its life cycle, and makes the moves that follow by themselves',
+    method: 'POST',
+    path: `${versionPath}/moves`,
+    access: writing,
+    input: object({
+      ...named,
+      move: oneOf(moves.filter((move) => move !== 'approve' && move !== 'activate')),
+      reason: maybe(described(nonEmpty, 'required for break_glass, reject, cancel, deprecate and retire')),
+    }),
+    output: version,
+    faults: { ...guarded, forbidden: 'The move is for another role, or not for the author.' },
+    run: async (context, { id, number, move, reason }) => {
+      const { parts, caller } = context
+      const name = { contract: id, number }
+      await moveVersion(parts, await changeOf(context), name, { move, reason })
+      return await showVersion(parts.store, caller.tenant, name, parts.clock.now())
+    },
+  }),
+  operation({
+    name: 'sign_contract_version',
+    tag,
+    summary: 'Signs a proposed version; the last sign-off that it needs approves it',
+    method: 'POST',
+    path: `${versionPath}/sign-offs`,
+    access: { scope: 'admin', roles: ['steward', 'administrator'], capability },
+    input: object({
+      ...named,
+      sha256: described(nonEmpty, 'of the document that is signed'),
+      comment: maybe(nonEmpty),
+    }),
+    output: version,
+    faults: { ...noVersion, conflict: 'It is not proposed, is signed, or has another document.' },
+    run: async (context, { id, number, sha256, comment }) => {
+      const { parts, caller } = context
+      const name = { contract: id, number }
+      await signVersion(parts, await changeOf(context), name, { sha256, comment })
+      return await showVersion(parts.store, caller.tenant, name, parts.clock.now())
+    },
+  }),
+  operation({
+    name: 'list_contract_moves',
+    tag,
+    summary: 'Every move of a contract’s versions, newest first',
+    method: 'GET',
+    path: `${documentPath}/moves`,
+    access: overseeing,
+    input: object({ id: text, ...pageInput }),
+    output: pageOf(
+      object({
+        number: ordinal,
+        sha256: text,
+        move: text,
+        from: maybe(text),
+        to: text,
+        auto: described(flag, 'whether it followed by itself'),
+        reason: maybe(text),
+        by: described(text, 'subject'),
+        actor: anyObject,
+        at: time,
+      }),
+    ),
+    run: async ({ parts, caller }, { id, ...page }) =>
+      pageView(await listMoves(parts.store, caller.tenant, id, pageRequest(page)), moveView),
+  }),
+  operation({
+    name: 'get_life_cycle_settings',
+    tag,
+    summary: 'The tenant’s settings of the life cycle',
+    method: 'GET',
+    path: `${contractsPath}/life-cycle-settings`,
+    access: overseeing,
+    output: settings,
+    run: async ({ parts, caller }) => {
+      const run: RunQuery = (statement, params) => parts.store.tenantQuery(caller.tenant, statement, params)
+      const { deployUnverified } = await readLifeCycleSettings(run, caller.tenant)
+      return { deploy_unverified: deployUnverified }
+    },
+  }),
+  operation({
+    name: 'put_life_cycle_settings',
+    tag,
+    summary: 'Saves the tenant’s settings of the life cycle',
+    method: 'PUT',
+    path: `${contractsPath}/life-cycle-settings`,
+    access: { scope: 'admin', roles: ['steward', 'administrator'], capability },
+    input: settings,
+    run: async (context, { deploy_unverified: deployUnverified }) => {
+      const on = await changeOf(context)
+      const made = {
+        action: 'put-life-cycle-settings',
+        subject: {},
+        value: { deploy_unverified: deployUnverified },
+      } as const
+      await changeContracts(on, made, async (tx) => {
+        await saveLifeCycleSettings(tx, on.tenant, { deployUnverified })
+        return []
+      })
+    },
+  }),
+]

@@ -1,0 +1,188 @@
+/** Stores moves and sign-offs of contract versions, and what the guards ask for. Moves and sign-offs only append. */
+
+import type { Actor } from '../../core/administration.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { storableJson, storableText } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+import type { ContractVersion, RunQuery } from './versions.ts'
+
+export interface NewMove {
+  readonly move: string
+  /** Undefined for the import that made the version. */
+  readonly from: string | undefined
+  readonly to: string
+  /** Whether it followed by itself from what was found. */
+  readonly auto: boolean
+  readonly reason?: string | undefined
+  readonly by: Actor
+}
+
+type Named = Pick<ContractVersion, 'contract' | 'number' | 'sha256'>
+
+/** Gives a version another state and appends the move. @throws Fault `conflict` where two would be in force */
+export async function recordMove(tx: Tx, tenant: TenantId, version: Named, made: NewMove): Promise<void> {
+  const { contract, number, sha256 } = version
+  const { move, from, to, auto, reason, by } = made
+  await tx.query(
+    'update svc.contract_version set state = $4 where tenant_id = $1 and contract_id = $2 and number = $3::int',
+    [tenant, contract, number, to],
+  )
+  await tx.query(
+    `insert into svc.contract_move (tenant_id, contract_id, number, sha256, move, from_state, to_state, auto, reason,
+       actor_sub, actor)
+     values ($1, $2, $3::int, decode($4, 'hex'), $5, $6, $7, $8::bool, $9, $10, $11::text::jsonb)`,
+    [
+      ...[tenant, contract, number, sha256, move, from ?? null, to, auto],
+      ...[reason === undefined ? null : storableText(reason), by.sub, storableJson(by)],
+    ],
+  )
+}
+
+export interface StoredSignOff {
+  readonly level: 'first' | 'second'
+  /** Hex, of the document that was signed. */
+  readonly sha256: string
+  readonly at: Date
+  readonly comment: string | undefined
+  readonly by: Actor
+}
+
+/** Appends a sign-off. */
+export async function addSignOff(
+  tx: Tx,
+  tenant: TenantId,
+  { contract, number, sha256 }: Named,
+  { level, comment, by }: Pick<StoredSignOff, 'level' | 'comment' | 'by'>,
+): Promise<void> {
+  await tx.query(
+    `insert into svc.contract_sign_off (tenant_id, contract_id, number, sha256, level, comment, actor_sub, actor)
+     values ($1, $2, $3::int, decode($4, 'hex'), $5, $6, $7, $8::text::jsonb)`,
+    [
+      ...[tenant, contract, number, sha256, level],
+      ...[comment === undefined ? null : storableText(comment), by.sub, storableJson(by)],
+    ],
+  )
+}
+
+/** The sign-offs of a version, in their order. */
+export async function signOffsOf(
+  run: RunQuery,
+  tenant: TenantId,
+  { contract, number }: Pick<Named, 'contract' | 'number'>,
+): Promise<readonly StoredSignOff[]> {
+  const rows = await run<{
+    level: 'first' | 'second'
+    sha256: string
+    at: Date
+    comment: string | null
+    actor: Actor
+  }>(
+    `select level, encode(sha256, 'hex') as sha256, at, comment, actor from svc.contract_sign_off
+     where tenant_id = $1 and contract_id = $2 and number = $3::int order by sign_off_seq`,
+    [tenant, contract, number],
+  )
+  return rows.map(({ comment, actor, ...same }) => ({ ...same, comment: comment ?? undefined, by: actor }))
+}
+
+export interface RecordedMove extends Omit<NewMove, 'by'> {
+  readonly number: number
+  readonly sha256: string
+  readonly at: Date
+  readonly by: Actor
+}
+
+/** The moves of a contract's versions, newest first. @throws Fault `bad_request` for a bad page token */
+export async function listMoves(
+  store: Store,
+  tenant: TenantId,
+  contract: string,
+  page: PageRequest,
+): Promise<Page<RecordedMove>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<{
+    move_seq: string
+    number: number
+    sha256: string
+    at: Date
+    move: string
+    from_state: string | null
+    to_state: string
+    auto: boolean
+    reason: string | null
+    actor: Actor
+  }>(
+    tenant,
+    `select move_seq, number, encode(sha256, 'hex') as sha256, at, move, from_state, to_state, auto, reason, actor
+     from svc.contract_move
+     where tenant_id = $1 and contract_id = $2 and ($3::int8 is null or move_seq < $3)
+     order by move_seq desc limit $4::int`,
+    [tenant, storableText(contract), afterCount(page) ?? null, limit + 1],
+  )
+  const found = toPage(rows, limit, (row) => row.move_seq)
+  return {
+    ...found,
+    items: found.items.map(({ move, number, sha256, at, from_state, to_state, auto, reason, actor }) => ({
+      ...{ move, number, sha256, at, auto, by: actor, to: to_state },
+      from: from_state ?? undefined,
+      reason: reason ?? undefined,
+    })),
+  }
+}
+
+/** Writes what was found of a proposal, and the number of the version in force that it was compared with. */
+export async function saveVerdict(
+  tx: Tx,
+  tenant: TenantId,
+  { contract, number }: Named,
+  verdict: object,
+  baseNumber: number,
+): Promise<void> {
+  await tx.query(
+    `update svc.contract_version set verdict = $4::text::jsonb, base_number = $5::int
+     where tenant_id = $1 and contract_id = $2 and number = $3::int`,
+    [tenant, contract, number, storableJson(verdict), baseNumber],
+  )
+}
+
+/** Writes until when an approval by break-glass may be deployed. */
+export async function saveBreakGlass(
+  tx: Tx,
+  tenant: TenantId,
+  { contract, number }: Named,
+  until: Date,
+): Promise<void> {
+  await tx.query(
+    `update svc.contract_version set break_glass_until = $4
+     where tenant_id = $1 and contract_id = $2 and number = $3::int`,
+    [tenant, contract, number, until],
+  )
+}
+
+export interface LifeCycleSettings {
+  /** Whether a version may become active without checks. */
+  readonly deployUnverified: boolean
+}
+
+/** The tenant's settings of the life cycle. */
+export async function readLifeCycleSettings(run: RunQuery, tenant: TenantId): Promise<LifeCycleSettings> {
+  const [row] = await run<{ deploy_unverified: boolean }>(
+    'select deploy_unverified from svc.contract_setting where tenant_id = $1',
+    [tenant],
+  )
+  return { deployUnverified: row?.deploy_unverified === true }
+}
+
+/** Saves the tenant's settings of the life cycle. */
+export async function saveLifeCycleSettings(
+  tx: Tx,
+  tenant: TenantId,
+  { deployUnverified }: LifeCycleSettings,
+): Promise<void> {
+  await tx.query(
+    `insert into svc.contract_setting (tenant_id, deploy_unverified) values ($1, $2::bool)
+     on conflict (tenant_id) do update set deploy_unverified = excluded.deploy_unverified`,
+    [tenant, deployUnverified],
+  )
+}
