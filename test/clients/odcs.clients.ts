@@ -74,7 +74,7 @@ async function lint(name: string, bytes: Uint8Array): Promise<unknown> {
 }
 
 describe('the examples of the standard', () => {
-  test('go in and come out byte for byte', () => {
+  test('odcs: examples of the standard go in and come out byte for byte', () => {
     expect(examples.length).toBeGreaterThan(1)
     for (const example of examples) {
       const bytes = readFileSync(join(directory, example))
@@ -82,7 +82,7 @@ describe('the examples of the standard', () => {
     }
   })
 
-  test('are accepted by datacontract lint as they are exported, edited and as JSON', async () => {
+  test('odcs: documents are accepted by datacontract lint as they are exported, edited and as JSON', async () => {
     const texts = [...examples.map((example) => readFileSync(join(directory, example))), encode(orders)]
     for (const [index, bytes] of texts.entries()) {
       const edits = [{ op: 'replace', path: '/version', value: '9.0.0' }] as const
@@ -102,7 +102,7 @@ describe('the examples of the standard', () => {
 })
 
 describe('datacontract breaking', () => {
-  test('is asked about a hundred pairs', () => {
+  test('odcs: datacontract breaking is asked about a hundred pairs', () => {
     expect(pairs.length).toBeGreaterThanOrEqual(100)
   })
 

@@ -54,14 +54,20 @@ const declared = {
 describe('what a contract declares', () => {
   test('is returned unchanged, to readers too, and goes with the contract', async () => {
     expect((await put(declared)).status).toBe(204)
-    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', ...declared })
+    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', unverified: true, ...declared })
     expect(await contract(service.owner.secret)).toEqual(await contract())
     expect((await request('PUT', orders, { id: 'o', version: 2, description: 'Orders' })).status).toBe(204)
-    expect(await contract()).toEqual({ id: 'o', version: 2, state: 'active', description: 'Orders' })
+    expect(await contract()).toEqual({
+      id: 'o',
+      version: 2,
+      state: 'active',
+      unverified: true,
+      description: 'Orders',
+    })
     expect((await put(declared)).status).toBe(204)
     expect((await request('DELETE', orders)).status).toBe(204)
     expect((await put({})).status).toBe(204)
-    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active' })
+    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', unverified: true })
   })
 
   test('is part of the record of changes', async () => {
@@ -95,13 +101,19 @@ describe('what a contract declares', () => {
   test('of a foreign tenant’s table of the same name is its own', async () => {
     await put(declared)
     expect((await put({ description: 'theirs' }, foreign)).status).toBe(204)
-    expect(await contract(foreign)).toEqual({ id: 'o', version: 1, state: 'active', description: 'theirs' })
+    expect(await contract(foreign)).toEqual({
+      id: 'o',
+      version: 1,
+      state: 'active',
+      unverified: true,
+      description: 'theirs',
+    })
     expect((await put({ properties: [{ name: 'secret' }] })).status).toBe(422)
     // Where this tenant has columns, a foreign one has no table: nothing tells it so.
     expect(
       (await put({ relationships: [{ from: 'orders.secret', to: 'customers.nothing' }] }, foreign)).status,
     ).toBe(204)
-    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', ...declared })
+    expect(await contract()).toEqual({ id: 'o', version: 1, state: 'active', unverified: true, ...declared })
   })
 
   test('may name a table that was never committed to', async () => {

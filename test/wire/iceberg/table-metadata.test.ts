@@ -38,6 +38,7 @@ describe('committedTable', () => {
   test('gives the current snapshot and schema', () => {
     expect(committedTable(load(result(table)))).toEqual({
       metadataLocation: 's3://b/t/2.json',
+      previousLocation: 's3://b/t/1.json',
       tableUuid: '9c12d441-03fe-4693-9a96-a0705ddf69c1',
       snapshot: {
         snapshotId: 12n,
