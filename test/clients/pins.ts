@@ -274,6 +274,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     seconds: 600,
     anyCatalog: true,
   },
+  /** The machine's own Go builds the client; its modules are pinned in go.sum. */
+  go: {
+    file: 'go.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest'],
+    quick: false,
+    seconds: 600,
+  },
   /** The machine's own Java runs the client: it needs a compiler. */
   java: {
     file: 'java.clients.ts',
