@@ -136,7 +136,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
     const call = (name: string, ...params: string[]) =>
       callFunction(link, 10_000, name, [tenantAt(0), ...params])
     const empty = ['{}', '{}', '{}', '', '']
-    expect(await call('load_policies', 'x')).not.toEqual([])
+    expect(await call('load_policies', 'x', '[]')).not.toEqual([])
     expect(await failure(call('record_verdict', '{}', ...empty))).toBe('internal')
     expect(await failure(call('record_verdict', 'no json', ...empty))).toBe('internal')
     const [after] = await state()
