@@ -7,9 +7,8 @@ import { Type } from '@sinclair/typebox'
 import { classes } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
 import { operationsOf } from '../http/declare.ts'
-import { pageRequest } from '../http/page-view.ts'
+import { tablePageRequest } from '../http/page-view.ts'
 import {
-  filteredTable,
   maybe,
   object,
   oneOf,
@@ -79,10 +78,8 @@ export const detectionOperations = [
     access: reading,
     input: object({ ...tableFilter, state: maybe(oneOf(runStates)), ...pageInput }),
     output: pageOf(runSchema),
-    run: ({ parts, caller }, { state, limit, page_token, ...table }) => {
-      const filter = { state, ...pageRequest({ limit, page_token }), table: filteredTable(table) }
-      return listDetectionRuns(parts.store, caller.tenant, filter)
-    },
+    run: ({ parts, caller }, { state, ...page }) =>
+      listDetectionRuns(parts.store, caller.tenant, { state, ...tablePageRequest(page) }),
   }),
   operation({
     name: 'get_detection_run',
@@ -115,8 +112,7 @@ export const detectionOperations = [
     run: ({ parts, caller }, { run, confidence_min, namespace, table, limit, page_token, ...filter }) =>
       listDetectionFindings(parts.store, caller.tenant, {
         ...filter,
-        ...pageRequest({ limit, page_token }),
-        table: filteredTable({ namespace, table }),
+        ...tablePageRequest({ namespace, table, limit, page_token }),
         runId: run,
         confidenceMin: confidence_min,
       }),

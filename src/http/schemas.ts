@@ -102,17 +102,17 @@ export const tableFilter = {
   table: maybe(described(nonEmpty, 'goes with `namespace`')),
 }
 
+/** The members of a request that {@link tableFilter} declares. */
+export interface TableFilterInput {
+  readonly namespace?: readonly string[] | undefined
+  readonly table?: string | undefined
+}
+
 /**
  * The table that a filter names.
  * @throws Fault `bad_request` where one of the two is missing
  */
-export function filteredTable({
-  namespace,
-  table,
-}: {
-  namespace?: readonly string[] | undefined
-  table?: string | undefined
-}): TableRef | undefined {
+export function filteredTable({ namespace, table }: TableFilterInput): TableRef | undefined {
   if (namespace === undefined && table === undefined) return undefined
   if (namespace !== undefined && table !== undefined) return { namespace, name: table }
   throw new Fault('bad_request', '`namespace` and `table` name a table together: give both, or neither.')

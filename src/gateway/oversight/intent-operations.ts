@@ -3,10 +3,9 @@
 import { Type } from '@sinclair/typebox'
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
-import { pageRequest, pageView } from '../../http/page-view.ts'
+import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
-  filteredTable,
   list,
   maybe,
   nonEmpty,
@@ -60,14 +59,8 @@ export const intentOperations = [
     access: reading,
     input: { ...tableFilter, ...pageInput },
     output: pageOf(object(members)),
-    run: async ({ parts, tenant }, { namespace, table, limit, page_token }) =>
-      pageView(
-        await listIntents(parts.store, tenant, {
-          ...pageRequest({ limit, page_token }),
-          table: filteredTable({ namespace, table }),
-        }),
-        intentView,
-      ),
+    run: async ({ parts, tenant }, page) =>
+      pageView(await listIntents(parts.store, tenant, tablePageRequest(page)), intentView),
   }),
   pair({
     name: 'show_intent',

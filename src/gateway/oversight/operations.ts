@@ -5,10 +5,9 @@ import { Fault } from '../../base/fault.ts'
 import { decisions } from '../../core/decision.ts'
 import { policyKinds, policyModes } from '../../core/policy.ts'
 import { operationsOf } from '../../http/declare.ts'
-import { pageRequest, pageView } from '../../http/page-view.ts'
+import { pageRequest, pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
-  filteredTable,
   maybe,
   nonEmpty,
   object,
@@ -120,14 +119,10 @@ const audit = [
     access: reading,
     input: { ...tableFilter, decision: maybe(oneOf(decisions)), ...pageInput },
     output: pageOf(decisionSchema),
-    run: async ({ parts, tenant }, { namespace, table: name, decision, limit, page_token }) => {
-      const table = filteredTable({ namespace, table: name })
-      const page = await listAudit(parts.store, tenant, {
-        ...pageRequest({ limit, page_token }),
-        ...(table && { table }),
-        ...(decision && { decision }),
-      })
-      return pageView(page, decisionView)
+    run: async ({ parts, tenant }, { decision, ...asked }) => {
+      const { table, ...page } = tablePageRequest(asked)
+      const filter = { ...page, ...(table && { table }), ...(decision && { decision }) }
+      return pageView(await listAudit(parts.store, tenant, filter), decisionView)
     },
   }),
   pair({

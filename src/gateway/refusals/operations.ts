@@ -1,10 +1,9 @@
 /** Declares the lists of refused changes: those that a policy denied, and those that got no verdict. */
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
-import { pageRequest } from '../../http/page-view.ts'
+import { tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
-  filteredTable,
   list,
   maybe,
   nonEmpty,
@@ -57,10 +56,6 @@ export const refusalOperations = pair({
     ...pageInput,
   },
   output: pageOf(refusal),
-  run: ({ parts, tenant }, { request_id, namespace, table, limit, page_token }) =>
-    listRefusedChanges(parts.store, tenant, {
-      ...pageRequest({ limit, page_token }),
-      requestId: request_id,
-      table: filteredTable({ namespace, table }),
-    }),
+  run: ({ parts, tenant }, { request_id: requestId, ...page }) =>
+    listRefusedChanges(parts.store, tenant, { ...tablePageRequest(page), requestId }),
 })

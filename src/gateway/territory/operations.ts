@@ -6,10 +6,9 @@ import { catalogOf } from '../../core/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { territoryKinds, territoryModes } from '../../core/territory-owner.ts'
-import { pageRequest, pageView } from '../../http/page-view.ts'
+import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
-  filteredTable,
   list,
   maybe,
   nonEmpty,
@@ -119,12 +118,9 @@ export const territoryOperations = [
         dropped_at: maybe(described(time, 'since when the table is known to be gone')),
       }),
     ),
-    run: async ({ parts, tenant }, { namespace, table, limit, page_token }) =>
+    run: async ({ parts, tenant }, page) =>
       pageView(
-        await listTerritory(parts.store, tenant, {
-          ...pageRequest({ limit, page_token }),
-          table: filteredTable({ namespace, table }),
-        }),
+        await listTerritory(parts.store, tenant, tablePageRequest(page)),
         ({ tableUuid, droppedAt, ...held }) => ({ ...held, table_uuid: tableUuid, dropped_at: droppedAt }),
       ),
   }),
@@ -149,12 +145,9 @@ export const territoryOperations = [
         seen: wholeNumber,
       }),
     ),
-    run: async ({ parts, tenant }, { namespace, table, limit, page_token }) =>
+    run: async ({ parts, tenant }, page) =>
       pageView(
-        await listConflicts(parts.store, tenant, {
-          ...pageRequest({ limit, page_token }),
-          table: filteredTable({ namespace, table }),
-        }),
+        await listConflicts(parts.store, tenant, tablePageRequest(page)),
         ({ foundAt, lastSeenAt, ...conflict }) => ({
           ...conflict,
           found_at: foundAt,
