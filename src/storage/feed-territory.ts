@@ -11,7 +11,7 @@ import {
   type FoundConflict,
 } from '../store/territory/territory-rows.ts'
 import type { NamedLocation } from '../wire/iceberg/named-locations.ts'
-import { claimOf, folderOf, isCovered, placeLocation } from './place-locations.ts'
+import { claimOf, conflictOf, isCovered, placeLocation } from './place-locations.ts'
 
 export interface FedTable {
   readonly owner: TerritoryOwner & { readonly credentialId: string }
@@ -29,29 +29,22 @@ export function lackingOf(
 ): { readonly prefixes: readonly ClaimedPrefix[]; readonly conflicts: readonly FoundConflict[] } | undefined {
   const own = found?.rows.filter((row) => isOwn(row, owner)) ?? []
   // A row that was taken before the table was seen lacks its uuid.
-  const seen = own.filter(({ tableUuid, kind }) => tableUuid === owner.tableUuid || kind === 'granted')
+  const seen = prefixesOf(
+    own.filter(({ tableUuid, kind }) => tableUuid === owner.tableUuid || kind === 'granted'),
+  )
   const prefixes: ClaimedPrefix[] = []
   const conflicts: FoundConflict[] = []
   for (const placed of folders.map(placeLocation)) {
-    if (
-      placed.path !== undefined &&
-      isCovered(
-        seen.map(({ prefix }) => prefix),
-        placed.path,
-      )
-    )
-      continue
+    if (placed.path !== undefined && isCovered(seen, placed.path)) continue
     const claim = claimOf(placed, owner.table, owner.tableUuid)
     if (typeof claim !== 'string') prefixes.push(claim)
-    else if (placed.path === undefined || !isCovered([...prefixes.map(({ prefix }) => prefix)], placed.path))
-      conflicts.push({
-        prefix: placed.path === undefined ? placed.text.slice(0, 1000) : folderOf(placed.path),
-        reason: placed.path === undefined ? 'malformed' : 'unowned',
-        owner: undefined,
-      })
+    else if (placed.path === undefined || !isCovered(prefixesOf(prefixes), placed.path))
+      conflicts.push(conflictOf(placed, undefined))
   }
   return prefixes.length === 0 && conflicts.length === 0 ? undefined : { prefixes, conflicts }
 }
+
+const prefixesOf = (rows: readonly { readonly prefix: string }[]) => rows.map(({ prefix }) => prefix)
 
 /**
  * Feeds the index with a table as its catalog shows it. What is another table's stays that table's, and is listed.

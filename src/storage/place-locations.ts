@@ -1,7 +1,8 @@
 /** Gives locations that metadata names their canonical place, and decides which of them can be a table's territory. */
 
 import { type TableRef, tableName } from '../core/table-ref.ts'
-import type { ClaimedPrefix } from '../store/territory/territory-rows.ts'
+import type { TerritoryRow } from '../core/territory-owner.ts'
+import type { ClaimedPrefix, FoundConflict } from '../store/territory/territory-rows.ts'
 import type { NamedLocation } from '../wire/iceberg/named-locations.ts'
 import { ancestorsOf, canonicalPath, canonicalPrefix, isWithin } from './canonical-path.ts'
 
@@ -16,6 +17,8 @@ export interface PlacedLocation {
 }
 
 const prefixBytesMax = 2000
+/** Characters of a location that are shown or kept where it has no canonical form. */
+export const shownCharsMax = 1000
 
 /** A location with its canonical text. */
 export function placeLocation({ use, text }: NamedLocation): PlacedLocation {
@@ -36,6 +39,22 @@ export function isCovered(prefixes: readonly string[], path: string): boolean {
 /** The folder of a canonical path; a prefix is its own. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/') + 1)
+}
+
+/** The row that a location lies in, of those of other tables. A derived row shares its source's files. */
+export function rowAround(
+  { path }: PlacedLocation,
+  others: readonly TerritoryRow[],
+): TerritoryRow | undefined {
+  if (path === undefined) return undefined
+  return others.find(({ prefix, kind }) => kind !== 'derived' && isCovered([prefix], path))
+}
+
+/** A location outside a table's territory as a conflict. @param row of the table that it belongs to, if any */
+export function conflictOf({ path, text }: PlacedLocation, row: TerritoryRow | undefined): FoundConflict {
+  if (path === undefined)
+    return { prefix: text.slice(0, shownCharsMax), reason: 'malformed', owner: undefined }
+  return { prefix: folderOf(path), reason: row === undefined ? 'unowned' : 'foreign', owner: row?.table }
 }
 
 /**

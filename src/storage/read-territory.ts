@@ -8,11 +8,11 @@ import type { Territory } from '../core/territory.ts'
 import { isOwn, type TerritoryFound, type TerritoryOwner, territoryOf } from '../core/territory-owner.ts'
 import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { Store } from '../store/store.ts'
-import { claimTerritory, type FoundConflict } from '../store/territory/territory-rows.ts'
+import { claimTerritory } from '../store/territory/territory-rows.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
-import { ancestorsOf, canonicalPath } from './canonical-path.ts'
+import { ancestorsOf } from './canonical-path.ts'
 import { feedTerritory, lackingOf } from './feed-territory.ts'
-import { folderOf } from './place-locations.ts'
+import { conflictOf, folderOf, placeLocation, rowAround } from './place-locations.ts'
 import type { OutsideFile } from './territory-guard.ts'
 
 export type ReadOwner = TerritoryOwner & { readonly credentialId: string }
@@ -49,18 +49,13 @@ export async function noteOutside(
   owner: ReadOwner,
   outside: readonly OutsideFile[],
 ): Promise<void> {
-  const placed = outside.map(({ location }) => {
-    const canonical = canonicalPath(location)
-    return canonical.isClear ? { folder: folderOf(canonical.path) } : { text: location.slice(0, shownMax) }
-  })
-  const ancestors = new Set(placed.flatMap(({ folder }) => (folder === undefined ? [] : ancestorsOf(folder))))
+  const placed = outside.map(({ location }) => placeLocation({ use: 'file', text: location }))
+  const ancestors = new Set(
+    placed.flatMap(({ path }) => (path === undefined ? [] : ancestorsOf(folderOf(path)))),
+  )
   const { territory } = await loadWriteGovernance(store, tenant, owner.table, [...ancestors])
-  const others = territory.rows.filter((row) => row.kind !== 'derived' && !isOwn(row, owner))
-  const conflicts = placed.map(({ folder, text }): FoundConflict => {
-    if (folder === undefined) return { prefix: text ?? '', reason: 'malformed', owner: undefined }
-    const row = others.find(({ prefix }) => folder.startsWith(prefix))
-    return { prefix: folder, reason: row === undefined ? 'unowned' : 'foreign', owner: row?.table }
-  })
+  const others = territory.rows.filter((row) => !isOwn(row, owner))
+  const conflicts = placed.map((one) => conflictOf(one, rowAround(one, others)))
   const byPrefix = [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()]
   await claimTerritory(store, tenant, {
     owner,
@@ -70,5 +65,3 @@ export async function noteOutside(
     conflicts: byPrefix,
   })
 }
-
-const shownMax = 1000

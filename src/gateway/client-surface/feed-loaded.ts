@@ -7,6 +7,7 @@ import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { feedTerritory } from '../../storage/feed-territory.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
+import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
 /** Tables whose last loaded state is in the index, with the location of its metadata file. */
@@ -27,12 +28,11 @@ export async function feedLoaded(
   const location = Buffer.from(members.get('metadata-location') ?? '').toString()
   if (fed.get(key) === location) return
   const metadata = partOf(members.get('metadata'))
-  const uuid = metadata.get('table-uuid')
   const owner = {
     catalog: catalogOf(credential),
     credentialId: credential.id,
     table,
-    tableUuid: typeof uuid === 'string' ? uuid : undefined,
+    tableUuid: tableUuidOf(metadata),
   }
   await feedTerritory(parts.store, tenant, { owner, folders: foldersOf(metadata) }, 'load')
   fed.set(key, location, 1)

@@ -13,6 +13,7 @@ import { lackingOf } from '../../storage/feed-territory.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { claimTerritory, type FoundConflict } from '../../store/territory/territory-rows.ts'
 import { filesOf, foldersOf } from '../../wire/iceberg/named-locations.ts'
+import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { ActionChange } from '../stages/judge-action.ts'
@@ -35,8 +36,7 @@ export async function feedReply(
 ): Promise<Stray | undefined> {
   try {
     const metadata = metadataOf(body)
-    const uuid = metadata.get('table-uuid')
-    const tableUuid = typeof uuid === 'string' && !staged ? uuid : undefined
+    const tableUuid = staged ? undefined : tableUuidOf(metadata)
     const owner = { catalog: catalogOf(credential), credentialId: credential.id, table, tableUuid }
     const files = filesOf(metadata)
     const folders = foldersOf(metadata)

@@ -20,6 +20,7 @@ import { openStorage } from '../../storage/storage.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { type RefMove, refMoves, type SnapshotStep } from '../../wire/iceberg/ref-moves.ts'
+import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
@@ -108,8 +109,7 @@ async function territoryAfter(
   { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   result: JsonObject,
 ): Promise<Pick<Territory, 'prefixes'>> {
-  const uuid = result.get('table-uuid')
-  const tableUuid = typeof uuid === 'string' ? uuid : undefined
+  const tableUuid = tableUuidOf(result)
   const { territory: found } = await loadWriteGovernance(parts.store, tenant, table)
   const { mode, prefixes } = territoryOf(found, { catalog: catalogOf(credential), table, tableUuid })
   if (mode === 'observe') return { prefixes }

@@ -20,10 +20,13 @@ import { ancestorsOf } from '../../storage/canonical-path.ts'
 import { feedTerritory } from '../../storage/feed-territory.ts'
 import {
   claimOf,
+  conflictOf,
   folderOf,
   isCovered,
   type PlacedLocation,
   placeLocation,
+  rowAround,
+  shownCharsMax,
 } from '../../storage/place-locations.ts'
 import {
   type ClaimedPrefix,
@@ -32,6 +35,7 @@ import {
   type TerritoryClaim,
 } from '../../store/territory/territory-rows.ts'
 import { foldersOf, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
+import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { policiesUnavailable } from './verdicts.ts'
@@ -83,12 +87,11 @@ export async function judgeTerritory(
   asked: TerritoryFound,
 ): Promise<TerritoryJudged> {
   const { tenant, table, named } = change
-  const uuid = base?.get('table-uuid')
   const owner = {
     catalog: catalogOf(credential),
     credentialId: credential.id,
     table,
-    tableUuid: typeof uuid === 'string' ? uuid : undefined,
+    tableUuid: base && tableUuidOf(base),
   }
   let found = asked
   if (base !== undefined) {
@@ -111,7 +114,7 @@ export async function judgeTerritory(
   const [first] = problems
   const others = found.rows.filter((row) => !isOwn(row, owner))
   if (first !== undefined && found.mode === 'enforce')
-    return { verdict: denied(table, first, ownerOf(first.placed, others)) }
+    return { verdict: denied(table, first, rowAround(first.placed, others)) }
   if (claims.length === 0 && problems.length === 0) return {}
   const conflicts = strayLocations(named, own, found, owner)
   const { commitId } = change
@@ -138,7 +141,7 @@ export function strayLocations(
 ): readonly FoundConflict[] {
   const others = found.rows.filter((row) => !isOwn(row, owner))
   const conflicts = placesOf(named.map(placeLocation), own, owner).problems.map(({ placed }) =>
-    conflictOf(placed, ownerOf(placed, others)),
+    conflictOf(placed, rowAround(placed, others)),
   )
   return [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()].slice(0, foldersMax)
 }
@@ -181,21 +184,8 @@ function placesOf(
   return { claims, problems }
 }
 
-/** The row of another table that a location lies in. */
-function ownerOf({ path }: PlacedLocation, others: readonly TerritoryRow[]): TerritoryRow | undefined {
-  if (path === undefined) return undefined
-  return others.find(({ prefix, kind }) => kind !== 'derived' && isCovered([prefix], path))
-}
-
-function conflictOf({ path, text }: PlacedLocation, row: TerritoryRow | undefined): FoundConflict {
-  if (path === undefined) return { prefix: text.slice(0, shownMax), reason: 'malformed', owner: undefined }
-  return { prefix: folderOf(path), reason: row === undefined ? 'unowned' : 'foreign', owner: row?.table }
-}
-
-const shownMax = 1000
-
 function denied(table: TableRef, { placed, why }: Problem, row: TerritoryRow | undefined): Verdict {
-  const location = (placed.path ?? placed.text).slice(0, shownMax)
+  const location = (placed.path ?? placed.text).slice(0, shownCharsMax)
   const explanation =
     row === undefined
       ? `${location} is in the territory of no table; a steward can grant its folder to ${tableName(table)}`

@@ -20,7 +20,7 @@ import { eachTenant } from '../../store/tenant/tenants.ts'
 import { beginSweep, dueSweeps, endSweep, noteSweep } from '../../store/territory/sweeps.ts'
 import { territoryTableId } from '../../store/territory/territory-rows.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
-import { parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import { parseLoadTableResult, tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 
 /** Tables in one page of a listing, and tables that are loaded at once. */
 const tablePage = 100
@@ -116,8 +116,7 @@ async function takeTable(
     throw thrown
   }
   const { metadata } = parseLoadTableResult(body)
-  const uuid = metadata.get('table-uuid')
-  const owner = { ...of, table, tableUuid: typeof uuid === 'string' ? uuid : undefined }
+  const owner = { ...of, table, tableUuid: tableUuidOf(metadata) }
   await feedTerritory(store, tenant, { owner, folders: foldersOf(metadata) }, 'sweep')
 }
 

@@ -196,6 +196,12 @@ export function snapshotsOf(metadata: JsonObject): readonly JsonObject[] {
   return reader.optionalObjects(metadata, 'snapshots') ?? []
 }
 
+/** The table's uuid; undefined where the metadata has none that can be read. */
+export function tableUuidOf(metadata: JsonObject): string | undefined {
+  const uuid = metadata.get('table-uuid')
+  return typeof uuid === 'string' ? uuid : undefined
+}
+
 /** The current snapshot's id; absent, null and -1 all mean that there is none. */
 export function currentSnapshotId(metadata: JsonObject): bigint | undefined {
   const id = reader.optionalInteger(metadata, 'current-snapshot-id')
