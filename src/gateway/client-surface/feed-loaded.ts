@@ -1,17 +1,37 @@
-/** Feeds the territory index with the tables that clients load, once for each state of a table. */
+/**
+ * Feeds the territory index with the tables that clients load, once for each state of a table, and says whether the
+ * table's folders are its own.
+ */
 
 import { type JsonObject, jsonObject, parseJson } from '../../base/json.ts'
 import { Lru } from '../../base/lru.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
-import { feedTerritory } from '../../storage/feed-territory.ts'
+import { type TerritoryFound, territoryOf } from '../../core/territory-owner.ts'
+import { type FedTable, feedTerritory } from '../../storage/feed-territory.ts'
+import { isCovered, placeLocation } from '../../storage/place-locations.ts'
+import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
-/** Tables whose last loaded state is in the index, with the location of its metadata file. */
-const fed = new Lru<string, string>(10_000)
+interface LoadedTable extends FedTable {
+  /** Of its metadata file, as the upstream sent it. */
+  readonly location: string
+  /** Whether some folder was another table's, or nobody's, when the state was seen first. */
+  readonly isStray: boolean
+}
+
+/** Tables whose last loaded state is in the index. */
+const fed = new Lru<string, LoadedTable>(10_000)
+
+/** A loaded table, as far as its files are judged. */
+export interface PlacedTable {
+  readonly owner: FedTable['owner']
+  /** Whether the tenant enforces its territory and some folder of the table is outside of the table's. */
+  readonly isOutside: boolean
+}
 
 /**
  * Takes the table's folders, as far as they are nobody else's.
@@ -22,11 +42,17 @@ export async function feedLoaded(
   { parts, tenant, upstream: { credential } }: SurfaceRequest,
   table: TableRef,
   body: Uint8Array,
-): Promise<void> {
+): Promise<PlacedTable> {
   const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
   const members = topLevelMembers(body)
   const location = Buffer.from(members.get('metadata-location') ?? '').toString()
-  if (fed.get(key) === location) return
+  const known = fed.get(key)
+  if (known?.location === location) {
+    if (!known.isStray) return { owner: known.owner, isOutside: false }
+    // A grant or another mode may have come since.
+    const { territory } = await loadWriteGovernance(parts.store, tenant, table)
+    return { owner: known.owner, isOutside: territory.mode === 'enforce' && isStrayIn(known, territory) }
+  }
   const metadata = partOf(members.get('metadata'))
   const owner = {
     catalog: catalogOf(credential),
@@ -34,8 +60,17 @@ export async function feedLoaded(
     table,
     tableUuid: tableUuidOf(metadata),
   }
-  await feedTerritory(parts.store, tenant, { owner, folders: foldersOf(metadata) }, 'load')
-  fed.set(key, location, 1)
+  const loaded = { owner, folders: foldersOf(metadata) }
+  const claimed = await feedTerritory(parts.store, tenant, loaded, 'load')
+  const isStray = claimed !== undefined && isStrayIn(loaded, claimed.found)
+  fed.set(key, { ...loaded, location, isStray }, 1)
+  return { owner, isOutside: isStray && claimed.found.mode === 'enforce' }
+}
+
+/** Whether some folder of a table is outside of its territory, or has no canonical form. */
+function isStrayIn({ owner, folders }: FedTable, found: TerritoryFound): boolean {
+  const { prefixes } = territoryOf(found, owner)
+  return folders.map(placeLocation).some(({ path }) => path === undefined || !isCovered(prefixes, path))
 }
 
 /** The members of table metadata that name folders. The rest, which may be megabytes, is not parsed. */

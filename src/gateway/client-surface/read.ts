@@ -1,7 +1,7 @@
 /** Handles the operations that change nothing. Replies pass as raw bytes, unless they may hold configuration. */
 
 import { Fault } from '../../base/fault.ts'
-import { tableName } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
@@ -92,8 +92,9 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  await feedLoaded(surface, table, loaded.body)
-  const { body, masked } = await discloseReply(loaded.body, tableMembers, disclosure)
+  const { isOutside } = await feedLoaded(surface, table, loaded.body)
+  const shown = isOutside ? { ...disclosure, vended: false } : disclosure
+  const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
   return jsonResponse(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
 }
 
@@ -104,12 +105,14 @@ export async function loadView(surface: SurfaceRequest): Promise<Response> {
   return jsonResponse(200, disclosed.body)
 }
 
-/** loadCredentials, if the catalog vends them and nothing is masked. */
+/** loadCredentials, if the catalog vends them, nothing is masked and the table's folders are its own. */
 export async function loadCredentials(surface: SurfaceRequest): Promise<Response> {
   const { upstream } = surface
   if (!upstream.catalog.capabilities().credentialVending)
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
-  await assertUnmasked(surface)
+  const table = tableRefOf(surface)
+  const { isOutside } = await feedLoaded(surface, table, await assertUnmasked(surface))
+  if (isOutside) throw outsideTerritory(table)
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
   return jsonResponse(200, disclosed.body)
@@ -117,18 +120,30 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
 
 /** Scan planning, only if nothing is masked, because it names the table's files. */
 export async function planScan(surface: SurfaceRequest): Promise<Response> {
-  await assertUnmasked(surface)
+  const loaded = await assertUnmasked(surface)
   if (surface.request.method === 'DELETE') return await passThrough(surface)
-  const disclosure = await disclosureOf(surface, tableRefOf(surface))
-  const { body } = await discloseReply(await completeReply(surface, []), planMembers, disclosure)
+  const table = tableRefOf(surface)
+  const { isOutside } = await feedLoaded(surface, table, loaded)
+  const disclosure = await disclosureOf(surface, table)
+  const shown = isOutside ? { ...disclosure, vended: false } : disclosure
+  const { body } = await discloseReply(await completeReply(surface, []), planMembers, shown)
   return jsonResponse(200, body)
+}
+
+/** The refusal to vend for a table of which some folder is not its own. Names no other table. */
+function outsideTerritory(table: TableRef): Fault {
+  return new Fault(
+    'policy_denied',
+    `policy denied: a folder of ${tableName(table)} is outside of its territory, so no credentials are given out`,
+  )
 }
 
 /**
  * Loads the table, because only the reply to a load shows whether the upstream restricts reading.
+ * @returns the upstream's reply
  * @throws Fault `policy_denied` if a filter or mask applies, or the upstream restricts reading
  */
-async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
+async function assertUnmasked(surface: SurfaceRequest): Promise<Uint8Array> {
   const table = tableRefOf(surface)
   const { masked } = await disclosureOf(surface, table)
   if (masked)
@@ -143,6 +158,7 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<void> {
       'policy_denied',
       `policy denied: the upstream catalog restricts reading ${tableName(table)}, so its files are not given out`,
     )
+  return loaded.body
 }
 
 async function completeReply(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {

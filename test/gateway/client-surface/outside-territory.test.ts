@@ -1,0 +1,267 @@
+/**
+ * The upstream's credentials pass for folders only that belong to the table. With the advisories that Polaris fixed in
+ * 1.4.1, each as a test.
+ */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { operator } from '../../../src/core/administration.ts'
+import { catalogOf } from '../../../src/core/catalog.ts'
+import { findCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { grantTerritory, putTerritoryMode } from '../../../src/store/territory/administer-territory.ts'
+import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'
+import {
+  addTenant,
+  prefix,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../support/service.ts'
+import { messageOf, send } from '../../support/surface.ts'
+import { ancestorsOf, enforceTerritory } from '../../support/territory.ts'
+
+setDefaultTimeout(300_000)
+
+interface Made {
+  readonly location: string
+  readonly properties?: Readonly<Record<string, string>> | undefined
+}
+
+let service: TestService
+let upstream: TestUpstream
+let tenant: TestTenant
+let foreign: TestTenant
+/** The upstream's tables, by name. */
+const made = new Map<string, Made>()
+const delegated = { 'x-iceberg-access-delegation': 'vended-credentials' }
+
+function resultOf(name: string, { location, properties = {} }: Made): object {
+  const keys = { 's3.access-key-id': 'AK', 's3.secret-access-key': 'SK', 's3.session-token': 'ST' }
+  return {
+    'metadata-location': `${location}/metadata/1.json`,
+    metadata: {
+      'format-version': 2,
+      'table-uuid': `9c12d441-03fe-4693-9a96-${name
+        .padEnd(12, '0')
+        .replace(/[^a-f0-9]/g, '0')
+        .slice(0, 12)}`,
+      location,
+      'last-sequence-number': 0,
+      'last-updated-ms': 1,
+      'last-column-id': 0,
+      schemas: [{ 'schema-id': 0, type: 'struct', fields: [] }],
+      'current-schema-id': 0,
+      'partition-specs': [{ 'spec-id': 0, fields: [] }],
+      'default-spec-id': 0,
+      'last-partition-id': 999,
+      'sort-orders': [{ 'order-id': 0, fields: [] }],
+      'default-sort-order-id': 0,
+      properties,
+      snapshots: [],
+    },
+    config: { 'client.region': 'eu-1', ...keys },
+    'storage-credentials': [{ prefix: location, config: keys }],
+  }
+}
+
+beforeAll(async () => {
+  service = await startTestService()
+  upstream = startUpstream(async (request, path) => {
+    if (path.endsWith('/oauth/tokens')) return Response.json({ access_token: 'upstream-token' })
+    const [, name = '', more] = /\/tables\/([^/]+)(\/credentials|\/plan)?$/.exec(path) ?? []
+    if (request.method === 'POST' && path.endsWith('/tables')) {
+      const body = (await request.json()) as {
+        name: string
+        location?: string
+        properties?: Record<string, string>
+      }
+      const table = {
+        location: body.location ?? `s3://lake/secrets/${body.name}`,
+        properties: body.properties,
+      }
+      return Response.json(resultOf(body.name, table))
+    }
+    const table = made.get(name)
+    if (table === undefined) return new Response('{}', { status: 404 })
+    const result = resultOf(name, table) as Record<string, unknown>
+    if (more === undefined) return Response.json(result)
+    const credentials = { 'storage-credentials': result['storage-credentials'] }
+    return Response.json(more === '/plan' ? { status: 'completed', ...credentials } : credentials)
+  })
+  tenant = await addTenant(service.store, 'places', upstream.url.replace(/\/$/, ''))
+  foreign = await addTenant(service.store, 'others', upstream.url.replace(/\/$/, ''))
+  for (const { tenant: id } of [tenant, foreign]) await enforceTerritory(service.store, id)
+  made.set('secrets', { location: 's3://lake/secrets' })
+  made.set('attack', { location: 's3://lake/attack' })
+  for (const name of ['secrets', 'attack']) await load(name)
+})
+afterAll(async () => {
+  await upstream.stop()
+  await service[Symbol.asyncDispose]()
+})
+
+const load = (name: string, of: TestTenant = tenant) =>
+  send(service, 'GET', `/namespaces/n/tables/${name}`, undefined, { tenant: of, headers: delegated })
+const credentials = (name: string, of: TestTenant = tenant) =>
+  send(service, 'GET', `/namespaces/n/tables/${name}/credentials`, undefined, { tenant: of })
+const plan = (name: string) =>
+  send(service, 'POST', `/namespaces/n/tables/${name}/plan`, {}, { tenant, headers: delegated })
+const creation = (name: string, more: object = {}) =>
+  send(
+    service,
+    'POST',
+    '/namespaces/n/tables',
+    { name, schema: { type: 'struct', fields: [] }, ...more },
+    { tenant, headers: delegated },
+  )
+/** Requests that the upstream saw meanwhile, without those of sweeps. */
+async function forwardedBy(work: () => Promise<unknown>): Promise<readonly string[]> {
+  const before = upstream.seen.length
+  await work()
+  return upstream.seen.slice(before).filter((one) => one.startsWith('POST') && !one.includes('oauth'))
+}
+
+describe('a loaded table', () => {
+  test('of which every folder is its own has credentials', async () => {
+    const response = await load('attack')
+    expect(response.status).toBe(200)
+    expect(await response.text()).toContain('"AK"')
+    expect((await credentials('attack')).status).toBe(200)
+    expect(await (await plan('attack')).text()).toContain('"AK"')
+  })
+
+  test.each([
+    ['a location in another table’s territory', { location: 's3://lake/secrets/below' }],
+    ['a location above another table’s', { location: 's3://lake/secrets/..hidden/../secrets' }],
+    ['a location that is a whole bucket', { location: 's3://lake' }],
+    [
+      'a data path in another table’s territory',
+      { location: 's3://lake/d', properties: { 'write.data.path': 's3://lake/secrets/data' } },
+    ],
+    [
+      'a data path that several tables could share',
+      { location: 's3://lake/e', properties: { 'write.data.path': 's3://lake/shared' } },
+    ],
+    [
+      'a metadata path in another table’s territory',
+      { location: 's3://lake/f', properties: { 'write.metadata.path': 's3://lake/secrets/metadata' } },
+    ],
+  ])('with %s has none, each time it is loaded', async (_, table) => {
+    made.set('stray', table)
+    for (let time = 0; time < 2; time++) {
+      const response = await load('stray')
+      expect(response.status).toBe(200)
+      expect(await response.text()).not.toMatch(/"AK"|"SK"|"ST"/)
+    }
+    const planned = await plan('stray')
+    expect([planned.status, await planned.json()]).toEqual([200, { status: 'completed' }])
+    const refused = await credentials('stray')
+    expect(refused.status).toBe(403)
+    const message = await messageOf(refused)
+    expect(message).toContain('a folder of n.stray is outside of its territory')
+    expect(message).not.toContain('secrets')
+  })
+
+  test('has them where another tenant owns the folder: territory is a tenant’s', async () => {
+    made.set('mine', { location: 's3://lake/mine' })
+    await load('mine')
+    made.set('theirs', { location: 's3://lake/mine/below' })
+    expect(await (await load('theirs', foreign)).text()).toContain('"AK"')
+  })
+
+  test('has them as soon as its folder was granted', async () => {
+    made.set('shares', {
+      location: 's3://lake/g',
+      properties: { 'write.data.path': 's3://lake/common' },
+    })
+    expect(await (await load('shares')).text()).not.toContain('"AK"')
+    const credential = await findCatalogCredential(service.store, tenant.tenant, prefix)
+    if (credential === undefined) throw new Error('the tenant has no catalog credential')
+    await grantTerritory(
+      service.store,
+      tenant.tenant,
+      {
+        catalog: catalogOf(credential),
+        credentialId: credential.id,
+        nickname: prefix,
+        table: { namespace: ['n'], name: 'shares' },
+      },
+      { prefix: 's3://lake/common/', ancestors: ancestorsOf('s3://lake/common/') },
+      operator(),
+    )
+    expect(await (await load('shares')).text()).toContain('"AK"')
+  })
+
+  test('has them where the tenant observes, and the conflict is listed', async () => {
+    made.set('seen', { location: 's3://lake/secrets/seen' })
+    await putTerritoryMode(service.store, tenant.tenant, 'observe', operator())
+    expect(await (await load('seen')).text()).toContain('"AK"')
+    await enforceTerritory(service.store, tenant.tenant)
+    expect(await (await load('seen')).text()).not.toContain('"AK"')
+  })
+})
+
+describe('Polaris’s advisory 42809: credentials for a place that was not judged', () => {
+  const places = [
+    ['a location', { location: 's3://lake/secrets/stolen' }],
+    ['a data path', { properties: { 'write.data.path': 's3://lake/secrets/data' } }],
+    ['a metadata path', { properties: { 'write.metadata.path': 's3://lake/secrets/metadata' } }],
+  ] as const
+  for (const staged of [true, false])
+    test.each(places)(`${staged ? 'staged' : 'plain'}, by %s: nothing is forwarded`, async (_, more) => {
+      let response: Response | undefined
+      const forwarded = await forwardedBy(async () => {
+        response = await creation('thief', { location: 's3://lake/thief', ...more, 'stage-create': staged })
+      })
+      expect([response?.status, forwarded]).toEqual([403, []])
+    })
+
+  test('where the upstream chooses another table’s place, its credentials are withheld', async () => {
+    const response = await creation('placed')
+    expect(response.status).toBe(200)
+    expect(await response.text()).not.toMatch(/"AK"|"SK"|"ST"/)
+    expect((await creation('placed_2', { 'stage-create': true })).status).toBe(403)
+  })
+
+  test('a creation at a free place has them', async () => {
+    expect(await (await creation('free', { location: 's3://lake/free' })).text()).toContain('"AK"')
+  })
+})
+
+describe('Polaris’s advisories 42810 and 42811: names that mean something in a policy', () => {
+  test.each(['*', 'a*', '?', '\u0024{aws:username}', "a'b", 'a"b', "') || resource.name.startsWith('"])(
+    'no table, namespace or path is named %s',
+    async (name) => {
+      let statuses: readonly number[] = []
+      const forwarded = await forwardedBy(async () => {
+        const encoded = encodeURIComponent(name)
+        statuses = [
+          (await creation(name)).status,
+          (await load(encoded)).status,
+          (await credentials(encoded)).status,
+          (await send(service, 'POST', `/namespaces/${encoded}/tables`, { name: 't' }, { tenant })).status,
+        ]
+      })
+      expect([statuses, forwarded]).toEqual([[400, 400, 400, 400], []])
+    },
+  )
+})
+
+test('Polaris’s advisory 42812: a commit that changes write.metadata.path alone is judged', async () => {
+  const forwarded = await forwardedBy(async () => {
+    const response = await send(
+      service,
+      'POST',
+      '/namespaces/n/tables/attack',
+      {
+        requirements: [],
+        updates: [
+          { action: 'set-properties', updates: { 'write.metadata.path': 's3://lake/secrets/metadata' } },
+        ],
+      },
+      { tenant },
+    )
+    expect(response.status).toBe(403)
+    expect(await messageOf(response)).toStartWith('policy denied: territory: the location ')
+  })
+  expect(forwarded).toEqual([])
+})
