@@ -158,7 +158,17 @@ async function ready(log: ReadableStream<Uint8Array>): Promise<void> {
   await accepting.promise
 }
 
-const more = ['test/store/contract.test.ts', 'test/gateway/chaos.soak.test.ts']
+/** Run on the embedded store as well, by `npm test` or `test:soak`. */
+const more = [
+  'test/store/contract.test.ts',
+  'test/gateway/chaos.soak.test.ts',
+  'test/store/territory/index-plans.test.ts',
+  'test/store/territory/territory-rows.test.ts',
+  'test/gateway/territory/ring-1.test.ts',
+  'test/gateway/territory/operations.test.ts',
+  'test/server/pgwire/territory.test.ts',
+  'test/detection/territory.test.ts',
+]
 const files = [...new Glob('test/**/*.db.test.ts').scanSync(home), ...more].sort()
 
 async function main(args: readonly string[]): Promise<number> {

@@ -4,6 +4,7 @@
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { readdirSync, readFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -101,13 +102,20 @@ const setMode = (mode: string) =>
     mode,
   ])
 
+const tables = () => dirname(new URL(secret.options.location).pathname)
+
 /** What a writer does who has the catalog's address and may write to the bucket. */
 async function forge(at: DevCatalog, to: string, stolen: StolenLayer | 'metadata'): Promise<void> {
-  const tables = dirname(new URL(secret.options.location).pathname)
-  const location =
+  await register(
+    at,
+    to,
     stolen === 'metadata'
       ? secret.metadataLocation
-      : forgeTable(secret, { tables, from: name, to }, stolen).metadataLocation
+      : forgeTable(secret, { tables: tables(), from: name, to }, stolen).metadataLocation,
+  )
+}
+
+async function register(at: DevCatalog, to: string, location: string | undefined): Promise<void> {
   const send = (path: string, body: object) =>
     fetch(`${at.url}/v1/dev/${path}`, {
       method: 'POST',
@@ -146,6 +154,21 @@ describe('where territory is enforced', () => {
     await forge(second, 'forgez', 'metadata')
     expect(await read(lake.restricted, 'SELECT id, note FROM forgez.t', 'second')).toEqual([
       expect.stringMatching(/^E 42501 /),
+    ])
+  })
+
+  // Threat L of docs/territory.md: detection and lineage answer it.
+  test('a copy of the bytes under another key is read: paths do not show that it is one', async () => {
+    const data = join(tables(), name, 'data')
+    const [file = ''] = readdirSync(data).filter((one) => one.endsWith('.parquet'))
+    const copy = tableInFolder(tables(), 'copied', { fields: secret.options.fields })
+    const bytes = readFileSync(join(data, file))
+    const { metadataLocation } = await copy.append([{ rows: [], bytes, recordCount: 2 }])
+    await register(catalog, 'copied', metadataLocation)
+    expect(await read(lake.restricted, 'SELECT id, note FROM copied.t ORDER BY id')).toEqual([
+      `D 1|${canary}`,
+      `D 2|${canary}`,
+      'C SELECT 2',
     ])
   })
 
