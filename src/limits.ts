@@ -185,6 +185,9 @@ export const limits = {
   contractRelationshipsMax: 100,
   /** Bounds of a contract document: bytes, levels, and expansions of aliases. */
   contractDocumentBytesMax: 1 * MiB,
+  /** Documents that are proposed together, and bytes of that request. */
+  contractProposalsMax: 500,
+  contractProposalsBytesMax: 16 * MiB,
   contractDocumentDepthMax: 64,
   contractDocumentAliasesMax: 100,
   /** Milliseconds that a worker may take for one task on a document. */

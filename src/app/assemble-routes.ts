@@ -13,6 +13,7 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
+import { gitOperations } from '../contract/git/operations.ts'
 import { lifeCycleOperations } from '../contract/lifecycle/operations.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
@@ -47,6 +48,7 @@ const contractOperations = [
   ...tableOperations,
   ...documentOperations,
   ...lifeCycleOperations,
+  ...gitOperations,
   ...policyOperations,
   ...pinOperations,
   ...oversightOperations,

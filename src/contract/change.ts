@@ -35,20 +35,30 @@ const exemptRolesMax = 100
  * @throws Fault `unprocessable` when a policy of those tables could not be applied; nothing is changed then
  */
 export async function changeContracts(
-  { store, tenant, actor, checkPolicies }: ChangeContext,
+  on: ChangeContext,
   made: ContractChange,
   work: (tx: Tx) => Promise<ConcernedTables>,
 ): Promise<void> {
-  await store.tenantTransaction(tenant, async (tx) => {
+  await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
-    for (const table of await work(tx)) {
-      const governance = await readGovernance((text, params) => tx.query(text, params), table)
-      const problems = governance ? checkPolicies(governedTable(governance, undefined)) : []
-      if (problems.length > 0)
-        throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
-    }
-    await recordChange(tx, actor, made)
+    await changeIn(tx, on, made, work)
   })
+}
+
+/** As {@link changeContracts}, as one of the changes of a transaction that holds the lock of contracts. */
+export async function changeIn(
+  tx: Tx,
+  { actor, checkPolicies }: ChangeContext,
+  made: ContractChange,
+  work: (tx: Tx) => Promise<ConcernedTables>,
+): Promise<void> {
+  for (const table of await work(tx)) {
+    const governance = await readGovernance((text, params) => tx.query(text, params), table)
+    const problems = governance ? checkPolicies(governedTable(governance, undefined)) : []
+    if (problems.length > 0)
+      throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
+  }
+  await recordChange(tx, actor, made)
 }
 
 /** Removes something, and records the removal if there was something to remove. @returns whether there was */

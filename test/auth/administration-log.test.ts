@@ -6,6 +6,7 @@ import { adminOperations } from '../../src/auth/administration/admin-operations.
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
+import { gitOperations } from '../../src/contract/git/operations.ts'
 import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
 import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
@@ -119,6 +120,8 @@ interface Step {
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly subject?: object
+  /** Rows that it leaves, where it makes several changes; the newest is checked. */
+  readonly rows?: number
 }
 
 const table = '/api/v1/contracts/tables/sales/orders'
@@ -244,6 +247,21 @@ const steps: Readonly<Record<string, Step>> = {
     body: { move: 'propose' },
     subject: { contract: 'l', number: 1 },
   },
+  propose_contract_documents: {
+    action: 'move-contract-version',
+    rows: 2,
+    path: '/api/v1/contracts/proposals',
+    body: {
+      managed_by: 'git',
+      documents: [
+        {
+          ...{ id: 'g', format: 'yaml', document: documentText.replace('id: d', 'id: g') },
+          sha256: new Bun.CryptoHasher('sha256').update(documentText.replace('id: d', 'id: g')).digest('hex'),
+        },
+      ],
+    },
+    subject: { contract: 'g', number: 1 },
+  },
   delete_contract_document: { action: 'delete-contract-document', path: document },
   put_territory_mode: {
     action: 'put-territory-mode',
@@ -320,6 +338,7 @@ const administering = (
     ...tableOperations,
     ...documentOperations,
     ...lifeCycleOperations,
+    ...gitOperations,
     ...policyOperations,
     ...pinOperations,
     ...oversightOperations,
@@ -375,7 +394,7 @@ describe('a change over HTTP', () => {
           )
         ).items as readonly Json[])
       : await log(`request_id=${requestId}`)
-    expect(rows).toHaveLength(1)
+    expect(rows).toHaveLength(step.rows ?? 1)
     expect(rows[0]).toMatchObject({
       action: step.action,
       request_id: requestId,

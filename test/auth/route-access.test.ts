@@ -92,6 +92,8 @@ const access: Readonly<Record<string, string>> = {
   'PUT /api/v1/contracts/settings': 'admin steward administrator',
   'GET /api/v1/contracts/changes': 'read steward administrator',
   'GET /api/v1/contracts/document-extension': 'read',
+  'GET /api/v1/contracts/documents': 'read steward administrator',
+  'POST /api/v1/contracts/proposals': 'admin',
   'GET /api/v1/contracts/documents/:id': 'read steward administrator',
   'PUT /api/v1/contracts/documents/:id': 'admin steward',
   'PATCH /api/v1/contracts/documents/:id': 'admin steward',

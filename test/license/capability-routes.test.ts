@@ -17,6 +17,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/lineage/', 'lineage'],
   ['/api/v1/territory', 'gateway'],
   ['/api/v1/contracts/life-cycle-settings', 'contracts'],
+  ['/api/v1/contracts/proposals', 'contracts'],
   ['/api/v1/contracts/documents/x/versions', 'contracts'],
   ['/api/v1/contracts/documents/x/moves', 'contracts'],
   // The read path of the PostgreSQL wire stands on these.
@@ -71,7 +72,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(14)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(15)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -396,7 +396,16 @@ test('says what versions of contracts and their life cycle answer', async () => 
   for (const place of [`${path}/versions`, one, `${path}/moves`]) await succeed('GET', place, as)
   await succeed('GET', `${one}/document`, { ...as, headers: { accept: 'application/json' } })
   expect((await ask('PUT', path, { ...as, body, headers: yaml })).status).toBe(409)
+
+  await succeed('GET', '/api/v1/contracts/documents?limit=1', as)
+  const document = 'apiVersion: v3.2.0\nkind: DataContract\nid: kept\nversion: 1.0.0\n'
+  const kept = { id: 'kept', format: 'yaml', document, sha256: sha256Of(document) }
+  const proposals = { ...as, body: { managed_by: 'git', documents: [kept] } }
+  await succeed('POST', '/api/v1/contracts/proposals', proposals)
+  expect((await ask('POST', '/api/v1/contracts/proposals', proposals)).status).toBe(409)
 })
+
+const sha256Of = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
 
 test('says what webhooks and probes answer', async () => {
   const now = Date.now()

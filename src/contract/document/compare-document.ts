@@ -1,17 +1,43 @@
 /** Compares a document with the version of its contract that is in force, and stores nothing. */
 
 import type { TenantId } from '../../core/tenant.ts'
-import { earlierModels, type RunQuery } from '../../store/contract/versions.ts'
+import { described, list, maybe, object, oneOf, text } from '../../http/schemas.ts'
+import { earlierModels, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Store } from '../../store/store.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import { loadFieldIds } from '../classify/field-ids.ts'
 import { type ChangeVerdict, judgeChange, parseVersion } from '../classify/judge-change.ts'
-import { verdictView } from '../classify/verdict-view.ts'
+import { stepProblemOf } from '../classify/step-problem.ts'
+import { verdictSchema, verdictView } from '../classify/verdict-view.ts'
+import { neededSignOffs } from '../lifecycle/state-machine.ts'
+
+/** What a document would change, whom it would break, and what its proposal would need. */
+export const comparisonSchema = object({
+  ...verdictSchema.properties,
+  breaks: described(
+    list(object({ name: text, contact: maybe(text) })),
+    'the consumers that the document in force names, where it breaks consumers',
+  ),
+  waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that its proposal would need'),
+  step_problem: maybe(described(text, 'why its version number would be refused')),
+})
 
 /** What the document would change. */
 export async function compareDocument(store: Store, tenant: TenantId, model: ContractModel) {
-  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
-  return verdictView(await judgeAgainstForce(run, tenant, model))
+  const run: RunQuery = (statement, params) => store.tenantQuery(tenant, statement, params)
+  const verdict = await judgeAgainstForce(run, tenant, model)
+  const base = await versionInForce(run, tenant, model.id)
+  const hurts = verdict.findings.some(({ consumer }) => consumer === 'breaking')
+  const problem = stepProblemOf(base?.version, model.version, verdict)
+  return {
+    ...verdictView(verdict),
+    breaks: hurts ? (base?.model.consumers ?? []) : [],
+    waits_for: neededSignOffs({
+      needsSignOff: verdict.breaking || verdict.loosensAccess,
+      needsSecond: model.secondApproval,
+    }),
+    ...(problem !== undefined && { step_problem: problem }),
+  }
 }
 
 /** Judges a model against the versions that were in force since the last major one. */

@@ -7,9 +7,12 @@ import { columnOf, type GoverningSchema, governing } from '../../store/contract/
 import type { ContractModel, ModelProperty } from '../../wire/odcs/model.ts'
 import { readContractSchema } from '../read-schema.ts'
 
+/** The standard's shorthand of three parts or more; its other references hold slashes. */
+const namesTable = /^[A-Za-z_][\w-]*(?:\.[A-Za-z_][\w-]*){2,}$/
+
 /**
- * What each governed table declares, by tableKey. References that are not of the form `object.property`, or that name
- * no table, stay in the document alone.
+ * What each governed table declares, by tableKey. References that are neither of the form `object.property`, with an
+ * object that has a table, nor `namespace.table.column`, stay in the document alone.
  * @throws Fault `unprocessable` for a declaration beyond the limits
  */
 export function declaredBy(model: ContractModel): ReadonlyMap<string, ContractSchema> {
@@ -39,12 +42,14 @@ function declaredOf(schema: GoverningSchema, all: readonly GoverningSchema[]): C
   }
 }
 
-/** The column that `object.property` names in a document, as `namespace.table.column`. */
+/** The column that a reference names, as `namespace.table.column`. */
 function referenceOf(name: string, all: readonly GoverningSchema[]): string | undefined {
   const [object, property, ...rest] = name.split('.')
   const schema = all.find((one) => one.name === object)
-  const found = schema?.properties.find((one) => one.name === property)
-  if (schema === undefined || found === undefined || rest.length > 0) return undefined
+  // A table that another contract describes, or none.
+  if (schema === undefined) return namesTable.test(name) ? name : undefined
+  const found = schema.properties.find((one) => one.name === property)
+  if (found === undefined || rest.length > 0) return undefined
   return [...schema.table.namespace, schema.table.name, columnOf(found)].join('.')
 }
 

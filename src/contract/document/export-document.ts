@@ -2,19 +2,23 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { readOverviews } from '../../store/contract/contract-overview.ts'
 import {
   type ContractVersion,
   documentOf,
   type RunQuery,
   versionInForce,
 } from '../../store/contract/versions.ts'
+import { loadDeclaredSchema } from '../../store/governance/declared-schema.ts'
+import { loadGovernances } from '../../store/governance/governance.ts'
 import type { Store } from '../../store/store.ts'
-import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
+import { apiVersions, writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
-import type { DocumentEdit } from '../../wire/odcs/edit-document.ts'
+import { type DocumentEdit, writeYaml, yamlDocument } from '../../wire/odcs/edit-document.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import type { ChangeContext } from '../change.ts'
 import type { DocumentCodec } from './document-codec.ts'
+import { type MadeTable, makeDocument } from './make-document.ts'
 import { acceptedFormat, contentTypes, convertContractDocument, readContractDocument } from './read.ts'
 
 interface ExportParts {
@@ -33,18 +37,50 @@ export async function exportDocument(
   request: Request,
 ): Promise<Response> {
   const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
-  const version = await documentInForce(run, tenant, contract)
+  const version = await versionInForce(run, tenant, contract)
+  if (version === undefined) return await sendMade({ store, codec }, tenant, contract, request)
   const bytes = await documentOf(run, tenant, version)
   return await sendDocument(codec, version, bytes, request)
 }
 
+/** Sends a document that is made of a contract without one. It has no ETag, because nothing can be edited. */
+async function sendMade(
+  { store, codec }: ExportParts,
+  tenant: TenantId,
+  contract: string,
+  request: Request,
+): Promise<Response> {
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
+  const [{ tables } = { tables: [] }] = await readOverviews(run, tenant, [contract])
+  const governances = await loadGovernances(store, tenant, tables)
+  const made: MadeTable[] = []
+  for (const governance of governances.values())
+    made.push({ governance, declared: (await loadDeclaredSchema(store, tenant, governance.ref)) ?? {} })
+  const [first] = made
+  if (first === undefined) throw noDocument()
+  const version = first.governance.contract?.version ?? 1
+  const text = writeYaml(yamlDocument(makeDocument(contract, version, made)))
+  // A name that the standard cannot hold is refused here, as in a document that somebody sends.
+  const task = { kind: 'read', bytes: new TextEncoder().encode(text), format: 'yaml' } as const
+  const { bytes } = await readContractDocument(codec, contract, task)
+  return await sendDocument(
+    codec,
+    { format: 'yaml', apiVersion: apiVersions[0], state: 'active' },
+    bytes,
+    request,
+  )
+}
+
+const noDocument = () => new Fault('not_found', 'The contract has no document in force.')
+
 /** Sends a version's document in the form that the request asks for. @throws Fault as {@link exportDocument} */
 export async function sendDocument(
   codec: DocumentCodec,
-  { format: own, apiVersion: written, sha256, state }: ContractVersion,
+  version: Pick<ContractVersion, 'format' | 'apiVersion' | 'state'> & { readonly sha256?: string },
   bytes: Uint8Array,
   request: Request,
 ): Promise<Response> {
+  const { format: own, apiVersion: written, sha256, state } = version
   const format = acceptedFormat(request.headers.get('accept'), own)
   const apiVersion = wantedApiVersion(request)
   const unchanged = format === own && (apiVersion === undefined || apiVersion === written)
@@ -56,7 +92,7 @@ export async function sendDocument(
     headers: {
       'content-type': contentTypes[format],
       vary: 'accept',
-      ...(unchanged && { etag: `"${sha256}"` }),
+      ...(unchanged && sha256 !== undefined && { etag: `"${sha256}"` }),
     },
   })
 }
@@ -72,7 +108,7 @@ function wantedApiVersion(request: Request) {
 
 async function documentInForce(run: RunQuery, tenant: TenantId, contract: string): Promise<ContractVersion> {
   const version = await versionInForce(run, tenant, contract)
-  if (version === undefined) throw new Fault('not_found', 'The contract has no document in force.')
+  if (version === undefined) throw noDocument()
   return version
 }
 

@@ -8,7 +8,6 @@ import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import { fieldOutcomes } from '../../wire/odcs/field-report.ts'
 import covenantSchema from '../../wire/odcs/schemas/covenant.schema.json' with { type: 'json' }
-import { verdictSchema } from '../classify/verdict-view.ts'
 import {
   type ContractParts,
   changeOf,
@@ -19,7 +18,7 @@ import {
   overseeing,
   reading,
 } from '../parts.ts'
-import { compareDocument } from './compare-document.ts'
+import { compareDocument, comparisonSchema } from './compare-document.ts'
 import { deleteDocument } from './delete-document.ts'
 import { editedDocument, exportDocument } from './export-document.ts'
 import { type PutVersion, putDocument } from './put-document.ts'
@@ -140,7 +139,7 @@ export const documentOperations = [
     access: overseeing,
     input: object({ id: text }),
     media: { request: yamlOrJson },
-    output: verdictSchema,
+    output: comparisonSchema,
     faults: malformed,
     respond: async (context) => {
       const { parts, caller, request } = context

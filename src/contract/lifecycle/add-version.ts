@@ -2,12 +2,14 @@
 
 import { Fault } from '../../base/fault.ts'
 import { tableName } from '../../core/table-ref.ts'
+import { lockContracts } from '../../store/contract/changes.ts'
 import { recordMove } from '../../store/contract/life-cycle.ts'
 import { governing, governorOf } from '../../store/contract/put-in-force.ts'
 import { addVersion, type ContractVersion, findVersion } from '../../store/contract/versions.ts'
+import type { Tx } from '../../store/database/session.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
-import { type ChangeContext, changeContracts } from '../change.ts'
+import { type ChangeContext, changeIn } from '../change.ts'
 import { declaredBy } from '../document/declared.ts'
 
 /**
@@ -16,8 +18,21 @@ import { declaredBy } from '../document/declared.ts'
  */
 export async function addDraft(
   on: ChangeContext,
-  { bytes, model }: ReadDocument,
+  read: ReadDocument,
   format: DocumentFormat,
+): Promise<ContractVersion> {
+  return await on.store.tenantTransaction(on.tenant, async (tx) => {
+    await lockContracts(tx)
+    return await addDraftIn(tx, on, read, { format })
+  })
+}
+
+/** As {@link addDraft}, as one of the changes of a transaction that holds the lock of contracts. */
+export async function addDraftIn(
+  tx: Tx,
+  on: ChangeContext,
+  { bytes, model }: ReadDocument,
+  { format, managedBy }: { readonly format: DocumentFormat; readonly managedBy?: string },
 ): Promise<ContractVersion> {
   const { tenant } = on
   const contract = model.id
@@ -25,8 +40,8 @@ export async function addDraft(
   // What cannot be put in force must not look as if it could.
   declaredBy(model)
   let added: ContractVersion | undefined
-  const value = { version: model.version, sha256, format }
-  await changeContracts(on, { action: 'add-contract-version', subject: { contract }, value }, async (tx) => {
+  const value = { version: model.version, sha256, format, ...(managedBy !== undefined && { managedBy }) }
+  await changeIn(tx, on, { action: 'add-contract-version', subject: { contract }, value }, async () => {
     for (const { table } of governing(model)) {
       const governor = await governorOf(tx, table)
       if (governor !== undefined && governor !== contract)
@@ -44,6 +59,7 @@ export async function addDraft(
       state: 'draft',
       unverified: false,
       lifeCycle: true,
+      managedBy,
     }
     const number = await addVersion(tx, tenant, { ...made, by: on.actor })
     const run = <Row extends object>(text: string, params?: Parameters<typeof tx.query>[1]) =>

@@ -8,6 +8,7 @@ import { Fault } from '../../base/fault.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { lockContracts } from '../../store/contract/changes.ts'
 import {
   addSignOff,
   readLifeCycleSettings,
@@ -28,10 +29,9 @@ import {
   versionsIn,
 } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
-import { type ChangeContext, changeContracts } from '../change.ts'
-import type { ChangeVerdict } from '../classify/judge-change.ts'
-import { isEnough, parseVersion, stepBetween } from '../classify/judge-change.ts'
-import { sentence, verdictView } from '../classify/verdict-view.ts'
+import { type ChangeContext, changeContracts, changeIn } from '../change.ts'
+import { stepProblemOf } from '../classify/step-problem.ts'
+import { verdictView } from '../classify/verdict-view.ts'
 import { judgeAgainstForce } from '../document/compare-document.ts'
 import { declaredBy } from '../document/declared.ts'
 import { wantedPins } from '../document/put-document.ts'
@@ -75,15 +75,35 @@ export async function moveVersion(
 ): Promise<void> {
   // The upstream is asked for a pin before the transaction begins, because none spans such a call.
   const wanted = move === 'deploy' ? await planForce(parts, on, name) : undefined
+  await on.store.tenantTransaction(on.tenant, async (tx) => {
+    await lockContracts(tx)
+    await moveIn(tx, parts, on, { name, move, reason, pins: wanted ?? [] })
+  })
+}
+
+/** As {@link moveVersion}, as one of the changes of a transaction that holds the lock of contracts. */
+export async function moveIn(
+  tx: Tx,
+  parts: LifeCycleParts,
+  on: ChangeContext,
+  asked: {
+    readonly name: VersionName
+    readonly move: Move
+    readonly reason?: string | undefined
+    /** The pins of the version, where it may come in force. */
+    readonly pins?: Pins
+  },
+): Promise<void> {
+  const { name, move, reason, pins = [] } = asked
   const value = { move, ...(reason !== undefined && { reason }) }
-  await changeContracts(on, { action: 'move-contract-version', subject: { ...name }, value }, async (tx) => {
+  await changeIn(tx, on, { action: 'move-contract-version', subject: { ...name }, value }, async () => {
     const step = new Step(parts, on, tx)
     const version = await step.load(name)
     const by = personOf(on.actor)
     const resumes = move === 'deploy' && version.state === 'deploying'
     if (!resumes) await step.make(version, move, by, reason)
     if (move === 'propose') return await step.approve(name)
-    if (move === 'deploy') return await step.activate(name, by, wanted ?? [])
+    if (move === 'deploy') return await step.activate(name, by, pins)
     if (move === 'retire') await endForce(tx, name.contract, version.model)
     return []
   })
@@ -161,7 +181,7 @@ class Step {
     const base = await versionInForce(this.#run, this.#tenant, version.contract)
     const facts = {
       ...(await this.facts(version)),
-      stepProblem: verdict && stepProblemOf(base, version, verdict),
+      stepProblem: verdict && stepProblemOf(base?.version, version.version, verdict),
     }
     const decision = decideMove(move, facts, by, reason)
     if (decision.kind === 'refused') throw faultOf(decision)
@@ -245,20 +265,4 @@ export async function loadFacts(
 /** The sign-offs that a version still needs, where it waits for some. */
 export function waitsFor(facts: VersionFacts): readonly ('first' | 'second')[] {
   return facts.state === 'proposed' ? missingSignOffs(facts) : []
-}
-
-function stepProblemOf(
-  base: ContractVersion | undefined,
-  { version }: ContractVersion,
-  { step: wanted, because }: ChangeVerdict,
-): string | undefined {
-  if (parseVersion(version) === undefined)
-    return `The version ${version} is no version number of one to three parts`
-  if (base === undefined || parseVersion(base.version) === undefined) return undefined
-  const step = stepBetween(base.version, version)
-  if (step === undefined)
-    return `The version ${version} is not greater than ${base.version}, which is in force`
-  if (isEnough(step, wanted)) return undefined
-  const why = because === undefined ? '' : `: ${sentence(because)}`
-  return `From ${base.version} the version must take a ${wanted} step, not ${step}${why}`
 }

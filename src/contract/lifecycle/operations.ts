@@ -41,7 +41,8 @@ const overseeing = { scope: 'read', roles: ['steward', 'administrator'], capabil
 /** The guard of each move says who may make it. */
 const writing = { scope: 'admin', capability } as const
 
-const summary = {
+/** A version in short. */
+export const versionSummary = {
   id: text,
   number: described(ordinal, 'rises by one with each version'),
   version: described(text, 'as the document says'),
@@ -49,10 +50,12 @@ const summary = {
   state: oneOf(versionStates),
   unverified: described(flag, 'whether it came in force without checks'),
   author: described(text, 'subject'),
+  managed_by: maybe(described(text, 'who keeps its document outside the service')),
   created_at: time,
 }
-const version = object({
-  ...summary,
+/** A version with what was found of it and what it waits for. */
+export const versionSchema = object({
+  ...versionSummary,
   verdict: maybe(described(verdictSchema, 'what was found when it was proposed')),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
   break_glass_until: maybe(time),
@@ -80,7 +83,7 @@ export const lifeCycleOperations = [
     access: writing,
     input: object({ id: text }),
     media: { request: yamlOrJson },
-    output: object(summary),
+    output: object(versionSummary),
     status: 201,
     faults: {
       bad_request: 'The content type is missing or malformed.',
@@ -110,7 +113,7 @@ export const lifeCycleOperations = [
     path: versionsPath,
     access: overseeing,
     input: object({ id: text, ...pageInput }),
-    output: pageOf(object(summary)),
+    output: pageOf(object(versionSummary)),
     run: ({ parts, caller }, { id, ...page }) =>
       listVersions(parts.store, caller.tenant, id, pageRequest(page)),
   }),
@@ -122,7 +125,7 @@ export const lifeCycleOperations = [
     path: versionPath,
     access: overseeing,
     input: object(named),
-    output: version,
+    output: versionSchema,
     faults: noVersion,
     run: ({ parts, caller }, { id, number }) =>
       showVersion(parts.store, caller.tenant, { contract: id, number }, parts.clock.now()),
@@ -161,7 +164,7 @@ export const lifeCycleOperations = [
       move: oneOf(moves.filter((move) => move !== 'approve' && move !== 'activate')),
       reason: maybe(described(nonEmpty, 'required for break_glass, reject, cancel, deprecate and retire')),
     }),
-    output: version,
+    output: versionSchema,
     faults: { ...guarded, forbidden: 'The move is for another role, or not for the author.' },
     run: async (context, { id, number, move, reason }) => {
       const { parts, caller } = context
@@ -182,7 +185,7 @@ export const lifeCycleOperations = [
       sha256: described(nonEmpty, 'of the document that is signed'),
       comment: maybe(nonEmpty),
     }),
-    output: version,
+    output: versionSchema,
     faults: { ...noVersion, conflict: 'It is not proposed, is signed, or has another document.' },
     run: async (context, { id, number, sha256, comment }) => {
       const { parts, caller } = context

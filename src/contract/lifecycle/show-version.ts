@@ -19,9 +19,10 @@ import type { versionStates } from './state-machine.ts'
 
 /** One version in short. */
 export function versionView(one: ContractVersion) {
-  const { contract: id, number, version, sha256, state, unverified, createdBy, createdAt } = one
+  const { contract: id, number, version, sha256, state, unverified, managedBy, createdBy, createdAt } = one
   return {
     ...{ id, number, version, sha256, unverified, author: createdBy.sub, created_at: createdAt },
+    ...(managedBy !== undefined && { managed_by: managedBy }),
     state: state as (typeof versionStates)[number],
   }
 }

@@ -153,17 +153,21 @@ function guardOf(move: Move, facts: VersionFacts): Decision | undefined {
   return undefined
 }
 
-/** The sign-offs that a proposal still needs; none for one that advances by itself. */
+/** The sign-offs that a proposal needs; none for one that advances by itself. */
+export function neededSignOffs({
+  needsSignOff,
+  needsSecond,
+}: Pick<VersionFacts, 'needsSignOff' | 'needsSecond'>): readonly ('first' | 'second')[] {
+  if (!needsSignOff) return []
+  return needsSecond ? ['first', 'second'] : ['first']
+}
+
+/** The sign-offs that a proposal still needs. */
 export function missingSignOffs(facts: VersionFacts): readonly ('first' | 'second')[] {
-  if (!facts.needsSignOff) return []
   const valid = facts.signOffs.filter(
     ({ sha256, by }) => sha256 === facts.sha256 && !isSamePerson(by, facts.author),
   )
-  const has = (level: string) => valid.some((one) => one.level === level)
-  return [
-    ...(has('first') ? [] : ['first' as const]),
-    ...(!facts.needsSecond || has('second') ? [] : ['second' as const]),
-  ]
+  return neededSignOffs(facts).filter((level) => !valid.some((one) => one.level === level))
 }
 
 /** Decides a sign-off: the level at which it is given. */

@@ -25,6 +25,8 @@ export interface NewVersion {
   readonly unverified: boolean
   /** Whether it goes through the life cycle. */
   readonly lifeCycle: boolean
+  /** Who keeps the document outside the service, such as a repository. */
+  readonly managedBy?: string | undefined
   readonly by: Actor
 }
 
@@ -64,6 +66,8 @@ export interface ContractVersion {
   /** Of the version in force that the proposal was compared with; 0: none was. */
   readonly baseNumber: number | undefined
   readonly breakGlassUntil: Date | undefined
+  /** Who keeps the document outside the service; undefined where nobody said so. */
+  readonly managedBy: string | undefined
   readonly createdAt: Date
   readonly createdBy: Actor
 }
@@ -87,26 +91,28 @@ interface Row {
   readonly verdict: StoredVerdict | null
   readonly base_number: number | null
   readonly break_glass_until: Date | null
+  readonly managed_by: string | null
   readonly created_at: Date
   readonly created_by: Actor
 }
 
 const columns = `contract_id, number, version, api_version, format, encode(sha256, 'hex') as sha256, model, state,
-  unverified, life_cycle, verdict, base_number, break_glass_until, created_at, created_by`
+  unverified, life_cycle, verdict, base_number, break_glass_until, managed_by, created_at, created_by`
 
 /** Adds a version after the contract's last one. The caller holds the lock of contracts. @returns its number */
 export async function addVersion(tx: Tx, tenant: TenantId, version: NewVersion): Promise<number> {
   const { contract, format, body, sha256, model, state, unverified, lifeCycle, by } = version
+  const managedBy = version.managedBy ?? null
   const [row] = await tx.query<{ number: number }>(
     `insert into svc.contract_version (tenant_id, contract_id, number, version, api_version, format, body, sha256,
-       model, state, unverified, life_cycle, created_by)
+       model, state, unverified, life_cycle, created_by, managed_by)
      select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, decode($7, 'hex'), $8::text::jsonb, $9, $10::bool,
-       $11::bool, $12::text::jsonb
+       $11::bool, $12::text::jsonb, $13
      from svc.contract_version where tenant_id = $1 and contract_id = $2
      returning number`,
     [
       ...[tenant, contract, storableText(model.version), model.apiVersion, format, body, sha256],
-      ...[storableJson(model), state, unverified, lifeCycle, storableJson(by)],
+      ...[storableJson(model), state, unverified, lifeCycle, storableJson(by), managedBy],
     ],
   )
   return row?.number ?? 0
@@ -124,6 +130,24 @@ export async function versionsIn(
      where tenant_id = $1 and contract_id = $2
        and state in (select jsonb_array_elements_text($3::text::jsonb)) order by number desc`,
     [tenant, storableText(contract), JSON.stringify(states)],
+  )
+  return rows.map(versionOf)
+}
+
+/** The versions of these contracts that are on their way or in force, and the newest of each; newest first. */
+export async function versionsThatMatter(
+  run: RunQuery,
+  tenant: TenantId,
+  contracts: readonly string[],
+): Promise<readonly ContractVersion[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version v
+     where tenant_id = $1 and contract_id in (select jsonb_array_elements_text($2::text::jsonb))
+       and (state not in ('retired', 'rejected', 'withdrawn', 'failed')
+         or number = (select max(number) from svc.contract_version
+           where tenant_id = v.tenant_id and contract_id = v.contract_id))
+     order by contract_id, number desc`,
+    [tenant, JSON.stringify(contracts.map(storableText))],
   )
   return rows.map(versionOf)
 }
@@ -249,5 +273,6 @@ function versionOf(row: Row): ContractVersion {
     verdict: row.verdict ?? undefined,
     baseNumber: row.base_number ?? undefined,
     breakGlassUntil: row.break_glass_until ?? undefined,
+    managedBy: row.managed_by ?? undefined,
   }
 }

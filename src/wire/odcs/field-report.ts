@@ -43,7 +43,8 @@ const storedOfSchema: ReadonlySet<string> = new Set([
 ])
 
 const stored: ReadonlySet<string> = new Set([
-  ...['apiVersion', 'kind', 'id', 'version', 'slaProperties', `customProperties.covenant.compatibility`],
+  ...['apiVersion', 'kind', 'id', 'version', 'slaProperties'],
+  ...['compatibility', 'consumers'].map((name) => `customProperties.covenant.${name}`),
 ])
 
 /** The fields of a document, in their order. */

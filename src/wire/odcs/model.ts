@@ -88,11 +88,19 @@ export interface ModelSla {
   readonly element?: string
 }
 
+/** Who reads the tables of a contract. */
+export interface ModelConsumer {
+  readonly name: string
+  readonly contact?: string
+}
+
 export interface ContractModel {
   readonly apiVersion: ApiVersion
   readonly id: string
   readonly version: string
   readonly compatibility: Compatibility
+  /** Absent where the document names none. */
+  readonly consumers?: readonly ModelConsumer[]
   /** Whether a role of the contract names second-level approvers. */
   readonly secondApproval: boolean
   readonly schemas: readonly ModelSchema[]

@@ -4,6 +4,7 @@ import { apiVersions, isApiVersion, isWritten } from './api-versions.ts'
 import type {
   Compatibility,
   ContractModel,
+  ModelConsumer,
   ModelMask,
   ModelProperty,
   ModelQuality,
@@ -41,10 +42,12 @@ export function readModel(document: ContractDocument): ContractModel {
     return { ...base, id: String(plain.uuid), secondApproval: false, schemas: [], sla: [] }
   const reader = new ModelReader(document)
   const ours = reader.covenant(plain, [], 'contract')
+  const consumers = objects(ours.consumers).map(consumerOf)
   const model: ContractModel = {
     ...base,
     id: String(plain.id),
     compatibility: (textOf(ours.compatibility) ?? 'backward') as Compatibility,
+    ...(consumers.length > 0 && { consumers }),
     secondApproval: objects(plain.roles).some(
       (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
     ),
@@ -218,6 +221,10 @@ function slaOf(plain: Plain): ModelSla {
     ...text(plain, 'unit'),
     ...text(plain, 'element'),
   }
+}
+
+function consumerOf(plain: Plain): ModelConsumer {
+  return { name: textOf(plain.name) ?? '', ...text(plain, 'contact') }
 }
 
 function maskOf(plain: Plain): ModelMask {

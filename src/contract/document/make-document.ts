@@ -1,0 +1,129 @@
+/**
+ * Makes a document of a contract that was put on its tables without one. It says what the contract declares of them and
+ * which row filters and masks they have by name, and nothing that nobody said, such as types.
+ */
+
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { type ContractSchema, foreignKeysOf, type SchemaProperty } from '../../core/contract-schema.ts'
+import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import type { Governance } from '../../store/governance/governance.ts'
+
+/** A table with what governs it and what its contract declares. */
+export interface MadeTable {
+  readonly governance: Governance
+  readonly declared: ContractSchema
+}
+
+type Members = Readonly<Record<string, JsonValue | undefined>>
+type Foreign = ReturnType<typeof foreignKeysOf>[number]
+
+/** The document of a contract on these tables. Tags, and what came by one, are not the contract's to say. */
+export function makeDocument(id: string, version: number, tables: readonly MadeTable[]): JsonObject {
+  const names = objectNames(tables.map(({ governance }) => governance.ref))
+  return map({
+    apiVersion: 'v3.2.0',
+    kind: 'DataContract',
+    id,
+    version: `${version}.0.0`,
+    status: 'active',
+    schema: tables.map((table) => objectOf(table, names)),
+  })
+}
+
+function map(members: Members): JsonObject {
+  return new Map(
+    Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
+  )
+}
+
+/** A list where it holds something. */
+const some = (items: readonly JsonValue[]) => (items.length > 0 ? items : undefined)
+
+/** Objects are named as their tables, unless two have one name, or a reference would mistake it for a namespace. */
+function objectNames(refs: readonly TableRef[]): ReadonlyMap<string, string> {
+  const taken = (name: string) =>
+    refs.filter((one) => one.name === name).length > 1 || refs.some(({ namespace }) => namespace[0] === name)
+  return new Map(
+    refs.map((ref) => [tableKey(ref), taken(ref.name) ? tableName(ref).replaceAll('.', '__') : ref.name]),
+  )
+}
+
+function objectOf({ governance, declared }: MadeTable, names: ReadonlyMap<string, string>): JsonObject {
+  const { ref, rowFilters, columns } = governance
+  const reference = (table: TableRef, column: string) =>
+    `${names.get(tableKey(table)) ?? tableName(table)}.${column}`
+  const protectedColumns = columns.filter((column) => protectionOf(governance, column.name) !== undefined)
+  const properties = [
+    ...(declared.properties ?? []),
+    ...protectedColumns
+      .filter(({ name }) => !declared.properties?.some((one) => one.name === name))
+      .map(({ name }): SchemaProperty => ({ name })),
+  ]
+  const own = rowFilters.filter(({ origin }) => origin.kind === 'table').map(filterOf)
+  const table = map({ namespace: [...ref.namespace], name: ref.name })
+  return map({
+    name: names.get(tableKey(ref)) ?? ref.name,
+    description: declared.description,
+    customProperties: [ours(map({ table, rowFilters: some(own) }))],
+    properties: some(
+      properties.map((property) =>
+        propertyOf(property, governance, (key) =>
+          key.referencedColumns.map((one) => reference(key.table, one)),
+        ),
+      ),
+    ),
+    relationships: some(
+      foreignKeysOf({ relationships: declared.relationships ?? [] }, ref).map((key) =>
+        map({
+          type: 'foreignKey',
+          from: key.columns.map((column) => reference(ref, column)),
+          to: key.referencedColumns.map((column) => reference(key.table, column)),
+        }),
+      ),
+    ),
+  })
+}
+
+function propertyOf(
+  property: SchemaProperty,
+  governance: Governance,
+  toOf: (key: Foreign) => readonly string[],
+): JsonObject {
+  const { name, description, primaryKey, primaryKeyPosition: position } = property
+  const protection = protectionOf(governance, name)
+  return map({
+    name,
+    description,
+    primaryKey,
+    primaryKeyPosition: position === undefined ? undefined : BigInt(position),
+    relationships: some(
+      foreignKeysOf({ properties: [property] }, governance.ref).map((key) =>
+        map({ type: 'foreignKey', to: toOf(key)[0] ?? '' }),
+      ),
+    ),
+    customProperties: protection && [ours(protection)],
+  })
+}
+
+/** The masks and row filters of a column; undefined where it has none of its own. */
+function protectionOf({ columns, rowFilters }: Governance, name: string): JsonObject | undefined {
+  const column = columns.find((one) => one.current && one.name === name)
+  const masks = (column?.masks ?? [])
+    .filter(({ origin }) => origin.kind === 'column')
+    .map(({ policyId, action, expression, exemptRoles }) =>
+      map({ id: policyId, action, expression, exemptRoles: some(exemptRoles) }),
+    )
+  const filters = rowFilters
+    .filter(({ origin, fieldId }) => origin.kind === 'column' && fieldId === column?.fieldId)
+    .map(filterOf)
+  if (masks.length + filters.length === 0) return undefined
+  return map({ masks: some(masks), rowFilters: some(filters) })
+}
+
+function filterOf({ policyId, expression, exemptRoles }: Governance['rowFilters'][number]): JsonObject {
+  return map({ id: policyId, expression, exemptRoles: some(exemptRoles) })
+}
+
+function ours(value: JsonObject): JsonObject {
+  return map({ property: 'covenant', vendor: 'covenant', value })
+}
