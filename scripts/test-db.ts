@@ -161,6 +161,8 @@ async function ready(log: ReadableStream<Uint8Array>): Promise<void> {
 /** Run on the embedded store as well, by `npm test` or `test:soak`. */
 const more = [
   'test/store/contract.test.ts',
+  'test/store/policy/policy-scopes.test.ts',
+  'test/store/policy/load-plan.test.ts',
   'test/gateway/chaos.soak.test.ts',
   'test/store/territory/index-plans.test.ts',
   'test/store/territory/territory-rows.test.ts',

@@ -24,7 +24,7 @@ end $$;
 -- policies and the territory, in one call. The tenant is the session's own. Returns no row, and writes nothing, where the session is
 -- revoked or expired or the fingerprint has changed.
 create or replace function svc.begin_commit(digest bytea, session_id uuid, prefix text, fingerprint text, table_id text,
-  commit_id uuid, intent text, body bytea, lease_ms float8, upstream_ms float8, ancestors text)
+  commit_id uuid, intent text, body bytea, lease_ms float8, upstream_ms float8, ancestors text, namespaces text)
 returns table (governance text, territory text)
 language plpgsql as $$
 #variable_conflict use_column
@@ -38,7 +38,7 @@ begin
     values (tenant, $6, $5, $7::jsonb, $8, clock_timestamp() + $9 * interval '1 ms',
       clock_timestamp() + $10 * interval '1 ms')
     on conflict (tenant_id, commit_id) do update set intent = excluded.intent;
-  governance := svc.write_governance($5);
+  governance := svc.write_governance($5, $12);
   territory := svc.territory_at($5, $11);
   return next;
 end $$;

@@ -1,7 +1,7 @@
 /** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
 import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
-import type { Policy, PolicyKind, PolicyMode } from './policy.ts'
+import type { NamespaceScope, Policy, PolicyKind, PolicyMode, TagScope } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
@@ -108,11 +108,13 @@ export interface AppliedPolicy {
   readonly kind: PolicyKind
   readonly mode: PolicyMode
   readonly definitionCel: string
+  /** As {@link Policy.scope}. */
+  readonly scope?: NamespaceScope | TagScope
 }
 
 /** The parts of a policy that are stored with its decision. */
-export function appliedPolicy({ id, kind, mode, definitionCel }: Policy): AppliedPolicy {
-  return { id, kind, mode, definitionCel }
+export function appliedPolicy({ id, kind, mode, definitionCel, scope }: Policy): AppliedPolicy {
+  return { id, kind, mode, definitionCel, ...(scope && { scope }) }
 }
 
 /** A change that got no verdict, for stewards. It leaves no audit row, so this is all that is kept of it. */

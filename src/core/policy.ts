@@ -1,4 +1,6 @@
-/** A policy as it is stored (docs/reference/policies.md 1.2). */
+/** A policy as it is stored (docs/reference/policies.md 1.2), and what it is bound to (4.2). */
+
+import type { TableRef } from './table-ref.ts'
 
 export const policyKinds = ['schema', 'write_acl', 'retention'] as const
 /** P1, P2 and P3 of docs/reference/policies.md 4.1, as stored. */
@@ -6,6 +8,20 @@ export type PolicyKind = (typeof policyKinds)[number]
 
 export const policyModes = ['enforce', 'warn', 'shadow'] as const
 export type PolicyMode = (typeof policyModes)[number]
+
+/** All tables in a namespace and below it; `[]` is the root namespace, and so every table of the tenant. */
+export interface NamespaceScope {
+  readonly namespace: readonly string[]
+  readonly name?: undefined
+}
+
+/** All tables that carry a tag, themselves or by a column. */
+export interface TagScope {
+  readonly tag: string
+}
+
+/** What a policy is bound to; it may be bound to several. */
+export type PolicyScope = TableRef | NamespaceScope | TagScope
 
 export interface Policy {
   readonly id: string
@@ -16,4 +32,13 @@ export interface Policy {
   /** What the writer should do about a denial; '' where the author wrote nothing. */
   readonly message: string
   readonly definitionCel: string
+  /** The namespace or tag through which it governs a table; absent where it is bound to the table itself. */
+  readonly scope?: NamespaceScope | TagScope
+}
+
+/** A policy's name for a denial, with the namespace or tag through which it governs. */
+export function policyTitle({ name, scope }: Pick<Policy, 'name' | 'scope'>): string {
+  if (scope === undefined) return name
+  if ('tag' in scope) return `${name} (tag ${scope.tag})`
+  return `${name} (${scope.namespace.length === 0 ? 'every namespace' : `namespace ${scope.namespace.join('.')}`})`
 }

@@ -5,7 +5,7 @@
 
 import { Lru } from '../base/lru.ts'
 import type { PolicyErrorCode, PolicyOutcome, Verdict } from '../core/decision.ts'
-import type { Policy } from '../core/policy.ts'
+import { type Policy, policyTitle } from '../core/policy.ts'
 import { limits } from '../limits.ts'
 import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
 import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
@@ -125,7 +125,8 @@ export class PolicyEngine {
       if (result.value === true && result.error === undefined) continue
       if (result.value !== false || result.error !== undefined)
         return unavailable(result.error ?? 'ErrEvalPanic', policy.id, outcomes, seen.problem)
-      const reason = policy.message === '' ? policy.name : `${policy.name}: ${policy.message}`
+      const title = policyTitle(policy)
+      const reason = policy.message === '' ? title : `${title}: ${policy.message}`
       return { kind: 'deny', reason, policyId: policy.id, outcomes }
     }
     return { kind: 'allow', outcomes }

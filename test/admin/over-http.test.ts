@@ -84,6 +84,8 @@ describe('a command over HTTP', () => {
       ...['session list', 'catalog list', 'policy list', 'audit administration', 'refusal list'].map((one) =>
         words(`${one}${of}`),
       ),
+      ...['policy show', 'policy history'].map((one) => words(`${one}${of} --id keep-id`)),
+      words(`policy list${of} --table sales.orders`),
       words(`audit list --tenant ${tenant} --table sales.orders --limit 1`),
       words(`audit show --tenant ${tenant} --id ${decided[0]?.commitId}`),
       words(`intent list --tenant ${tenant} --table sales.orders`),
@@ -108,6 +110,16 @@ describe('a command over HTTP', () => {
     expect(seen[3]).toContain('keep-id')
     expect(seen[4]).toContain('"action": "put-policy"')
 
+    const checked = await json(words(`policy check${of} --file -`), undefined, '"id" in table.schema.fields')
+    expect(checked).toMatchObject({ saveable: false, problems: [{ kind: 'hint', line: 1 }] })
+    for (const scope of ['--namespace sales.eu', '--namespace *', '--tag pii'])
+      await json(words(`policy put${of} ${scope} --id wide --kind schema --file -`), undefined, keepId)
+    expect(await json<unknown>(`policy show${of} --id wide`)).toMatchObject({
+      scopes: [{ namespace: ['sales', 'eu'] }, { namespace: [] }, { tag: 'pii' }],
+    })
+    const twice = await over(words(`policy put${of} --tag pii --table a.b --id w --kind schema --file -`))
+    expect([twice.status, twice.stderr]).toEqual([64, expect.stringContaining('exactly one of --table')])
+    expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const release = await over(words(`territory release${of} ${granted}`))
@@ -126,6 +138,7 @@ describe('a command over HTTP', () => {
       'catalog put',
       'catalog remove',
       'policy put',
+      'policy check',
       'policy delete',
       'intent settle',
       ...['release', 'grant', 'mode', 'show', 'hand-over'].map((one) => `territory ${one}`),

@@ -269,6 +269,11 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
       (await ask('PUT', `${root}/policies/p`, { ...as, body: { ...body, definition_cel: '1' } })).status,
     ).toBe(400)
     await succeed('GET', `${root}/policies`, as)
+    await succeed('GET', `${root}/policies?namespace=sales&table=orders`, as)
+    await succeed('GET', `${root}/policies/p`, as)
+    expect((await ask('GET', `${root}/policies/none`, as)).status).toBe(404)
+    await succeed('POST', `${root}/policies/check`, { ...as, body: { definition_cel: 'tru' } })
+    await succeed('GET', `${root}/policies/p/history`, as)
     const { items } = await succeed('GET', `${root}/decisions?namespace=sales&table=orders`, as)
     const [{ commit_id: id } = { commit_id: '' }] = items as { commit_id: string }[]
     await succeed('GET', `${root}/decisions/${id}`, as)

@@ -42,10 +42,10 @@ import {
   deletePolicy,
   listPolicies,
   loadWriteGovernance,
-  policiesAtIntent,
   putPolicy,
   readWriteGovernance,
 } from '../../src/store/policy/policies.ts'
+import { policiesAtIntent } from '../../src/store/policy/policy-history.ts'
 import { openUsage } from '../../src/store/query/queries-under-way.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'

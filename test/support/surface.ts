@@ -1,8 +1,7 @@
 /** Sends requests to the Iceberg client surface of a test service. */
 
 import { UnsecuredJWT } from 'jose'
-import type { Policy, PolicyKind } from '../../src/core/policy.ts'
-import type { TableRef } from '../../src/core/table-ref.ts'
+import type { Policy, PolicyKind, PolicyScope } from '../../src/core/policy.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { prefix, type TestService, type TestTenant } from './service.ts'
 
@@ -39,17 +38,17 @@ export async function messageOf(response: Response): Promise<string> {
   return error.message
 }
 
-/** Attaches an enforced policy to a name. */
+/** Attaches an enforced policy to a table, namespace or tag. */
 export async function govern(
   service: TestService,
-  table: TableRef,
+  scope: PolicyScope,
   id: string,
   kind: PolicyKind,
   definitionCel: string,
   more: Partial<Policy> & { readonly tenant?: TestTenant } = {},
 ): Promise<void> {
   const { tenant = service.owner, ...policy } = more
-  await putPolicy(service.store, tenant.tenant, table, {
+  await putPolicy(service.store, tenant.tenant, scope, {
     id,
     kind,
     mode: 'enforce',

@@ -60,7 +60,20 @@ export const decisionRecordSchema = object({
   principal: object({ sub: text, email: maybe(text), roles: list(text) }),
   credential_id: text,
   body_sha256: described(text, 'hex, of the request'),
-  policies: described(list(object(appliedMembers)), 'as they stood'),
+  policies: described(
+    list(
+      object({
+        ...appliedMembers,
+        scope: maybe(
+          described(
+            object({ namespace: maybe(list(text)), tag: maybe(text) }),
+            'the namespace or tag through which it governed; absent: the table itself',
+          ),
+        ),
+      }),
+    ),
+    'as they stood',
+  ),
   outcomes: list(
     object({
       policy_id: text,

@@ -21,7 +21,7 @@ import {
   releaseIntents,
 } from '../../store/commit/commit-intents.ts'
 import { recordVerdict } from '../../store/commit/verdicts.ts'
-import { policiesAtIntent } from '../../store/policy/policies.ts'
+import { policiesAtIntent } from '../../store/policy/policy-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'

@@ -7,7 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import { type JsonObject, jsonObject } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
-import type { Policy, PolicyKind } from '../../core/policy.ts'
+import { type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import { noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
@@ -249,7 +249,7 @@ function subjectsOf(change: ActionChange, base: CachedTable | undefined): readon
 function denyUnevaluated(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {
   const unevaluated = policies.find((policy) => policy.kind === kind && isInForce(policy))
   if (verdict.kind !== 'allow' || unevaluated === undefined) return verdict
-  const reason = `${unevaluated.name}: the metadata file to register cannot be evaluated beforehand`
+  const reason = `${policyTitle(unevaluated)}: the metadata file to register cannot be evaluated beforehand`
   return { kind: 'deny', reason, policyId: unevaluated.id, outcomes: verdict.outcomes }
 }
 
@@ -266,7 +266,7 @@ async function denyLessGoverned(
   if (lost !== undefined)
     return {
       kind: 'deny',
-      reason: `${tableName(destination)} is governed less than ${tableName(table)}: policy ${lost.name} does not apply there`,
+      reason: `${tableName(destination)} is governed less than ${tableName(table)}: policy ${policyTitle(lost)} does not apply there`,
       policyId: lost.id,
       outcomes: [],
     }

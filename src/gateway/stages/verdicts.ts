@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
-import type { Policy } from '../../core/policy.ts'
+import { type Policy, policyTitle } from '../../core/policy.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
@@ -42,10 +42,15 @@ export function withGrant(
   if ([first, ...rest].some(({ kind }) => kind === 'write_acl')) return verdict
   return {
     kind: 'deny',
-    reason: `no write policy of ${tableName(table)} allows ${action}`,
+    reason: `no write policy of ${tableName(table)} allows ${action}${governedBy(first)}`,
     policyId: first.id,
     outcomes: verdict.outcomes,
   }
+}
+
+/** Says through which namespace or tag a policy governs the name; nothing where it is bound to the name itself. */
+function governedBy(policy: Policy): string {
+  return policy.scope === undefined ? '' : `: it is governed by ${policyTitle(policy)}`
 }
 
 /** The verdict if bindings could not be built and no policy is in force: allowed, with an error for each policy. */

@@ -5,6 +5,7 @@ import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import type { GovernanceRow } from '../policy/policies.ts'
+import { namespaceIds } from '../policy/policy-scope.ts'
 import type { Store } from '../store.ts'
 import { type IntentTimes, storedIntent } from './commit-intents.ts'
 
@@ -45,6 +46,7 @@ export async function beginCommit(
     intent.commitId,
     ...stored,
     storableJson(ancestors),
+    storableJson(namespaceIds(intent.table.namespace)),
   ])
   return row
 }

@@ -1,8 +1,20 @@
-/** Saves, lists and loads policies (docs/reference/policies.md 4): graph nodes with edges to the tables they govern. */
+/**
+ * Saves, lists and loads policies (docs/reference/policies.md 4): graph nodes with edges to the tables, namespaces and
+ * tags that they govern.
+ */
 
 import { Fault } from '../../base/fault.ts'
 import { type Actor, operator } from '../../core/administration.ts'
-import { type Policy, type PolicyKind, type PolicyMode, policyKinds, policyModes } from '../../core/policy.ts'
+import {
+  type NamespaceScope,
+  type Policy,
+  type PolicyKind,
+  type PolicyMode,
+  type PolicyScope,
+  policyKinds,
+  policyModes,
+  type TagScope,
+} from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { type TerritoryFound, territoryPolicy } from '../../core/territory-owner.ts'
@@ -15,6 +27,7 @@ import { pinOf } from '../governance/pin-event.ts'
 import type { Properties } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { readTerritory } from '../territory/territory-rows.ts'
+import { compareScopes, edgeScope, namedScope, namespaceIds, scopeNode } from './policy-scope.ts'
 
 const shapes = {
   schema: { label: 'Policy', edge: 'SCHEMA_GOVERNS' },
@@ -28,9 +41,11 @@ const agtypeText = (param: string) => `to_jsonb(${param}::text)::text::agtype`
 interface PolicyRow {
   readonly edge: string
   readonly properties: string
+  /** The edge's properties, for a namespace or tag. */
+  readonly bound: string | null
 }
 
-interface StoredPolicy {
+export interface StoredPolicy {
   readonly id: string
   readonly kind: PolicyKind
   readonly mode: PolicyMode
@@ -39,7 +54,8 @@ interface StoredPolicy {
   readonly definition_cel: string
 }
 
-function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolicy): Policy {
+/** @throws Fault `policy_engine_unavailable` for a malformed one */
+export function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolicy): Policy {
   if (!policyKinds.includes(kind) || !policyModes.includes(mode) || typeof definition_cel !== 'string')
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
       detail: `policy ${id} is malformed`,
@@ -65,14 +81,15 @@ function checkPolicy(policy: Policy): void {
 }
 
 /**
- * Saves a policy and adds `table` to the tables that it governs. The caller has checked that its expression compiles.
+ * Saves a policy and adds a table, namespace or tag to what it governs. The caller has checked that its expression
+ * compiles.
  * @param by who does; the operator where the caller has the store at hand
  * @throws Fault `bad_request` for a malformed policy, `conflict` where a policy of another kind has its id
  */
 export async function putPolicy(
   store: Store,
   tenant: TenantId,
-  table: TableRef,
+  scope: PolicyScope,
   policy: Policy,
   by: Actor = operator(),
 ): Promise<void> {
@@ -81,14 +98,15 @@ export async function putPolicy(
   const value = { kind, mode, name, message, definition_cel: definitionCel }
   try {
     await store.tenantTransaction(tenant, async (tx) => {
-      await tx.query('select svc.put_policy($1, $2, $3::text::jsonb, $4, $5::text::jsonb)', [
+      await tx.query('select svc.put_policy($1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb)', [
         shapes[policy.kind].label,
         shapes[policy.kind].edge,
         storableJson({ id, ...value }),
-        nodeId(tableKey(table)),
-        storableJson({ namespace: table.namespace, name: table.name }),
+        storableJson(scopeNode(scope)),
+        storableJson(by),
       ])
-      await recordAdministration(tx, by, { action: 'put-policy', subject: { policy: id, table }, value })
+      const subject = { policy: id, ...namedScope(scope) }
+      await recordAdministration(tx, by, { action: 'put-policy', subject, value })
     })
   } catch (error) {
     const fault = toStoreFault(error)
@@ -97,7 +115,7 @@ export async function putPolicy(
   }
 }
 
-/** Removes a policy from every table that it governs. @returns whether there was one */
+/** Removes a policy from all that it governs. @returns whether there was one */
 export async function deletePolicy(
   store: Store,
   tenant: TenantId,
@@ -106,7 +124,10 @@ export async function deletePolicy(
 ): Promise<boolean> {
   if (id === '') return false
   return await store.tenantTransaction(tenant, async (tx) => {
-    const [row] = await tx.query<{ deleted: boolean }>('select svc.delete_policy($1) as deleted', [id])
+    const [row] = await tx.query<{ deleted: boolean }>(
+      'select svc.delete_policy($1, $2::text::jsonb) as deleted',
+      [id, storableJson(by)],
+    )
     if (row?.deleted !== true) return false
     await recordAdministration(tx, by, { action: 'delete-policy', subject: { policy: id } })
     return true
@@ -120,7 +141,7 @@ export async function listPolicies(
   page: PageRequest = {},
 ): Promise<Page<Policy>> {
   const limit = pageLimit(page)
-  const rows = await store.tenantQuery<PolicyRow>(
+  const rows = await store.tenantQuery<Pick<PolicyRow, 'properties'>>(
     tenant,
     `select p.properties
      from (select properties from "Policy" union all select properties from "RetentionPolicy") p
@@ -135,17 +156,6 @@ export async function listPolicies(
 }
 
 const policyEdges: readonly string[] = Object.values(shapes).map(({ edge }) => edge)
-
-/** The query of one edge label. It finds the sentinel by the same path as the policies. */
-const branch = (label: string, edge: string, fits: string) =>
-  `select '${edge}' as edge, p.properties
-   from "Table" t join "${edge}" e on e.end_id = t.id join "${label}" p on p.id = e.start_id
-   where ${fits}`
-
-const loadText = (fits: string) =>
-  Object.values(shapes)
-    .map(({ label, edge }) => branch(label, edge, fits))
-    .join(' union all ')
 
 /** What governs writing a table. */
 export interface WriteGovernance {
@@ -169,7 +179,11 @@ export async function loadWriteGovernance(
   table: TableRef,
   ancestors: readonly string[] = [],
 ): Promise<WriteGovernance> {
-  const asked = [nodeId(tableKey(table)), storableJson(ancestors)]
+  const asked = [
+    nodeId(tableKey(table)),
+    storableJson(ancestors),
+    storableJson(namespaceIds(table.namespace)),
+  ]
   try {
     const [row] = await store.tenantCall<GovernanceRow>(tenant, 'load_policies', asked)
     return readWriteGovernance(row)
@@ -180,7 +194,10 @@ export async function loadWriteGovernance(
 
 /** A row of svc.load_policies and svc.begin_commit. */
 export interface GovernanceRow {
-  /** JSON array of pairs: an edge's label, and the properties of the node that it comes from; else null. */
+  /**
+   * JSON array of [an edge's label, the properties of the node that it comes from], with the edge's properties where it
+   * leads to a namespace or a tag; else null.
+   */
   readonly governance: string | null
   /** What svc.territory_at returns. */
   readonly territory: string | null
@@ -192,10 +209,14 @@ export interface GovernanceRow {
  */
 export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovernance {
   try {
-    const pairs = JSON.parse(row?.governance ?? '[]') as readonly (readonly [string, Properties])[]
+    const rows = JSON.parse(row?.governance ?? '[]') as readonly (readonly [
+      string,
+      Properties,
+      Properties?,
+    ])[]
     const found = withoutSentinels(
-      pairs.map(([edge, properties]) => ({ edge, properties })),
-      [...policyEdges, 'PINS'],
+      rows.map(([edge, properties, bound]) => ({ edge, properties, scope: bound && edgeScope(bound) })),
+      [...policyEdges, 'PINS', 'namespace', 'tag'],
     )
     const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
     const territory = readTerritory(row?.territory)
@@ -206,7 +227,8 @@ export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovern
 }
 
 /**
- * The policies that govern any table in a namespace or below it, each once, in id order.
+ * The policies that govern a namespace: those of the namespace and of namespaces above and below it, and those of any
+ * table below it. Each once, in id order.
  * @throws Fault as {@link loadWriteGovernance} does
  */
 export async function loadPoliciesBelow(
@@ -214,38 +236,74 @@ export async function loadPoliciesBelow(
   tenant: TenantId,
   namespace: readonly string[],
 ): Promise<readonly Policy[]> {
-  const levels = namespace.map((_, i) => `t.properties::text::jsonb #>> '{namespace,${i}}' = $${i + 1}`)
-  const text = loadText(`${key('t')} = '""'::agtype or (${levels.join(' and ')})`)
-  return policiesOf(await loaded(() => store.tenantQuery(tenant, text, namespace), policyEdges))
-}
-
-interface Loaded {
-  readonly edge: string
-  readonly properties: Properties
-}
-
-/** @param edges labels by each of which the sentinel must be found */
-async function loaded(
-  load: () => Promise<readonly PolicyRow[]>,
-  edges: readonly string[],
-): Promise<readonly Loaded[]> {
   try {
-    const rows = await load()
-    const found = rows.map(({ edge, properties }) => ({
+    const rows = await store.tenantQuery<PolicyRow>(
+      tenant,
+      `with ${governedBelow(namespace)} ${Object.values(shapes)
+        .map(
+          ({ label, edge }) =>
+            `select '${edge}' as edge, p.properties, case when n.end_id is not null then e.properties end as bound
+             from "${edge}" e join "${label}" p on p.id = e.start_id left join n on n.end_id = e.end_id
+             where n.end_id is not null or e.end_id in (select id from t)`,
+        )
+        .join(' union all ')}`,
+      [JSON.stringify(namespaceIds(namespace)), ...namespace],
+    )
+    const found = rows.map(({ edge, properties, bound }) => ({
       edge,
       properties: JSON.parse(properties) as Properties,
+      scope: bound === null ? undefined : edgeScope(JSON.parse(bound)),
     }))
-    return withoutSentinels(found, edges)
+    return policiesOf(withoutSentinels(found, [...policyEdges, 'namespace', 'tag']))
   } catch (error) {
     throw notLoaded(error)
   }
 }
 
-/** @throws Fault `policy_engine_unavailable` where the sentinel of one of the edges is missing */
-function withoutSentinels(found: readonly Loaded[], edges: readonly string[]): readonly Loaded[] {
+/**
+ * The ends of edges that govern a namespace: `t` are tables below it, `n` namespaces and tags. A change of a namespace is
+ * rare, so this reads the tables and the edges of policies whole.
+ */
+function governedBelow(namespace: readonly string[]): string {
+  const within = (properties: string) =>
+    namespace.length === 0
+      ? 'true'
+      : namespace
+          .map((_, index) => `${properties}::text::jsonb #>> '{namespace,${index}}' = $${index + 2}`)
+          .join(' and ')
+  const bound = policyEdges.map((edge) => `select end_id, properties from "${edge}"`).join(' union all ')
+  return `t as materialized (
+      select t.id, t.properties from "Table" t where ${key('t')} = '""'::agtype or (${within('t.properties')})),
+    bound as materialized (${bound}),
+    c as materialized (
+      select t.id from t
+      union all select h.end_id from "HAS_COLUMN" h where h.start_id in (select id from t)
+      union all select d.id from "Column" d join t
+        on agtype_access_operator(variadic array[d.properties, '"table_id"'::agtype]) = ${key('t')}),
+    n as materialized (
+      select n.id as end_id from "Namespace" n
+        where ${key('n')} in (select to_jsonb(x)::text::agtype from jsonb_array_elements_text($1::text::jsonb) x)
+      union select b.end_id from bound b
+        where jsonb_typeof(b.properties::text::jsonb -> 'namespace') = 'array' and (${within('b.properties')})
+      union select e.end_id from "TAGGED" e where e.start_id in (select id from c))`
+}
+
+interface Loaded {
+  readonly edge: string
+  readonly properties: Properties
+  readonly scope: NamespaceScope | TagScope | undefined
+}
+
+/**
+ * @param wanted edges by each of which the sentinel must be found on its table, and other scopes on which it must be
+ * @throws Fault `policy_engine_unavailable` where one of them is missing
+ */
+function withoutSentinels(found: readonly Loaded[], wanted: readonly string[]): readonly Loaded[] {
   const isSentinel = ({ properties }: Loaded) => properties.sentinel === true
-  const seen = new Set(found.filter(isSentinel).map(({ edge }) => edge))
-  if (!edges.every((edge) => seen.has(edge)))
+  const place = ({ edge, scope }: Loaded) =>
+    scope === undefined ? edge : 'tag' in scope ? 'tag' : 'namespace'
+  const seen = new Set(found.filter(isSentinel).map(place))
+  if (!wanted.every((one) => seen.has(one)))
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
       detail: 'no tenant sentinel',
     })
@@ -254,45 +312,24 @@ function withoutSentinels(found: readonly Loaded[], edges: readonly string[]): r
 
 /** @throws Fault `policy_engine_unavailable` for a malformed policy */
 function policiesOf(found: readonly Loaded[]): readonly Policy[] {
-  const policies = new Map(
-    found.flatMap(({ edge, properties }) => {
-      if (edge === 'PINS') return []
-      const policy = toPolicy(properties as unknown as StoredPolicy)
-      return [[policy.id, policy] as const]
-    }),
+  return distinctPolicies(
+    found
+      .filter(({ edge }) => edge !== 'PINS')
+      .map(({ properties, scope }) => [toPolicy(properties as unknown as StoredPolicy), scope]),
   )
+}
+
+/** Each policy once, with the nearest scope through which it governs, in id order. */
+export function distinctPolicies(
+  found: readonly (readonly [Policy, NamespaceScope | TagScope | undefined])[],
+): readonly Policy[] {
+  const policies = new Map<string, Policy>()
+  for (const [policy, scope] of found.toSorted(([, a], [, b]) => compareScopes(a, b)))
+    if (!policies.has(policy.id)) policies.set(policy.id, { ...policy, ...(scope && { scope }) })
   return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
 function notLoaded(error: unknown): Fault {
   if (error instanceof Fault && error.kind === 'policy_engine_unavailable') return error
   return new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
-}
-
-/**
- * The policies that governed a table when an intent on it was opened. They decided a commit whose process died.
- * @param commitId commit id of an intent that is still open
- */
-export async function policiesAtIntent(
-  store: Store,
-  tenant: TenantId,
-  table: TableRef,
-  commitId: string,
-): Promise<readonly Policy[]> {
-  const rows = await store.tenantQuery<{ policy: StoredPolicy }>(
-    tenant,
-    `with past as (
-       select h.* from svc.policy_history h
-       join svc.commit_intent i on i.tenant_id = h.tenant_id and i.commit_id = $2
-       where h.tenant_id = $1 and h.at <= i.opened_at),
-     removed as (select policy_id, max(history_seq) as seq from past where table_id is null group by policy_id),
-     attached as (
-       select distinct policy_id from past
-       where table_id = $3 and history_seq > coalesce((select seq from removed r where r.policy_id = past.policy_id), 0))
-     select distinct on (policy_id) policy from past
-     where policy_id in (select policy_id from attached) and table_id is not null
-     order by policy_id, history_seq desc`,
-    [tenant, commitId, nodeId(tableKey(table))],
-  )
-  return rows.map((row) => toPolicy(row.policy))
 }

@@ -86,6 +86,85 @@ describe('a policy that is put over HTTP', () => {
   })
 })
 
+describe('a policy as a resource', () => {
+  const text = { kind: 'schema', definition_cel: 'true' }
+
+  test('is bound to tables, namespaces and tags, and shown with all of them', async () => {
+    for (const scope of [{ table }, { namespace: ['sales'] }, { tag: 'pii' }, { namespace: [] }])
+      expect((await ask('PUT', '/api/v1/policies/wide', administrator, { ...text, ...scope })).status).toBe(
+        200,
+      )
+    const shown = await ask('GET', '/api/v1/policies/wide', administrator)
+    expect(shown.body).toMatchObject({ id: 'wide', ...text, mode: 'enforce' })
+    expect(shown.body.scopes).toHaveLength(4)
+    for (const scope of [{ table }, { namespace: ['sales'] }, { tag: 'pii' }, { namespace: [] }])
+      expect(shown.body.scopes).toContainEqual(scope)
+    expect((await ask('GET', admin('/policies/wide'), service.operator)).text).toBe(shown.text)
+    expect((await ask('GET', '/api/v1/policies/wide', outsider)).status).toBe(404)
+    expect((await ask('GET', admin('/policies/wide', foreign.tenant), service.operator)).status).toBe(404)
+  })
+
+  test('is listed for each table that it governs, with the scope through which it does', async () => {
+    const of = '/api/v1/policies?namespace=sales%1Feu&table=none'
+    expect((await ask('GET', of, administrator)).body).toMatchObject({
+      items: [{ id: 'wide', scope: { namespace: ['sales'] } }],
+    })
+    expect((await ask('GET', of, outsider)).body).toEqual({ items: [] })
+    expect((await ask('GET', '/api/v1/policies?table=none', administrator)).status).toBe(400)
+  })
+
+  test('keeps who changed it, before and after, also once it is deleted', async () => {
+    expect((await ask('DELETE', '/api/v1/policies/wide', administrator)).status).toBe(204)
+    const { body } = await ask('GET', '/api/v1/policies/wide/history?limit=2', administrator)
+    expect(body).toMatchObject({
+      items: [
+        { action: 'delete', actor: { sub: 'someone' }, before: { ...text, id: 'wide' } },
+        { action: 'put', scope: { namespace: [] }, after: text },
+      ],
+    })
+    expect(body.next_page_token).toBeString()
+    expect((await ask('GET', admin('/policies/wide/history?limit=2'), service.operator)).body).toEqual(body)
+    expect((await ask('GET', '/api/v1/policies/wide/history', outsider)).body).toEqual({ items: [] })
+  })
+
+  test.each([
+    ['nothing', {}, 'exactly one'],
+    ['two things', { table, tag: 'pii' }, 'exactly one'],
+    ['a namespace that no commit can name', { namespace: ['a.b'] }, '`namespace` '],
+    ['a namespace with an empty level', { namespace: ['a', ''] }, 'namespace'],
+    ['a tag that nothing can have', { tag: 'a b' }, '`tag` '],
+  ])('is refused with 400 where it is bound to %s', async (_, scope, said) => {
+    const answered = await ask('PUT', '/api/v1/policies/p', administrator, { ...text, ...scope })
+    expect(answered.status).toBe(400)
+    expect(answered.text).toContain(said)
+  })
+
+  test('is checked without being saved: errors and hints, each with its place', async () => {
+    const check = (definition_cel: string) =>
+      ask('POST', '/api/v1/policies/check', administrator, { definition_cel })
+    expect((await check('true')).body).toEqual({ saveable: true, problems: [] })
+    expect((await check('true &&\n  nothing')).body).toMatchObject({
+      saveable: false,
+      problems: [{ kind: 'error', offset: 10, line: 2, column: 3 }],
+    })
+    expect((await check('"id" in table.schema.fields')).body).toMatchObject({
+      saveable: false,
+      problems: [{ kind: 'hint', line: 1 }],
+    })
+    expect((await ask('GET', '/api/v1/policies', administrator)).body).toEqual({ items: [] })
+    expect(
+      (await ask('POST', admin('/policies/check'), service.operator, { definition_cel: '1' })).body,
+    ).toMatchObject({ saveable: false })
+  })
+
+  test('may have the id `check`', async () => {
+    const put = await ask('PUT', '/api/v1/policies/check', administrator, policy)
+    expect(put.status).toBe(200)
+    expect((await ask('GET', '/api/v1/policies/check', administrator)).body).toMatchObject({ id: 'check' })
+    expect((await ask('DELETE', '/api/v1/policies/check', administrator)).status).toBe(204)
+  })
+})
+
 describe('decisions and intents over HTTP', () => {
   test('are the same for the tenant and under /admin, and nothing to another tenant', async () => {
     expect((await append()).status).toBe(200)
