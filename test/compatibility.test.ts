@@ -29,14 +29,14 @@ const named = new Set(
 )
 const cells = page
   .split('\n')
-  .filter((line) => line.startsWith('| ') && !line.startsWith('| operation'))
+  .filter((line) => line.startsWith('| ') && !/^\| (?:operation|use) /.test(line))
   .flatMap((line) => line.split('|').slice(2, -1))
   .map((cell) => cell.trim())
 const references = [
   ...page
     .replaceAll(/\s+/g, ' ')
     .matchAll(
-      /`((?:pyiceberg|spark(?:-lineage)?|java|go|catalog|odcs|duckdb|iceberg-js|trino(?:-\w+)?|flink|oauth|rck|nessie|fixture|lineage|storage-events|engine(?:-pyiceberg)?): [^`]+)`/g,
+      /`((?:pyiceberg|spark(?:-lineage)?|java|go|catalog|odcs|duckdb|iceberg-js|trino(?:-\w+)?|flink|oauth|rck|nessie|fixture|lineage|storage-events|territory-\w+|engine(?:-pyiceberg)?): [^`]+)`/g,
     ),
 ]
 

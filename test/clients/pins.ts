@@ -325,6 +325,18 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  'territory-spark': {
+    file: 'territory-spark.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 600,
+  },
+  'territory-pyiceberg': {
+    file: 'territory-pyiceberg.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
+    quick: false,
+    seconds: 300,
+  },
   engine: {
     file: 'engine.clients.ts',
     needs: ['python:spark', 'maven:iceberg-spark'],

@@ -1,6 +1,6 @@
 /** Runs servers and clients as child processes: free loopback ports, a timeout each, logs in .cache/logs. */
 
-import { mkdirSync, openSync, readFileSync } from 'node:fs'
+import { mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
 
 const logs = new URL('../../.cache/logs/', import.meta.url).pathname
 
@@ -78,6 +78,60 @@ export async function runClient(
   })
   const exitCode = await child.exited
   return { exitCode, output: readFileSync(log, 'utf8') }
+}
+
+export interface OpenClient extends AsyncDisposable {
+  write(text: string): void
+  /** The next line of standard output; undefined once there is none. */
+  nextLine(): Promise<string | undefined>
+  /** The end of its log. */
+  tail(): string
+}
+
+/** Starts a client that is talked to: its output is read line by line, and kept in .cache/logs with its errors. */
+export function openClient(
+  name: string,
+  command: readonly string[],
+  options: { readonly env?: Readonly<Record<string, string>>; readonly seconds: number },
+): OpenClient {
+  const log = logFile(name)
+  const output = openSync(log, 'w')
+  const child = Bun.spawn([...command], {
+    env: { ...process.env, ...options.env },
+    stdio: ['pipe', 'pipe', output],
+    timeout: options.seconds * 1000,
+    killSignal: 'SIGKILL',
+  })
+  const lines = linesOf(child.stdout)
+  return {
+    write(text) {
+      child.stdin.write(text)
+      child.stdin.flush()
+    },
+    async nextLine() {
+      const { value } = await lines.next()
+      if (value !== undefined) writeSync(output, `${value}\n`)
+      return value
+    },
+    tail: () => tail(log),
+    async [Symbol.asyncDispose]() {
+      // It ends with its input, and by its timeout otherwise.
+      await child.stdin.end()
+      await child.exited
+    },
+  }
+}
+
+async function* linesOf(stream: ReadableStream<Uint8Array>): AsyncGenerator<string, undefined> {
+  const decoder = new TextDecoder()
+  let text = ''
+  for await (const chunk of stream) {
+    const lines = (text + decoder.decode(chunk, { stream: true })).split('\n')
+    text = lines.pop() ?? ''
+    yield* lines
+  }
+  if (text !== '') yield text
+  return undefined
 }
 
 function logFile(name: string): string {

@@ -1,4 +1,7 @@
-"""One SQL session with Spark or DuckDB: reads statements as a JSON array, reports each on a line."""
+"""
+One SQL session with Spark or DuckDB: takes statements as a JSON array, or one by one as JSON on lines of standard
+input, and reports each on a line.
+"""
 
 import atexit
 import importlib
@@ -41,7 +44,8 @@ def duckdb():
 
 
 run = globals()[sys.argv[1]]()
-for statement in json.loads(sys.argv[2]):
+statements = json.loads(sys.argv[2]) if len(sys.argv) > 2 else map(json.loads, sys.stdin)
+for statement in statements:
     try:
         report = {"step": statement, "value": run(statement)}
     except Exception as error:
