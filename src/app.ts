@@ -180,6 +180,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     licensed,
     lineage,
     states,
+    queries,
     codec,
     detection,
     drain,

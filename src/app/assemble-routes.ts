@@ -19,6 +19,7 @@ import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
 import { tableOperations } from '../contract/table-operations.ts'
+import type { Session } from '../core/session.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
@@ -34,10 +35,14 @@ import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { explainOperations } from '../query/explain-operation.ts'
 import { checkPolicies } from '../query/protect.ts'
+import type { QueryService } from '../query/query-service.ts'
 import { usageOperations } from '../query/usage/operations.ts'
 import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
+import { mcpAdmitter } from '../server/mcp/caller.ts'
+import { mcpRoutes } from '../server/mcp/routes.ts'
+import { mcpServer } from '../server/mcp/server.ts'
 import { type Health, opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
 import { findSessionCreator } from '../store/session/sessions.ts'
@@ -61,6 +66,7 @@ interface RouteParts {
   readonly licensed: Licensed
   readonly lineage: LineageReceiver
   readonly states: TableStates
+  readonly queries: QueryService
   readonly codec: DocumentCodec
   readonly detection: Detection
   readonly drain: Drain
@@ -71,15 +77,22 @@ interface RouteParts {
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, lineage, states, codec, detection, drain, journal, publicUrl } =
-    parts
+  const { config, gateway, auth, licensed, lineage, states, queries, codec, detection, drain } = parts
+  const { journal, publicUrl } = parts
   const { store, policies, log, clock } = gateway
   const { internalAdminOrgId } = config.idp
-  const admit = admitter({
+  const admitParts = {
     ...auth,
     licensed,
     internalAdminOrgId,
-    findCreator: (session) => findSessionCreator(store, session),
+    findCreator: (session: Session) => findSessionCreator(store, session),
+  }
+  const admit = admitter(admitParts)
+  const serveMcp = mcpServer({
+    parts: { store, clock, states, queries },
+    admit: mcpAdmitter({ ...admitParts, store }),
+    log,
+    publicUrl,
   })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
@@ -118,6 +131,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       gatewayRoutes(gateway, auth),
       operationRoutes(operations, admit, log),
       missingAdminRoutes(admin, admit, log),
+      mcpRoutes(serveMcp, log),
       opsRoutes({
         ...databaseChecks(store, log),
         ...journalCheck(journal, log),

@@ -1,6 +1,6 @@
 /**
- * Types of the operations of our own API. Each declares itself once: the route, its validation, the OpenAPI document
- * and later its MCP tool follow from it. `http/declare.ts` infers the types, and `server/rest` serves the operations.
+ * Types of the operations of our own API. Each declares itself once: the route, its validation and the OpenAPI
+ * document follow from it. `http/declare.ts` infers the types, and `server/rest` serves the operations.
  */
 
 import type { Static, TObject, TSchema } from '@sinclair/typebox'
@@ -66,7 +66,7 @@ export interface Declaration<
   I extends TObject = TObject,
   O extends TSchema = TSchema,
 > {
-  /** snake_case, unique: the OpenAPI operationId, later the name of its MCP tool. */
+  /** snake_case, unique: the OpenAPI operationId. */
   readonly name: string
   /** Group in the OpenAPI document. */
   readonly tag: string
@@ -91,8 +91,6 @@ export interface Declaration<
   readonly examples?: readonly { readonly input: object; readonly output?: object }[]
   /** Content types of a body that no schema describes. */
   readonly media?: { readonly request?: readonly string[]; readonly response?: readonly string[] }
-  /** Offered to AI agents as a tool. Default: not. */
-  readonly mcp?: true
 }
 
 /**

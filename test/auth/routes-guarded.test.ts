@@ -36,6 +36,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/v1/iceberg/', ['commit', 'read']],
   ['/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
+  ['/mcp', ['read']],
   ['/api/v1/sessions', ['admin']],
   ['/api/v1/policies', ['admin', 'read']],
   ['/api/v1/intents/', ['admin', 'read']],

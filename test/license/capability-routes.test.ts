@@ -7,6 +7,7 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 
 /** The capability that a route is part of, by how its path begins; undefined: of running the service at all. */
 const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
+  ['/mcp', 'mcp'],
   ['/api/v1/detection/', 'detection'],
   ['/api/v1/refusals', 'policies'],
   ['/api/v1/policies', 'policies'],

@@ -16,6 +16,7 @@ import { putRowFilter } from '../../src/contract/put-row-filter.ts'
 import type { ColumnMask } from '../../src/core/mask.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { licenseKeys } from '../../src/license/keys.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
@@ -24,6 +25,7 @@ import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { actorOf } from './actor.ts'
 import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
+import { testLicenseKey } from './license.ts'
 import { makeTenant } from './spare-tenants.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
 
@@ -62,6 +64,8 @@ export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' 
   readonly catalog?: LakeCatalog
   /** Stays open; one of the lake's own where absent. */
   readonly store?: Store
+  /** `SVC_LICENSE` of test/support/license.ts, and the like. */
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** A table whose files a test writes. Filter and masks concern everybody but auditors. */
@@ -116,6 +120,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
     catalogDirectory: testCatalogDirectory,
+    licenseKeys: [...licenseKeys, testLicenseKey],
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: loopback,
@@ -124,6 +129,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
       UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
       SVC_READ_DIR: catalog.folder,
+      ...options.env,
     }),
     store,
   })

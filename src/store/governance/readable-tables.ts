@@ -1,11 +1,13 @@
 /** Lists the tables of a tenant that may be read, with their columns. pg_catalog and its like are built from them. */
 
 import { Fault } from '../../base/fault.ts'
-import type { TableRef } from '../../core/table-ref.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableText } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
+import { readableFrom } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
 import { icebergType, type StoredColumn, topColumns } from './governance.ts'
@@ -33,25 +35,12 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 const tableId = property('t', 'id')
 
-/** Whether the tenant has opted in to tables without a contract; false where it was never set. */
-const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
-
-/**
- * Tables under an active contract. Where the tenant has opted in, also tables without one that have had a commit. The
- * sentinel's table (id '') is found by the same joins, and only with its contract.
- */
-const readableFrom = `
-  from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
-      and (${property('k', 'state')} = '"active"'::agtype or ${property('k', 'id')} = '""'::agtype))
-    on e.end_id = t.id
-  where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
-    and ${tableId} <> '""'::agtype))`
-
-/** Every page includes the sentinel. */
+/** Every page includes the sentinel. $3, where it is not null, is the one table that is wanted. */
 const pageText = `
   select t.id, t.properties, k.properties as contract, e.properties as declared,
     row_number() over (order by ${tableId})::int as place
-  ${readableFrom} and (${tableId} = '""'::agtype or ${tableId} > to_jsonb($1::text)::text::agtype)
+  ${readableFrom} and (${tableId} = '""'::agtype or (${tableId} > to_jsonb($1::text)::text::agtype
+    and ($3::text is null or ${tableId} = to_jsonb($3::text)::text::agtype)))
   order by ${tableId} limit $2::int`
 
 /** A pinned table may show columns that were dropped since. A dropped column holds its table's id. */
@@ -94,13 +83,37 @@ interface Row {
  * @throws Fault `bad_request` for a bad page; `unavailable` where the tenant's sentinel is missing, because tables that
  *   cannot be seen must not look like tables that do not exist
  */
-export async function listReadableTables(
+export function listReadableTables(
   store: Store,
   tenant: TenantId,
   page: PageRequest = {},
 ): Promise<Page<ReadableTable>> {
+  return loadPage(store, tenant, page, null)
+}
+
+/**
+ * One table that may be read.
+ * @returns undefined where there is no such table, or it may not be read
+ * @throws Fault as {@link listReadableTables}
+ */
+export async function findReadableTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<ReadableTable | undefined> {
+  return (await loadPage(store, tenant, {}, nodeId(tableKey(table)))).items[0]
+}
+
+/** @param only the graph id of the one table that is wanted; null: all */
+async function loadPage(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest,
+  only: string | null,
+): Promise<Page<ReadableTable>> {
   const limit = pageLimit(page)
-  const rows = (await store.tenantQuery<Row>(tenant, listText, [page.after ?? '', limit + 2])).map((row) => ({
+  const params = [storableText(page.after ?? ''), limit + 2, only]
+  const rows = (await store.tenantQuery<Row>(tenant, listText, params)).map((row) => ({
     ...row,
     properties: parseAgtype(row.properties) as Properties,
   }))

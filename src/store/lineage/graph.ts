@@ -11,6 +11,7 @@ import { limits } from '../../limits.ts'
 import { nodeId } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
+import { hiddenDatasets } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { datasetId, jobId } from './events.ts'
 
@@ -42,8 +43,16 @@ export interface LineageQuery extends PageRequest {
   readonly direction: LineageDirection
   /** Default 3, at most 5 (docs/reference/limits.md 2.1). */
   readonly depth?: number | undefined
+  /**
+   * Leaves out datasets that are stored as a table that may not be read. A walk ends before them, and such a start is
+   * not found. Default: false.
+   */
+  readonly readableOnly?: boolean
   readonly signal?: AbortSignal
 }
+
+/** A page of edges, and how many the walk found in all. */
+export type LineagePage = Page<LineageEdge> & { readonly total: number }
 
 /** Column dependencies that an edge between datasets shows. A walk from a column shows all of its own. */
 const columnsShown = 100
@@ -59,6 +68,7 @@ interface Row {
   readonly column_count: number | null
   readonly columns: readonly ColumnDependency[] | null
   readonly transformations: ColumnDependency['transformations'] | null
+  readonly total: number
 }
 
 /**
@@ -70,8 +80,8 @@ export async function lineageAround(
   store: Store,
   tenant: TenantId,
   query: LineageQuery,
-): Promise<Page<LineageEdge> | undefined> {
-  const { start, direction, depth = limits.graphHopsDefault, signal } = query
+): Promise<LineagePage | undefined> {
+  const { start, direction, depth = limits.graphHopsDefault, readableOnly = false, signal } = query
   if (!Number.isInteger(depth) || depth < 1 || depth > limits.graphHopsMax)
     throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
   const limit = pageLimit(query)
@@ -81,7 +91,7 @@ export async function lineageAround(
   const params = [startId(start), depth, afterHops, afterEdge, afterColumns, limit + 1]
   const rows = await store.tenantQuery<Row>(
     tenant,
-    queryText(start.kind, directions),
+    queryText(start.kind, directions, readableOnly),
     column === undefined ? params : [...params, column],
     { readOnly: true, ...(signal && { signal }) },
   )
@@ -89,7 +99,7 @@ export async function lineageAround(
   if (rows.length === 0) return undefined
   const edges = rows.filter((row) => row.label !== null)
   const page = toPage(edges, limit, (row) => row.position)
-  return { ...page, items: page.items.map(toEdge) }
+  return { ...page, items: page.items.map(toEdge), total: rows[0]?.total ?? 0 }
 }
 
 function startId(start: LineageNode): string {
@@ -101,7 +111,7 @@ const key = (alias: string, property = 'id') =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${property}"'::agtype])`
 const given = 'to_jsonb($1::text)::text::agtype'
 
-/** The datasets at which a walk begins; a job or table may have several. */
+/** The datasets, as `d` or `p.start_id`, at which a walk begins; a job or table may have several. */
 const starts = {
   dataset: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
   column: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
@@ -116,23 +126,30 @@ const startExists = {
   table: `select t.id from "Table" t where ${key('t')} = ${given} union all ${starts.table}`,
 } as const satisfies Record<LineageNode['kind'], string>
 
-function queryText(kind: LineageNode['kind'], directions: string): string {
+function queryText(kind: LineageNode['kind'], directions: string, readableOnly: boolean): string {
   const walk = kind === 'column' ? columnWalk(directions) : datasetWalk(directions)
-  return `with recursive start (node) as (${starts[kind]}), ${walk},
+  const hidden = readableOnly ? hiddenDatasets : 'select id from "Dataset" where false'
+  // A job and a table exist for a reader only through a dataset that the reader may see.
+  const exists = readableOnly ? 'select node from start' : startExists[kind]
+  return `with recursive hidden (node) as materialized (${hidden}),
+    start (node) as (select s.id from (${starts[kind]}) s (id) where ${isSeen('s.id')}), ${walk},
     page as (
       select * from found
       where (hops, id::text::int8, columns_key) > ($3::int, $4::int8, $5::text)
       order by hops, id::text::int8, columns_key limit $6::int)
     select null as label, 0 as hops, '' as position, '' as source, '' as target, null as input, null as output,
-      null::int as column_count, null::jsonb as columns, null::jsonb as transformations, 0 as place
-    where exists (${startExists[kind]})
+      null::int as column_count, null::jsonb as columns, null::jsonb as transformations, 0 as place,
+      (select count(*)::int from found) as total
+    where exists (${exists})
     union all
     select p.label, p.hops, p.hops || '.' || p.id::text || '.' || p.columns_key, a.properties::text, b.properties::text,
       p.input, p.output, p.column_count, p.columns, p.transformations,
-      row_number() over (order by p.hops, p.id::text::int8, p.columns_key)
+      row_number() over (order by p.hops, p.id::text::int8, p.columns_key), null
     from page p join "_ag_label_vertex" a on a.id = p.start_id join "_ag_label_vertex" b on b.id = p.end_id
     order by place`
 }
+
+const isSeen = (node: string) => `${node} not in (select node from hidden)`
 
 /** LINEAGE_OF edges within `depth` hops, and the jobs and tables of every dataset reached. */
 function datasetWalk(directions: string): string {
@@ -144,14 +161,14 @@ function datasetWalk(directions: string): string {
         select e.end_id from "LINEAGE_OF" e where r.way = 1 and e.start_id = r.node
         union all
         select e.start_id from "LINEAGE_OF" e where r.way = -1 and e.end_id = r.node) step (node)
-      where r.hops < $2::int),
+      where r.hops < $2::int and ${isSeen('step.node')}),
     nearest as (select node, way, min(hops) as hops from reached group by node, way),
     lineage as (
       select e.id, min(n.hops) + 1 as hops from nearest n, lateral (
-        select e.id from "LINEAGE_OF" e where n.way = 1 and e.start_id = n.node
+        select e.id, e.end_id from "LINEAGE_OF" e where n.way = 1 and e.start_id = n.node
         union all
-        select e.id from "LINEAGE_OF" e where n.way = -1 and e.end_id = n.node) e
-      where n.hops < $2::int group by e.id),
+        select e.id, e.start_id from "LINEAGE_OF" e where n.way = -1 and e.end_id = n.node) e (id, other)
+      where n.hops < $2::int and ${isSeen('e.other')} group by e.id),
     beside as (
       select e.label, e.id, e.start_id, e.end_id, n.hops
       from (select node, min(hops) as hops from nearest group by node) n, lateral (
@@ -180,7 +197,7 @@ function columnWalk(directions: string): string {
         select e.end_id, c ->> 'output' from "LINEAGE_OF" e, ${columns} where ${forward}
         union all
         select e.start_id, c ->> 'input' from "LINEAGE_OF" e, ${columns} where ${back}) step (node, name)
-      where r.hops < $2::int and r.name is not null),
+      where r.hops < $2::int and r.name is not null and ${isSeen('step.node')}),
     nearest as (select node, name, way, min(hops) as hops from reached group by node, name, way),
     found as (
       select 'LINEAGE_OF' as label, min(r.hops) + 1 as hops, e.id, e.start_id, e.end_id,
@@ -191,7 +208,7 @@ function columnWalk(directions: string): string {
         select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${forward}
         union all
         select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${back}) e
-      where r.hops < $2::int
+      where r.hops < $2::int and ${isSeen('e.start_id')} and ${isSeen('e.end_id')}
       group by e.id, e.start_id, e.end_id, e.c)`
 }
 

@@ -3,7 +3,7 @@
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
 import { storableJson, storableText } from '../database/names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
 /** A record's columns in the order of {@link usageParams} and, from the second on, of svc.record_usage. */
@@ -144,6 +144,21 @@ export async function listUsage(
   )
   const found = toPage(rows, limit, (row) => row.usage_seq)
   return { ...found, items: found.items.map(listed) }
+}
+
+/** One record; undefined where there is none of the id. */
+export async function findUsage(
+  store: Store,
+  tenant: TenantId,
+  queryId: string,
+): Promise<ListedUsage | undefined> {
+  if (!isUuid(queryId)) return undefined
+  const [row] = await store.tenantQuery<Row>(
+    tenant,
+    'select * from svc.query_usage where tenant_id = $1 and query_id = $2',
+    [tenant, queryId],
+  )
+  return row && listed(row)
 }
 
 function listed(row: Row): ListedUsage {

@@ -1,0 +1,156 @@
+/**
+ * Describes a table to one principal: what its contract says of it, its columns, and which filters and masks apply to
+ * that principal. A table that may not be read is described to nobody.
+ */
+
+import { primaryKeyOf } from '../core/contract-schema.ts'
+import type { IcebergType } from '../core/iceberg-type.ts'
+import { chooseMask } from '../core/mask.ts'
+import type { Principal } from '../core/principal.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
+import { boundColumn } from '../store/governance/declared-schema.ts'
+import { type Governance, loadGovernances, type StoredRowFilter } from '../store/governance/governance.ts'
+import { appliesTo } from '../store/governance/governed-table.ts'
+import {
+  findReadableTable,
+  type ReadableColumn,
+  type ReadableTable,
+} from '../store/governance/readable-tables.ts'
+import type { Store } from '../store/store.ts'
+
+export interface DescribedColumn {
+  readonly name: string
+  readonly type: string
+  readonly required: boolean
+  readonly tags: readonly string[]
+  readonly description?: string
+  /** The action of the mask that applies to the principal. */
+  readonly mask?: string
+}
+
+export interface DescribedFilter {
+  readonly id: string
+  /** The columns that it names, where they are bound. */
+  readonly columns: readonly string[]
+  readonly expression: string
+}
+
+export interface DescribedTable {
+  readonly ref: TableRef
+  readonly contract: ReadableTable['contract']
+  readonly description?: string
+  readonly columns: readonly DescribedColumn[]
+  readonly primaryKey: readonly string[]
+  /** Those that apply to the principal. */
+  readonly filters: readonly DescribedFilter[]
+  /** Undefined where the table is not pinned. */
+  readonly pinnedSnapshotId: bigint | undefined
+}
+
+/**
+ * Describes tables that may be read.
+ * @throws Fault as `loadGovernances`
+ */
+export async function describeTables(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly ReadableTable[],
+  principal: Principal,
+): Promise<readonly DescribedTable[]> {
+  const refs = tables.map(({ ref }) => ref)
+  const governances = refs.length === 0 ? new Map() : await loadGovernances(store, tenant, refs)
+  return tables.flatMap((table) => {
+    const governance: Governance | undefined = governances.get(tableKey(table.ref))
+    // A table that was dropped between the two loads.
+    return governance === undefined ? [] : [describe(table, governance, principal)]
+  })
+}
+
+/**
+ * Describes one table.
+ * @returns undefined where there is no such table, or it may not be read
+ * @throws Fault as `findReadableTable`
+ */
+export async function describeTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<DescribedTable | undefined> {
+  const found = await findReadableTable(store, tenant, table)
+  return found && (await describeTables(store, tenant, [found], principal))[0]
+}
+
+/** The version of a contract in force; undefined where the contract has no document. */
+export function contractVersion(
+  store: Store,
+  tenant: TenantId,
+  contract: string,
+): Promise<ContractVersion | undefined> {
+  return versionInForce((text, params) => store.tenantQuery(tenant, text, params), tenant, contract)
+}
+
+function describe(table: ReadableTable, governance: Governance, principal: Principal): DescribedTable {
+  const { ref, contract, declared } = table
+  const applies = appliesTo(principal)
+  const stored = new Map(governance.columns.map((column) => [column.fieldId, column]))
+  const declaredText = new Map(
+    declared?.schema.properties?.map((property) => [
+      boundColumn(declared, ref, property.name, table.columns)?.fieldId,
+      property.description,
+    ]),
+  )
+  const describeColumn = (column: ReadableColumn): DescribedColumn => {
+    const { name, type, required, fieldId, doc } = column
+    const description = declaredText.get(fieldId) ?? doc
+    const mask = maskOf(stored.get(fieldId)?.masks.filter(applies) ?? [], type, required)
+    const tags = stored.get(fieldId)?.tags ?? []
+    return {
+      ...{ name, type: typeName(type), required, tags },
+      ...(description !== undefined && { description }),
+      ...(mask !== undefined && { mask }),
+    }
+  }
+  const description = declared?.schema.description ?? table.doc
+  const keys = declared === undefined ? [] : primaryKeyOf(declared.schema)
+  return {
+    ref,
+    contract,
+    ...(description !== undefined && { description }),
+    columns: table.columns.map(describeColumn),
+    primaryKey: keys.flatMap((name) => {
+      const column = declared && boundColumn(declared, ref, name, table.columns)
+      return column === undefined ? [] : [column.name]
+    }),
+    filters: governance.rowFilters.filter(applies).map((filter) => describeFilter(filter, table)),
+    pinnedSnapshotId: governance.pin?.snapshotId,
+  }
+}
+
+/** @returns the action; `refused` where reading is refused, because no mask can be chosen */
+function maskOf(
+  masks: Governance['columns'][number]['masks'],
+  type: IcebergType,
+  required: boolean,
+): string | undefined {
+  const { mask, problem } = chooseMask(masks, type, required)
+  return problem === undefined ? mask?.action : 'refused'
+}
+
+function describeFilter(
+  { policyId, fieldId, names = {}, expression }: StoredRowFilter,
+  { columns }: ReadableTable,
+): DescribedFilter {
+  const ids = new Set([...Object.values(names), ...(fieldId === undefined ? [] : [fieldId])])
+  return {
+    id: policyId,
+    columns: columns.filter((column) => ids.has(column.fieldId)).map(({ name }) => name),
+    expression,
+  }
+}
+
+function typeName(type: IcebergType): string {
+  return typeof type === 'string' ? type : type.type
+}

@@ -1,0 +1,72 @@
+/** The tools in their order, which never changes: clients cache the list. */
+
+import type { Tool as ListedTool } from '@modelcontextprotocol/server'
+import type { Tool } from './tool.ts'
+import { checkQuery } from './tools/check-query.ts'
+import { describeColumns } from './tools/describe-columns.ts'
+import { explainContract } from './tools/explain-contract.ts'
+import { findDatasets } from './tools/find-datasets.ts'
+import { lineage, lineagePath } from './tools/lineage.ts'
+import { query } from './tools/query.ts'
+import { whyDenied } from './tools/why-denied.ts'
+
+export const tools: readonly Tool[] = [
+  findDatasets,
+  explainContract,
+  describeColumns,
+  query,
+  checkQuery,
+  lineage,
+  lineagePath,
+  whyDenied,
+]
+
+const byName = new Map(tools.map((tool) => [tool.name, tool]))
+
+/** The tool of a name; undefined where there is none. */
+export function toolNamed(name: unknown): Tool | undefined {
+  return typeof name === 'string' ? byName.get(name) : undefined
+}
+
+/** What the schema of an answer leaves out. */
+const leftOut = new Set(['additionalProperties', 'minimum', 'format'])
+
+/** The list as clients receive it. */
+export const listedTools: readonly ListedTool[] = tools.map(
+  ({ name, description, input, output, writes = false }) => ({
+    name,
+    description,
+    inputSchema: plainSchema(input),
+    outputSchema: outputSchema(output),
+    annotations: {
+      readOnlyHint: !writes,
+      ...(writes ? { destructiveHint: false } : { idempotentHint: true }),
+      openWorldHint: false,
+    },
+  }),
+)
+
+type ObjectSchema = ListedTool['inputSchema']
+
+/** A schema as JSON, without what the type library keeps beside it. */
+function plainSchema(schema: object): ObjectSchema {
+  return JSON.parse(JSON.stringify(schema)) as ObjectSchema
+}
+
+/**
+ * The schema of an answer, which names members and types only, because the list of tools costs each client its tokens.
+ * What a member must be is left to the declaration.
+ */
+function outputSchema(schema: object): ObjectSchema {
+  return JSON.parse(
+    JSON.stringify(schema, (key, value: unknown) => {
+      if (leftOut.has(key) && !isObject(value)) return undefined
+      if (key === 'required' && Array.isArray(value)) return undefined
+      return isObject(value) && 'const' in value ? { const: value.const } : value
+    }),
+  ) as ObjectSchema
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}

@@ -1,0 +1,71 @@
+/** Declares check_query: what a statement would read, and what would protect it. It runs nothing. */
+
+import { tableName } from '../../../core/table-ref.ts'
+import { flag, list, maybe, object, ordinal, text } from '../../../http/schemas.ts'
+import { explain } from '../../../query/explain.ts'
+import { runError } from '../../../query/run-error.ts'
+import { tool } from '../tool.ts'
+import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
+import { catalogInput, chosenCatalog } from './catalogs.ts'
+import { protectionSchema, protectionView, sqlInput } from './query.ts'
+
+export const checkQuery = tool({
+  name: 'check_query',
+  description:
+    'Check a SELECT without running it: result columns, tables and columns that it reads, filters and masks that would apply. Returns no rows.',
+  scope: 'mcp:read',
+  input: object({ sql: sqlInput, catalog: catalogInput }),
+  output: object({
+    columns: object({ ...untrustedMark, items: list(object({ name: text, type: text })) }),
+    parameters: list(text),
+    reads: list(
+      object({
+        ...untrustedMark,
+        table: text,
+        contract: maybe(object({ id: text, version: ordinal })),
+        columns: list(text),
+        snapshot_id: maybe(text),
+        pinned: maybe(flag),
+      }),
+    ),
+    protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+  }),
+  async run(context, { sql, catalog }) {
+    const { parts, caller, signal } = context
+    const input = {
+      statement: sql,
+      target: { catalog: await chosenCatalog(context, catalog) },
+      searchPath: [],
+      principal: caller.principal,
+      parameters: undefined,
+    }
+    const explained = await explain(parts, caller.tenant, input, false, signal).catch((thrown: unknown) => {
+      throw runError(thrown)
+    })
+    return {
+      columns: {
+        ...untrusted,
+        items: explained.columns.map(({ name, type }) => ({ name: cleanName(name), type })),
+      },
+      parameters: [...explained.parameters],
+      reads: explained.reads.map(({ table, contract, columns, snapshot }) => ({
+        ...untrusted,
+        table: cleanName(tableName(table)),
+        ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
+        columns: columns.map(cleanName),
+        ...(snapshot?.id != null && { snapshot_id: snapshot.id }),
+        ...(snapshot && { pinned: snapshot.pinned }),
+      })),
+      protections: {
+        ...untrusted,
+        items: explained.policies.map(({ column, action, ...policy }) =>
+          protectionView({
+            ...policy,
+            ...(column !== undefined && { column }),
+            ...(action !== undefined && { action }),
+          }),
+        ),
+      },
+    }
+  },
+})

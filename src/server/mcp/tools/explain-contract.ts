@@ -1,0 +1,119 @@
+/** Declares explain_contract: what a table means, what its contract promises, and how it applies to the caller. */
+
+import { contractVersion, type DescribedTable } from '../../../contract/describe-table.ts'
+import { tableName } from '../../../core/table-ref.ts'
+import { flag, list, maybe, object, oneOf, ordinal, text } from '../../../http/schemas.ts'
+import type { ContractVersion } from '../../../store/contract/versions.ts'
+import { tool } from '../tool.ts'
+import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
+import { columnsSchema, columnsView, tableInput, visibleTable } from './tables.ts'
+
+const sections = ['meaning', 'columns', 'state', 'service_levels', 'applies_to_you'] as const
+type Section = (typeof sections)[number]
+
+/** Columns that an explanation shows; describe_columns pages through all. */
+const columnsShown = 40
+
+export const explainContract = tool({
+  name: 'explain_contract',
+  description:
+    'Explain a table: meaning, first columns, contract state, service levels, and which columns are masked or rows filtered for you.',
+  scope: 'mcp:read',
+  input: object({ table: tableInput, sections: maybe(list(oneOf(sections), { maxItems: sections.length })) }),
+  output: object({
+    table: text,
+    contract: maybe(object({ ...untrustedMark, id: text, version: ordinal })),
+    meaning: maybe(
+      object({ description: maybe(untrustedText), primary_key: maybe(list(text)), ...untrustedMark }),
+    ),
+    columns: maybe(columnsSchema),
+    state: maybe(
+      object({
+        ...untrustedMark,
+        state: text,
+        document_version: maybe(text),
+        unverified: flag,
+        pinned_snapshot_id: maybe(text),
+      }),
+    ),
+    service_levels: maybe(
+      object({
+        ...untrustedMark,
+        items: list(object({ property: text, value: text, unit: maybe(text), element: maybe(text) })),
+      }),
+    ),
+    applies_to_you: maybe(
+      object({
+        ...untrustedMark,
+        masked: list(object({ column: text, action: text })),
+        filtered: list(object({ id: text, columns: list(text), expression: maybe(text) })),
+      }),
+    ),
+  }),
+  async run(context, { table: name, sections: wanted = sections }) {
+    const { parts, caller } = context
+    const table = await visibleTable(context, name)
+    const { contract } = table
+    const version = contract && (await contractVersion(parts.store, caller.tenant, contract.id))
+    const isSteward = caller.principal.roles.includes('steward')
+    const shown = <T>(section: Section, view: () => T) => (wanted.includes(section) ? view() : undefined)
+    return {
+      table: cleanName(tableName(table.ref)),
+      contract: contract && { ...untrusted, id: cleanName(contract.id), version: contract.version },
+      meaning: shown('meaning', () => meaningView(table)),
+      columns: shown('columns', () =>
+        columnsView(table.columns.slice(0, columnsShown), table.columns.length),
+      ),
+      state: shown('state', () => stateView(table, version)),
+      service_levels: shown('service_levels', () => serviceLevelsView(version)),
+      applies_to_you: shown('applies_to_you', () => appliesView(table, isSteward)),
+    }
+  },
+})
+
+function meaningView({ description, primaryKey }: DescribedTable) {
+  return {
+    ...untrusted,
+    ...(description !== undefined && { description: untrustedTextOf(description) }),
+    ...(primaryKey.length > 0 && { primary_key: primaryKey.map(cleanName) }),
+  }
+}
+
+function stateView({ contract, pinnedSnapshotId }: DescribedTable, version: ContractVersion | undefined) {
+  return {
+    ...untrusted,
+    state: contract === undefined ? 'no contract' : (version?.state ?? 'active'),
+    ...(version && { document_version: cleanName(version.version) }),
+    unverified: contract !== undefined && (version?.unverified ?? true),
+    ...(pinnedSnapshotId !== undefined && { pinned_snapshot_id: String(pinnedSnapshotId) }),
+  }
+}
+
+const levelsMax = 50
+
+function serviceLevelsView(version: ContractVersion | undefined) {
+  const items = (version?.model.sla ?? []).slice(0, levelsMax)
+  return {
+    ...untrusted,
+    items: items.map(({ property, value, unit, element }) => ({
+      property: cleanName(property),
+      value: cleanName(typeof value === 'string' ? value : JSON.stringify(value)),
+      ...(unit !== undefined && { unit: cleanName(unit) }),
+      ...(element !== undefined && { element: cleanName(element) }),
+    })),
+  }
+}
+
+function appliesView({ columns, filters }: DescribedTable, isSteward: boolean) {
+  return {
+    ...untrusted,
+    masked: columns.flatMap(({ name, mask }) =>
+      mask === undefined ? [] : [{ column: cleanName(name), action: mask }],
+    ),
+    filtered: filters.map(({ id, columns: named, expression }) => ({
+      id: cleanName(id),
+      columns: named.map(cleanName),
+      ...(isSteward && { expression: untrustedTextOf(expression).text }),
+    })),
+  }
+}

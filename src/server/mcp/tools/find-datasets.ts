@@ -1,0 +1,67 @@
+/** Declares find_datasets: the tables that the caller may read, by words and tags. */
+
+import { Type } from '@sinclair/typebox'
+import { searchTables } from '../../../contract/search-tables.ts'
+import { tableName } from '../../../core/table-ref.ts'
+import { list, maybe, object, ordinal, text } from '../../../http/schemas.ts'
+import { cursorsOf } from '../cursor.ts'
+import { tool } from '../tool.ts'
+import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
+import { catalogNames } from './catalogs.ts'
+
+const cursor = maybe(Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' }))
+const limitDefault = 20
+
+export const findDatasets = tool({
+  name: 'find_datasets',
+  description:
+    'Find tables that you may read, by words in names, descriptions, columns and tags. Start here. Also lists the catalogs that `query` takes.',
+  scope: 'mcp:read',
+  input: object({
+    query: maybe(
+      Type.String({ maxLength: 200, description: 'words that must all be found; absent: all tables' }),
+    ),
+    tag: maybe(Type.String({ maxLength: 255, description: 'a tag that a column has' })),
+    limit: maybe(Type.Integer({ minimum: 1, maximum: 50, default: limitDefault })),
+    cursor,
+  }),
+  output: object({
+    datasets: list(
+      object({
+        ...untrustedMark,
+        table: text,
+        contract: maybe(object({ id: text, version: ordinal })),
+        meaning: maybe(untrustedText),
+        matched: maybe(list(text)),
+      }),
+    ),
+    catalogs: list(text),
+    next_cursor: maybe(text),
+  }),
+  async run(context, { query, tag, limit = limitDefault, cursor: given }) {
+    const { parts, caller } = context
+    const cursors = await cursorsOf(context, 'find_datasets', { query, tag })
+    const search = { query, tag, limit, after: cursors.open(given) }
+    const [{ found, next }, catalogs] = await Promise.all([
+      searchTables(parts.store, caller.tenant, search, caller.principal),
+      catalogNames(parts.store, caller.tenant),
+    ])
+    return {
+      datasets: found.map(({ table: { ref, contract, description }, matched }) => ({
+        ...untrusted,
+        table: cleanName(tableName(ref)),
+        ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
+        ...(description !== undefined && { meaning: untrustedTextOf(firstLine(description)) }),
+        ...(matched.length > 0 && { matched }),
+      })),
+      catalogs,
+      next_cursor: cursors.seal(next),
+    }
+  },
+})
+
+const lineCharsMax = 200
+
+function firstLine(description: string): string {
+  return (description.trim().split('\n')[0] ?? '').slice(0, lineCharsMax)
+}

@@ -1,0 +1,133 @@
+/** Declares lineage and lineage_path: where data comes from and goes to, past tables that the caller may read. */
+
+import { Type } from '@sinclair/typebox'
+import { Fault } from '../../../base/fault.ts'
+import { flag, list, maybe, object, oneOf, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
+import { limits } from '../../../limits.ts'
+import { findPaths } from '../../../lineage/find-paths.ts'
+import { nodeName, parseNodeName } from '../../../lineage/node-name.ts'
+import { type LineageNode, lineageAround, lineageDirections } from '../../../store/lineage/graph.ts'
+import { cursorsOf } from '../cursor.ts'
+import { tool } from '../tool.ts'
+import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
+import { tableRefOf } from './tables.ts'
+
+const nodeInput = Type.String({
+  maxLength: 4_096,
+  description: 'namespace.table, or a `node` of an earlier answer: dataset/…, column/…, job/…, table/…',
+})
+const hops = maybe(
+  Type.Integer({ minimum: 1, maximum: limits.graphHopsMax, default: limits.graphHopsDefault }),
+)
+const nodeMembers = {
+  ...untrustedMark,
+  node: text,
+  kind: oneOf(['dataset', 'job', 'column', 'table']),
+  name: text,
+}
+const missing = 'There is no lineage of such a node, or it may not be read.'
+const limitDefault = 50
+const columnsShown = 10
+
+export const lineage = tool({
+  name: 'lineage',
+  description:
+    'Lineage around a table, dataset, column or job: nodes, and edges nearest first. Data flows from `from` to `to`.',
+  scope: 'mcp:read',
+  input: object({
+    of: nodeInput,
+    direction: maybe(oneOf(lineageDirections, { default: 'both' })),
+    hops,
+    limit: maybe(Type.Integer({ minimum: 1, maximum: 200, default: limitDefault })),
+    cursor: maybe(Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' })),
+  }),
+  output: object({
+    nodes: list(object({ id: ordinal, ...nodeMembers })),
+    edges: list(
+      object({
+        from: Type.Integer({ description: 'id of a node' }),
+        to: Type.Integer(),
+        label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS']),
+        hops: wholeNumber,
+        columns: maybe(object({ ...untrustedMark, items: list(list(text)) })),
+      }),
+    ),
+    total: wholeNumber,
+    truncated: flag,
+    next_cursor: maybe(text),
+  }),
+  async run(context, { of, direction = 'both', hops: depth, limit = limitDefault, cursor }) {
+    const { parts, caller, signal } = context
+    const cursors = await cursorsOf(context, 'lineage', { of, direction, depth })
+    const after = cursors.open(cursor)
+    const page = await lineageAround(parts.store, caller.tenant, {
+      ...{ start: nodeOf(of), direction, depth, limit, signal, readableOnly: true },
+      ...(after !== undefined && { after }),
+    })
+    if (page === undefined) throw new Fault('not_found', missing)
+    const ids = new Map<string, number>()
+    const nodes: (ReturnType<typeof nodeView> & { readonly id: number })[] = []
+    const idOf = (node: LineageNode): number => {
+      const name = nodeName(node)
+      const known = ids.get(name)
+      if (known !== undefined) return known
+      nodes.push({ id: ids.size + 1, ...nodeView(node) })
+      ids.set(name, ids.size + 1)
+      return ids.size
+    }
+    const edges = page.items.map(({ label, from, to, hops: distance, columns = [] }) => ({
+      ...{ from: idOf(from), to: idOf(to), label, hops: distance },
+      ...(columns.length > 0 && {
+        columns: {
+          ...untrusted,
+          items: columns
+            .slice(0, columnsShown)
+            .map(({ input, output }) => [input, output ?? '*'].map(cleanName)),
+        },
+      }),
+    }))
+    return {
+      ...{ nodes, edges, total: page.total },
+      truncated: page.next !== undefined,
+      next_cursor: cursors.seal(page.next),
+    }
+  },
+})
+
+export const lineagePath = tool({
+  name: 'lineage_path',
+  description: 'The shortest paths (up to 10) along which data flows from one node to another.',
+  scope: 'mcp:read',
+  input: object({ from: nodeInput, to: nodeInput, hops }),
+  output: object({ paths: list(list(object(nodeMembers))), truncated: flag, hint: maybe(text) }),
+  async run({ parts, caller, signal }, { from, to, hops: depth }) {
+    const query = { from: nodeOf(from), to: nodeOf(to), depth, signal }
+    const found = await findPaths(parts.store, caller.tenant, query)
+    if (found === undefined) throw new Fault('not_found', missing)
+    const { paths, truncated } = found
+    return {
+      paths: paths.map((path) => path.map(nodeView)),
+      truncated,
+      ...(paths.length === 0 && {
+        hint: 'No path within these hops that you may see. Try more hops, or the other direction.',
+      }),
+    }
+  },
+})
+
+function nodeOf(given: string): LineageNode {
+  return given.includes('/') ? parseNodeName(given) : { kind: 'table', ...tableRefOf(given) }
+}
+
+function nodeView(node: LineageNode) {
+  const { kind, namespace, name } = node
+  const parts = typeof namespace === 'string' ? [namespace] : namespace
+  const column = kind === 'column' ? [node.column] : []
+  return {
+    ...untrusted,
+    // A name may hold what must not be shown, but a client sends it back unchanged: it is percent-encoded.
+    node: nodeName(node),
+    kind,
+    name: cleanName([...parts, name, ...column].join('.')),
+  }
+}

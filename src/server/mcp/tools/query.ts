@@ -1,0 +1,151 @@
+/** Declares query: runs one SELECT by the read path, and says under which contracts, snapshots and masks it ran. */
+
+import { Type } from '@sinclair/typebox'
+import { Fault } from '../../../base/fault.ts'
+import { tableName } from '../../../core/table-ref.ts'
+import { flag, list, maybe, nullable, object, oneOf, text, uuid, wholeNumber } from '../../../http/schemas.ts'
+import type { PreparedQuery, QueryContext } from '../../../query/query-service.ts'
+import { SqlError } from '../../../query/sql-error.ts'
+import { findUsage, type ListedUsage } from '../../../store/query/usage.ts'
+import { ValueError } from '../../../wire/postgres/value-error.ts'
+import type { ReadSessionCheck } from '../../read-session.ts'
+import { mcpBounds } from '../bounds.ts'
+import { type ToolContext, tool } from '../tool.ts'
+import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
+import { catalogInput, chosenCatalog } from './catalogs.ts'
+import { type RowBounds, type WrittenRows, writeRows } from './rows.ts'
+
+/** Input: a statement. */
+export const sqlInput = Type.String({
+  minLength: 1,
+  maxLength: 65_536,
+  description: 'one SELECT, PostgreSQL dialect; tables as namespace.table; $1 … are parameters',
+})
+
+const cell = Type.Unsafe<unknown>({})
+
+/** Filters and masks that applied. */
+export const protectionSchema = object({
+  id: text,
+  kind: oneOf(['row_filter', 'column_mask']),
+  table: text,
+  column: maybe(text),
+  action: maybe(text),
+})
+
+export const query = tool({
+  name: 'query',
+  description:
+    'Run one read-only SELECT and get rows. Masks and row filters of the contracts apply. Prefer aggregates and few columns; `truncated` says that there were more rows.',
+  scope: 'mcp:query',
+  input: object({
+    sql: sqlInput,
+    parameters: maybe(
+      list(nullable(Type.String({ maxLength: 65_536 })), {
+        maxItems: 100,
+        description: 'text forms, $1 first',
+      }),
+    ),
+    catalog: catalogInput,
+    max_rows: maybe(Type.Integer({ minimum: 1, maximum: mcpBounds.rowsMax, default: mcpBounds.rows })),
+    max_bytes: maybe(
+      Type.Integer({ minimum: 1_024, maximum: mcpBounds.rowBytesMax, default: mcpBounds.rowBytes }),
+    ),
+  }),
+  output: object({
+    query_id: uuid,
+    result: object({
+      ...untrustedMark,
+      columns: list(object({ name: text, type: text })),
+      rows: list(list(cell)),
+    }),
+    row_count: wholeNumber,
+    truncated: flag,
+    contracts: list(object({ ...untrustedMark, id: text, version: wholeNumber })),
+    as_of: list(object({ ...untrustedMark, table: text, snapshot_id: maybe(text), pinned: maybe(flag) })),
+    protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+    hint: maybe(text),
+  }),
+  async run(
+    context,
+    {
+      sql,
+      parameters = [],
+      catalog,
+      max_rows: rowsMax = mcpBounds.rows,
+      max_bytes: bytesMax = mcpBounds.rowBytes,
+    },
+  ) {
+    const { parts, reader, caller, signal } = context
+    const on = reader.queryContext('mcp', await chosenCatalog(context, catalog), [])
+    const check = reader.openCheck()
+    const prepared = await prepare(context, on, sql, check)
+    if (prepared.parameters.length !== parameters.length)
+      throw new Fault('bad_request', `The statement takes ${prepared.parameters.length} parameters.`)
+    const run = parts.queries.run(on, prepared, {
+      ...{ parameters, signal, sessionCheck: check },
+      timeMs: mcpBounds.callMs,
+    })
+    const written = await readRows(run, { rowsMax, bytesMax })
+    check.ask()
+    await check.passed
+    const usage = await findUsage(parts.store, caller.tenant, run.queryId)
+    if (usage === undefined) throw new SqlError('58030', 'The record of the query could not be read. Retry.')
+    return { query_id: run.queryId, ...resultView(prepared, written), ...usageView(usage) }
+  },
+})
+
+async function prepare(
+  { parts, signal }: ToolContext,
+  on: QueryContext,
+  sql: string,
+  check: ReadSessionCheck,
+): Promise<PreparedQuery> {
+  const preparing = parts.queries.prepare(on, sql, [], { runsAtOnce: true, signal, sessionCheck: check })
+  check.askUnlessTaken()
+  return await preparing
+}
+
+async function readRows(run: Parameters<typeof writeRows>[0], bounds: RowBounds): Promise<WrittenRows> {
+  try {
+    return await writeRows(run, bounds)
+  } catch (thrown) {
+    if (thrown instanceof ValueError) throw new SqlError('22008', 'A date or time is out of range.')
+    throw thrown
+  }
+}
+
+function resultView({ columns }: PreparedQuery, { rows, truncated }: WrittenRows) {
+  return {
+    result: {
+      ...untrusted,
+      columns: columns.map(({ name, type }) => ({ name: cleanName(name), type })),
+      rows,
+    },
+    row_count: rows.length,
+    truncated,
+    ...(truncated && { hint: 'There are more rows. Aggregate, filter, or raise max_rows or max_bytes.' }),
+  }
+}
+
+function usageView({ contracts, reads, policies }: ListedUsage) {
+  return {
+    contracts: contracts.map(({ id, version }) => ({ ...untrusted, id: cleanName(id), version })),
+    as_of: reads.map(({ snapshot_id: snapshotId, pinned, ...table }) => ({
+      ...untrusted,
+      table: cleanName(tableName(table)),
+      ...(snapshotId !== undefined && { snapshot_id: snapshotId }),
+      ...(pinned !== undefined && { pinned }),
+    })),
+    protections: { ...untrusted, items: policies.map(protectionView) },
+  }
+}
+
+/** A filter or mask that applied. */
+export function protectionView({ id, kind, table, column, action }: ListedUsage['policies'][number]) {
+  return {
+    ...{ id: cleanName(id), kind, table: cleanName(tableName(table)) },
+    ...(column !== undefined && { column: cleanName(column) }),
+    ...(action !== undefined && { action }),
+  }
+}

@@ -1,0 +1,25 @@
+/** The condition, in SQL, under which a table may be read. Every listing and walk that shows only such tables uses it. */
+
+const property = (alias: string, name: string) =>
+  `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
+const tableId = property('t', 'id')
+
+/** Whether the tenant has opted in to tables without a contract; false where it was never set. */
+const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
+
+/**
+ * Tables under an active contract, as `t`, with the contract as `k` and their edge as `e`. Where the tenant has opted
+ * in, also tables without one that have had a commit. The sentinel's table (id '') is found by the same joins, and only
+ * with its contract.
+ */
+export const readableFrom = `
+  from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
+      and (${property('k', 'state')} = '"active"'::agtype or ${property('k', 'id')} = '""'::agtype))
+    on e.end_id = t.id
+  where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
+    and ${tableId} <> '""'::agtype))`
+
+/** Nodes of lineage datasets that are stored as a table that may not be read. */
+export const hiddenDatasets = `
+  select d.id from "Dataset" d where ${property('d', 'table_id')} is not null
+    and ${property('d', 'table_id')} not in (select ${tableId} ${readableFrom})`
