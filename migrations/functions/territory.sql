@@ -6,14 +6,43 @@ create or replace function svc.territory_row(r svc.territory) returns jsonb
   language sql stable parallel safe
   return jsonb_build_array(r.prefix, r.kind, r.catalog, r.table_uuid, r.table_id, r.namespace, r.table_name);
 
+-- The exempt roles of every row filter and column mask of the tenant, each set once: who has a role of each set is
+-- restricted by none. Null where a sentinel cannot be seen. Runs in the tenant's context.
+create or replace function svc.restricting_roles() returns jsonb
+language plpgsql stable as $$
+declare
+  found jsonb;
+begin
+  select case when count(*) filter (where p ->> 'sentinel' = 'true') = 2
+      then coalesce(jsonb_agg(distinct p -> 'exempt_roles') filter (where not p ? 'sentinel'), '[]') end into found
+    from (select properties::text::jsonb as p from "RowFilter"
+      union all select properties::text::jsonb from "ColumnMask") protection;
+  return found;
+end $$;
+
+-- The quarantined snapshots of tables: [table_id, catalog, table_uuid, snapshot_id,
+-- namespace, name]. Runs in the tenant's context.
+create or replace function svc.quarantined(ids text[]) returns jsonb
+language plpgsql stable as $$
+begin
+  return coalesce((
+    select jsonb_agg(jsonb_build_array(q.table_id, q.catalog, q.table_uuid, q.snapshot_id::text, q.namespace, q.table_name))
+    from svc.snapshot_quarantine q
+    where q.tenant_id = svc.current_tenant() and q.table_id = any(ids)
+      and coalesce(q.released_at, 'infinity') > clock_timestamp()), '[]');
+end $$;
+
 -- A tenant's mode and version, with the rows of a table and those at or above any of the given prefixes. Null where
--- the tenant's state cannot be seen, which is no verdict. Runs in the tenant's context.
+-- the tenant's state cannot be seen, which is no verdict. Whom filters and masks restrict is said where ring 2 asks.
+-- Runs in the tenant's context.
 create or replace function svc.territory_at(this_table text, ancestors text) returns text
 language plpgsql stable as $$
 declare
   found text;
 begin
-  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
+  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'manifests', s.manifests,
+    'restricting', case when s.mode = 'enforce' and s.manifests = 'audit' then svc.restricting_roles() end,
+    'quarantined', svc.quarantined(array[this_table]), 'rows', coalesce((
       select jsonb_agg(svc.territory_row(r)) from (
         select r.* from svc.territory r
           where r.tenant_id = s.tenant_id and r.table_id = this_table and coalesce(r.released_at, 'infinity') > clock_timestamp()
@@ -25,16 +54,18 @@ begin
   return found;
 end $$;
 
--- The territory of several tables: mode, version and all their rows. Null as above.
+-- The territory of several tables: mode, version, all their rows and quarantined snapshots. Null as above.
 create or replace function svc.territories(ids text) returns text
 language plpgsql stable as $$
 declare
+  wanted text[] := array(select jsonb_array_elements_text(ids::jsonb));
   found text;
 begin
-  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'rows', coalesce((
+  select jsonb_build_object('mode', s.mode, 'version', s.version::text, 'manifests', s.manifests,
+    'quarantined', svc.quarantined(wanted), 'rows', coalesce((
       select jsonb_agg(svc.territory_row(r)) from svc.territory r
         where r.tenant_id = s.tenant_id and coalesce(r.released_at, 'infinity') > clock_timestamp()
-          and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))), '[]'))::text into found
+          and r.table_id = any(wanted)), '[]'))::text into found
     from svc.territory_state s where s.tenant_id = svc.current_tenant();
   return found;
 end $$;
@@ -176,10 +207,17 @@ begin
   update svc.territory t
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
     where t.tenant_id = tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog' and t.released_at is null;
+  -- So does what was found, and is still to be found, of its manifests.
+  update svc.snapshot_quarantine q
+    set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
+    where q.tenant_id = tenant and q.table_id = v ->> 'table_id' and q.catalog = v ->> 'catalog';
+  update svc.manifest_check m
+    set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
+    where m.tenant_id = tenant and m.table_id = v ->> 'table_id' and m.catalog = v ->> 'catalog';
 end $$;
 
-revoke all on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory, svc.territory_overlap,
-  svc.note_conflict, svc.rename_territory, svc.end_territory_sweep from public;
-grant execute on function svc.territory_row, svc.territory_at, svc.territories, svc.claim_territory,
-  svc.territory_overlap, svc.note_conflict, svc.rename_territory,
-  svc.end_territory_sweep to svc_tenant;
+revoke all on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,
+  svc.claim_territory, svc.territory_overlap, svc.note_conflict, svc.rename_territory, svc.end_territory_sweep from public;
+grant execute on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,
+  svc.claim_territory, svc.territory_overlap, svc.note_conflict, svc.rename_territory, svc.end_territory_sweep
+  to svc_tenant;

@@ -166,6 +166,15 @@ begin
       where t.tenant_id = record_verdict.tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog'
         and t.released_at is null;
   end if;
+  -- What the snapshots of an accepted change name is checked afterwards, also by a process that starts later.
+  if recorded and v ->> 'decision' = 'APPROVED' and (v ? 'snapshot_ids' or this_action = 'register-table') then
+    insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name,
+        snapshot_ids)
+      select s.tenant_id, this_commit, (v ->> 'credential_id')::uuid, v ->> 'catalog', v ->> 'table_id',
+        v -> 'namespace', v ->> 'table_name', v -> 'snapshot_ids'
+      from svc.territory_state s
+      where s.tenant_id = record_verdict.tenant and s.manifests <> 'off' and v ->> 'catalog' is not null;
+  end if;
 
   ingested := false;
   if not svc.is_table_action(this_action) then return; end if;

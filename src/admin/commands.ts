@@ -6,6 +6,7 @@ import type { Command } from './command.ts'
 import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
+import { quarantineCommands } from './quarantine-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
 import { territoryCommands } from './territory-commands.ts'
@@ -19,4 +20,5 @@ export const commands: readonly Command[] = [
   ...intentCommands,
   ...graphCommands,
   ...territoryCommands,
+  ...quarantineCommands,
 ]

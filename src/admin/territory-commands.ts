@@ -1,6 +1,6 @@
-/** Commands for a tenant's territory: show, mode, list, conflicts, grant, release, hand-over. */
+/** Commands for a tenant's territory: its modes, prefixes, conflicts, grants, releases and hand-overs. */
 
-import { territoryModes } from '../core/territory-owner.ts'
+import { manifestModes, territoryModes } from '../core/territory-owner.ts'
 import { type Command, onTenant } from './command.ts'
 
 export const territoryCommands: readonly Command[] = [
@@ -8,7 +8,7 @@ export const territoryCommands: readonly Command[] = [
     words: 'territory show',
     usage: '--tenant ID',
     summary: 'Shows the mode of a tenant’s territory, and the sweep of each catalog.',
-    fields: ['mode', 'version', 'conflicts'],
+    fields: ['mode', 'version', 'manifests', 'conflicts', 'quarantined', 'checks'],
     prepare: (flags) => onTenant(flags, { own: 'get_territory', admin: 'get_tenant_territory' }),
   },
   {
@@ -20,6 +20,17 @@ export const territoryCommands: readonly Command[] = [
         flags,
         { own: 'put_territory_mode', admin: 'put_tenant_territory_mode' },
         { mode: flags.requiredChoice('mode', territoryModes) },
+      ),
+  },
+  {
+    words: 'territory manifests',
+    usage: `--tenant ID --mode ${manifestModes.join('|')}`,
+    summary: 'Says when the manifests that commits bring are checked.',
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'put_territory_manifests', admin: 'put_tenant_territory_manifests' },
+        { mode: flags.requiredChoice('mode', manifestModes) },
       ),
   },
   {

@@ -5,6 +5,7 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { recoverIntents } from '../gateway/recovery/recover-intents.ts'
+import { auditManifests } from '../gateway/territory/audit-manifests.ts'
 import { sweepTerritories } from '../gateway/territory/sweep.ts'
 import { limits } from '../limits.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
@@ -54,6 +55,12 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
         name: 'sweep-territory',
         schedule: '* * * * *',
         run: (signal) => sweepTerritories(gateway, signal),
+      },
+      {
+        name: 'audit-manifests',
+        schedule: '*/10 * * * * *',
+        run: (signal) => auditManifests(gateway, signal),
+        gauge: metrics.manifestChecksPending,
       },
       {
         name: 'retry-lineage',

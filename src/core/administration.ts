@@ -42,6 +42,8 @@ export const administrationActions = [
   'delete-policy',
   ...contractActions,
   'put-territory-mode',
+  'put-territory-manifests',
+  'release-snapshot',
   'grant-territory',
   'release-territory',
   'hand-over-territory',

@@ -29,16 +29,41 @@ export interface TerritoryRow extends TerritoryOwner {
   readonly kind: TerritoryKind
 }
 
+/**
+ * What is done about the manifests that commits bring (docs/reference/territory.md 5): nothing, a check after the
+ * commit, or one before it for every caller.
+ */
+export const manifestModes = ['off', 'audit', 'enforce'] as const
+export type ManifestMode = (typeof manifestModes)[number]
+
+/** A snapshot that nobody may read until a steward releases it. */
+export interface QuarantinedSnapshot extends TerritoryOwner {
+  readonly snapshotId: bigint
+}
+
 /** What the store says of a tenant's territory: the rows that a caller needs. */
 export interface TerritoryFound extends Pick<Territory, 'mode' | 'version'> {
+  readonly manifests: ManifestMode
+  /** The exempt roles of each row filter and column mask of the tenant. Undefined where the modes make them idle. */
+  readonly restricting?: readonly (readonly string[])[] | undefined
+  readonly quarantined: readonly QuarantinedSnapshot[]
   readonly rows: readonly TerritoryRow[]
+}
+
+/** Whether a snapshot of the table is quarantined. */
+export function isQuarantined(
+  { quarantined }: Pick<TerritoryFound, 'quarantined'>,
+  owner: TerritoryOwner,
+  snapshotId: bigint | undefined,
+): boolean {
+  return quarantined.some((one) => one.snapshotId === snapshotId && isOwn(one, owner))
 }
 
 /**
  * Whether a row is the table's own. The same name in another catalog is another table, unless it has the same uuid:
  * then two credentials open one catalog by different addresses.
  */
-export function isOwn(row: TerritoryRow, { catalog, table, tableUuid }: TerritoryOwner): boolean {
+export function isOwn(row: TerritoryOwner, { catalog, table, tableUuid }: TerritoryOwner): boolean {
   if (tableKey(row.table) !== tableKey(table)) return false
   return row.catalog === catalog || (tableUuid !== undefined && row.tableUuid === tableUuid)
 }

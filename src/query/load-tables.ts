@@ -20,6 +20,7 @@ import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
+import { assertNotQuarantined } from './quarantined.ts'
 import type { QueryContext, SessionCheck } from './query-service.ts'
 import { loadSpeculativeStates } from './speculative/speculative-states.ts'
 import { SqlError } from './sql-error.ts'
@@ -71,7 +72,7 @@ export interface LoadOptions {
  * Loads the governance from the store, then the states from the upstream. With `assumed` both loads are concurrent,
  * and the upstream's reply is used only if the store confirms what was assumed.
  * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown catalog, 42501 for a table that
- *   the upstream restricts, 55000 where a pinned snapshot is gone, 58000 where the upstream fails; Fault of the store;
+ *   the upstream restricts, 55000 where a pinned snapshot is gone or a snapshot is quarantined, 58000 where the upstream fails; Fault of the store;
  *   the signal's reason
  */
 export async function loadTables(
@@ -116,6 +117,7 @@ async function placed(
   if (snapshot === undefined || state === undefined) return undefined
   const { id: credentialId } = credential
   const owner = { catalog: catalogOf(credential), credentialId, table: table.ref, tableUuid: state.tableUuid }
+  assertNotQuarantined(territory, owner, snapshot.snapshotId)
   const own = await territoryForRead(store, tenant, owner, state, territory)
   return [[tableKey(table.ref), { ...snapshot, territory: own, owner }]]
 }

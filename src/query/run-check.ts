@@ -16,6 +16,7 @@ import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
 import type { CachedVersions } from './cached-versions.ts'
+import { assertNotQuarantined } from './quarantined.ts'
 import type { QueryContext } from './query-service.ts'
 import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
@@ -103,6 +104,7 @@ export class RunCheck {
         throw changed(`The governance of table ${tableName(ref)}`)
     for (const ref of refs) {
       const snapshot = loaded.snapshots.get(tableKey(ref))
+      if (snapshot) assertNotQuarantined(now.territory, snapshot.owner, snapshot.snapshotId)
       if (snapshot && !mayStillRead(snapshot.territory, territoryOf(now.territory, snapshot.owner)))
         throw changed(`The territory of table ${tableName(ref)}`)
     }

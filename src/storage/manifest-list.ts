@@ -4,7 +4,7 @@
  */
 
 import { fieldNames, manifestIn } from './avro-fields.ts'
-import { ReadFailure } from './read-failure.ts'
+import { BoundFailure, ReadFailure } from './read-failure.ts'
 
 export interface ManifestRef {
   readonly location: string
@@ -50,7 +50,7 @@ export function manifestsIn(bytes: Uint8Array, manifestsMax: number): readonly M
       isEncrypted: Boolean(record[names.key_metadata]),
     })
     if (manifests.length > manifestsMax)
-      throw new ReadFailure(`a snapshot has more than ${manifestsMax} manifests`)
+      throw new BoundFailure(`a snapshot has more than ${manifestsMax} manifests`)
   }
   return manifests
 }

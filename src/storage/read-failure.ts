@@ -15,6 +15,11 @@ export class ReadFailure extends Error {
   }
 }
 
+/** More would have to be read than a bound allows. A retry does not help. */
+export class BoundFailure extends ReadFailure {
+  override readonly name = 'BoundFailure'
+}
+
 /**
  * Any thrown value as a ReadFailure. Libraries quote the content that they could not read, so their messages are
  * dropped.

@@ -8,7 +8,7 @@ import type { Territory } from '../core/territory.ts'
 import { isOwn, type TerritoryFound, type TerritoryOwner, territoryOf } from '../core/territory-owner.ts'
 import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { Store } from '../store/store.ts'
-import { claimTerritory } from '../store/territory/territory-rows.ts'
+import { type ConflictSource, claimTerritory } from '../store/territory/territory-rows.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { ancestorsOf } from './canonical-path.ts'
 import { feedTerritory, lackingOf } from './feed-territory.ts'
@@ -48,6 +48,7 @@ export async function noteOutside(
   tenant: TenantId,
   owner: ReadOwner,
   outside: readonly OutsideFile[],
+  source: ConflictSource = 'load',
 ): Promise<void> {
   const placed = outside.map(({ location }) => placeLocation({ use: 'file', text: location }))
   const ancestors = new Set(
@@ -59,7 +60,7 @@ export async function noteOutside(
   const byPrefix = [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()]
   await claimTerritory(store, tenant, {
     owner,
-    source: 'load',
+    source,
     strict: false,
     prefixes: [],
     conflicts: byPrefix,

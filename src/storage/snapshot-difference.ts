@@ -6,8 +6,9 @@
 import { inParallel } from '../base/in-parallel.ts'
 import { type ManifestFile, manifestFiles } from './manifest-files.ts'
 import { type ManifestRef, manifestsIn } from './manifest-list.ts'
-import { ReadFailure } from './read-failure.ts'
+import { BoundFailure, ReadFailure } from './read-failure.ts'
 import type { Storage } from './storage.ts'
+import type { TerritoryGuard } from './territory-guard.ts'
 
 export interface SnapshotDifference {
   readonly addedFiles: number
@@ -31,7 +32,26 @@ export interface ReadBounds {
   readonly readsMax: number
 }
 
+/** What a snapshot's metadata names: its manifest list or, in version 1, perhaps its manifests themselves. */
+export interface NamedManifests {
+  readonly list: string | undefined
+  readonly manifests: readonly string[]
+}
+
+/** A manifest of which the metadata may not say how long it is. */
+type NamedManifest = Omit<ManifestRef, 'sizeBytes'> & { readonly sizeBytes: number | undefined }
+
 export interface SnapshotReader {
+  /**
+   * Has the guard judge what the later snapshot brings: its manifest list, its manifests that the earlier does not
+   * list, and the files that these hold. What the earlier snapshot lists was judged when it came.
+   * @throws what the guard throws; ReadFailure where something cannot be read; BoundFailure
+   */
+  admit(
+    before: NamedManifests | undefined,
+    after: NamedManifests,
+    guard: Pick<TerritoryGuard, 'admit'>,
+  ): Promise<void>
   /**
    * Compares two snapshots by the locations of their manifest lists; undefined for a snapshot without files.
    * @throws ReadFailure where something cannot be read, or a bound is reached
@@ -55,10 +75,10 @@ export function snapshotReader(
   async function readBounded(location: string): Promise<Uint8Array> {
     signal.throwIfAborted()
     if (left.files-- <= 0)
-      throw new ReadFailure(`more than ${bounds.filesMax} manifests would have to be read`)
+      throw new BoundFailure(`more than ${bounds.filesMax} manifests would have to be read`)
     const file = await storage.open(location)
     left.bytes -= file.size
-    if (left.bytes < 0) throw new ReadFailure(`more than ${bounds.bytesMax} bytes would have to be read`)
+    if (left.bytes < 0) throw new BoundFailure(`more than ${bounds.bytesMax} bytes would have to be read`)
     return await file.read(0, file.size)
   }
 
@@ -77,28 +97,49 @@ export function snapshotReader(
   }
 
   /** Calls `visit` with every entry of the manifests, one manifest after the other. */
-  async function eachFile(refs: readonly ManifestRef[], visit: Visit): Promise<void> {
+  async function eachFile(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
     for (let from = 0; from < refs.length; from += bounds.readsMax) {
       const some = refs.slice(from, from + bounds.readsMax)
       await storage.during(() => visitFiles(some, visit))
     }
   }
 
-  async function visitFiles(refs: readonly ManifestRef[], visit: Visit): Promise<void> {
+  async function visitFiles(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
     const read = await inParallel(refs, bounds.readsMax, async (ref) => {
       if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
       return { ref, bytes: await readBounded(ref.location) }
     })
     for (const { ref, bytes } of read)
-      for await (const file of manifestFiles(bytes, ref)) {
+      for await (const file of manifestFiles(bytes, { ...ref, sizeBytes: ref.sizeBytes ?? bytes.length })) {
         if (left.entries-- <= 0)
-          throw new ReadFailure(`manifests hold more than ${bounds.entriesMax} entries`)
+          throw new BoundFailure(`manifests hold more than ${bounds.entriesMax} entries`)
         signal.throwIfAborted()
         visit(`${ref.content} ${file.key}`, ref, file)
       }
   }
 
+  /** The manifests of a snapshot by their locations. */
+  async function manifestsOf({
+    list,
+    manifests,
+  }: NamedManifests): Promise<ReadonlyMap<string, NamedManifest>> {
+    if (list !== undefined) return await listAt(list)
+    const inline = { specId: 0, content: 'data', sequenceNumber: 0, sizeBytes: undefined } as const
+    return new Map(manifests.map((location) => [location, { ...inline, location, isEncrypted: false }]))
+  }
+
   return {
+    async admit(before, after, guard) {
+      if (after.list !== undefined) guard.admit('manifest list', after.list)
+      const newer = await manifestsOf(after)
+      const older = before === undefined ? undefined : await manifestsOf(before)
+      const added = [...newer.values()].filter(({ location }) => older?.has(location) !== true)
+      for (const { location } of added) guard.admit('manifest', location)
+      await eachFile(added, (_key, { content }, { isLive, location }) => {
+        if (isLive) guard.admit(content === 'data' ? 'data file' : 'delete file', location)
+      })
+    },
+
     async compare(before, after) {
       const [older, newer] = await Promise.all([listAt(before), listAt(after)])
       assertAlike(older, newer)
@@ -132,7 +173,7 @@ export function snapshotReader(
 }
 
 type Entry = Pick<ManifestFile, 'isLive' | 'location' | 'recordCount'>
-type Visit = (key: string, ref: ManifestRef, file: Entry) => void
+type Visit = (key: string, ref: NamedManifest, file: Entry) => void
 
 function onlyIn(
   one: ReadonlyMap<string, ManifestRef>,

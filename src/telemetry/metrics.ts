@@ -24,6 +24,11 @@ export interface Metrics {
   readonly policyUnavailable: Counter<'reason'>
   /** `outcome`: read, or failed. */
   readonly manifestFactsMs: Histogram<'outcome'>
+  /** `mode`: `enforce` before the forward, `audit` after the commit. `outcome`: `inside`, `outside` or `failed`. */
+  readonly manifestCheckMs: Histogram<'mode' | 'outcome'>
+  /** Commits whose manifests are still to be checked. */
+  readonly manifestChecksPending: Gauge
+  readonly snapshotsQuarantined: Counter
   /** `outcome`: `approved`, `rejected` or the kind of the Fault. */
   readonly commitDurationMs: Histogram<'outcome'>
   readonly commitStageDurationMs: Histogram<'stage'>
@@ -168,6 +173,23 @@ export function createMetrics(): Metrics {
       help: 'Time to read what policies asked of the manifests of one commit, in milliseconds, by outcome.',
       labelNames: ['outcome'],
       buckets: stageBucketsMs,
+      registers,
+    }),
+    manifestCheckMs: new Histogram({
+      name: 'svc_manifest_check_duration_ms',
+      help: 'Time to check the manifests that one commit brings, in milliseconds, by mode and outcome.',
+      labelNames: ['mode', 'outcome'],
+      buckets: stageBucketsMs,
+      registers,
+    }),
+    manifestChecksPending: new Gauge({
+      name: 'svc_manifest_checks_pending',
+      help: 'Commits whose manifests are still to be checked.',
+      registers,
+    }),
+    snapshotsQuarantined: new Counter({
+      name: 'svc_snapshots_quarantined_total',
+      help: 'Snapshots that were quarantined for reads.',
       registers,
     }),
     commitStageDurationMs: new Histogram({

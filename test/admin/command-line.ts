@@ -12,6 +12,7 @@ import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { intentOf } from '../support/commits.ts'
 import { storeTemplate, testSecretsKey } from '../support/store.ts'
+import { quarantineSnapshot } from '../support/territory.ts'
 
 const program = fileURLToPath(new URL('../../src/main.ts', import.meta.url))
 
@@ -29,6 +30,8 @@ export interface CommandLine extends AsyncDisposable {
   spawn(words: readonly string[], options?: { readonly stdin?: string; readonly env?: Env }): Promise<Outcome>
   /** Leaves an intent that no process owns. @returns its commit id */
   leaveIntent(tenant: string): Promise<string>
+  /** Leaves a snapshot in quarantine. @returns the id of its row */
+  leaveQuarantine(tenant: string): Promise<string>
   /** Runs it in this process, expects success, and gives its JSON. */
   json<T>(words: readonly string[], stdin?: string): Promise<T>
 }
@@ -117,6 +120,7 @@ export async function commandLine(): Promise<CommandLine> {
       await openIntent(await open(), tenant as TenantId, intent, { leaseMs: 0, upstreamMs: 0 })
       return intent.commitId
     },
+    leaveQuarantine: async (tenant) => await quarantineSnapshot(await open(), tenant as TenantId),
     async json<T>(words: readonly string[], stdin = '') {
       const { status, stdout, stderr } = await run(words, { stdin })
       if (status !== 0) throw new Error(`admin ${words.join(' ')} ended with ${status}: ${stderr}`)

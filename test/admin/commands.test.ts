@@ -285,6 +285,8 @@ describe('the administration log', () => {
     for (const command of [
       `policy delete --tenant ${tenant} --id keep-id`,
       `territory mode --tenant ${tenant} --mode observe`,
+      `territory manifests --tenant ${tenant} --mode enforce`,
+      `quarantine release --tenant ${tenant} --id ${await cli.leaveQuarantine(tenant)} --reason agreed`,
       `territory grant --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
       `territory release --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
       `catalog remove --tenant ${tenant} --nickname main`,
@@ -301,7 +303,8 @@ describe('the administration log', () => {
     }>(words(`audit administration --tenant ${tenant}`))
     expect(items.map(({ action }) => action).toReversed()).toEqual([
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'delete-policy'],
-      ...['put-territory-mode', 'grant-territory', 'release-territory', 'remove-catalog'],
+      ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
+      ...['grant-territory', 'release-territory', 'remove-catalog'],
       ...['revoke-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
     ])
     expect(commands.filter((one) => !read.test(one.words))).toHaveLength(items.length)

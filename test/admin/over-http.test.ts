@@ -12,6 +12,7 @@ import { intentOf } from '../support/commits.ts'
 import { freePort } from '../support/free-port.ts'
 import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
 import { addTenant, audit, commit, type TestTenant } from '../support/service.ts'
+import { quarantineSnapshot } from '../support/territory.ts'
 import { runOn, runRemotely } from './command-line.ts'
 
 setDefaultTimeout(120_000)
@@ -99,6 +100,11 @@ describe('a command over HTTP', () => {
     const granted = `--catalog main --table sales.orders --prefix s3://lake/in/`
     expect((await over(words(`territory grant${of} ${granted}`))).status).toBe(0)
     reading.push(words(`territory list${of}`), words(`territory conflicts${of}`))
+    const quarantined = await quarantineSnapshot(service.store, made.id as TenantId)
+    reading.push(
+      words(`quarantine list${of} --table sales.orders`),
+      words(`quarantine show${of} --id ${quarantined}`),
+    )
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -125,6 +131,8 @@ describe('a command over HTTP', () => {
     const release = await over(words(`territory release${of} ${granted}`))
     expect(release).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`territory mode${of} --mode observe`)).status).toBe(0)
+    expect((await over(`territory manifests${of} --mode off`)).status).toBe(0)
+    expect((await over(`quarantine release${of} --id ${quarantined} --reason seen`)).status).toBe(0)
     expect(await json<unknown>(`territory show${of}`)).toMatchObject({ mode: 'observe' })
     const to = `--to-catalog main --to-table sales.moved --uuid ${crypto.randomUUID()}`
     expect((await over(`territory hand-over${of} --catalog main --table sales.orders ${to}`)).status).toBe(1)
@@ -141,7 +149,8 @@ describe('a command over HTTP', () => {
       'policy check',
       'policy delete',
       'intent settle',
-      ...['release', 'grant', 'mode', 'show', 'hand-over'].map((one) => `territory ${one}`),
+      'quarantine release',
+      ...['release', 'grant', 'mode', 'manifests', 'show', 'hand-over'].map((one) => `territory ${one}`),
     )
     const names = tried.map((one) => (typeof one === 'string' ? words(one) : one).slice(0, 2).join(' '))
     expect(commands.map((one) => one.words).toSorted()).toEqual([...new Set(names)].toSorted())

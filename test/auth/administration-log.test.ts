@@ -47,7 +47,7 @@ import {
 } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { addTenant, commit, type TestTenant } from '../support/service.ts'
-import { tableOf, take } from '../support/territory.ts'
+import { quarantineSnapshot, tableOf, take } from '../support/territory.ts'
 
 setDefaultTimeout(120_000)
 
@@ -286,6 +286,28 @@ const steps: Readonly<Record<string, Step>> = {
     body: { from: dropped('gone1'), to: dropped('moved1'), table_uuid: 'u' },
     subject: dropped('gone1'),
   },
+  put_territory_manifests: {
+    action: 'put-territory-manifests',
+    path: '/api/v1/territory/manifests',
+    body: { mode: 'audit' },
+  },
+  release_snapshot: {
+    action: 'release-snapshot',
+    path: '/api/v1/territory/quarantine/{quarantine}/release',
+    body: { reason: 'agreed' },
+    subject: { table: { namespace: ['sales'], name: 'orders' } },
+  },
+  put_tenant_territory_manifests: {
+    action: 'put-territory-manifests',
+    path: '/admin/tenants/{tenant}/territory/manifests',
+    body: { mode: 'audit' },
+  },
+  release_tenant_snapshot: {
+    action: 'release-snapshot',
+    path: '/admin/tenants/{tenant}/territory/quarantine/{quarantine}/release',
+    body: { reason: 'agreed' },
+    subject: { table: { namespace: ['sales'], name: 'orders' } },
+  },
   put_tenant_territory_mode: {
     action: 'put-territory-mode',
     path: '/admin/tenants/{tenant}/territory/mode',
@@ -374,6 +396,8 @@ describe('a change over HTTP', () => {
       .set('finding', String(finding?.id))
       .set('intent', staleIntent)
       .set('second', secondIntent)
+    if (step.path.includes('{quarantine}'))
+      noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
     const path = step.path.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
     const method = administering.find((one) => one.name === name)?.method ?? ''
     const isAdmin = path.startsWith('/admin')

@@ -23,6 +23,7 @@ import {
 import { departures } from '../support/json-schema.ts'
 import { licenseForAll } from '../support/license.ts'
 import { commit } from '../support/service.ts'
+import { quarantineSnapshot } from '../support/territory.ts'
 
 setDefaultTimeout(300_000)
 
@@ -231,7 +232,12 @@ test('says what the territory answers', async () => {
     const as = { secret }
     const { store, owner } = service
     await succeed('PUT', `${root}/mode`, { ...as, body: { mode: 'observe' } })
+    await succeed('PUT', `${root}/manifests`, { ...as, body: { mode: 'audit' } })
     await succeed('GET', root, as)
+    const quarantined = `${root}/quarantine/${await quarantineSnapshot(store, owner.tenant)}`
+    await succeed('GET', quarantined, as)
+    await succeed('POST', `${quarantined}/release`, { ...as, body: { reason: 'agreed' } })
+    await succeed('GET', `${root}/quarantine`, as)
     await succeed('POST', `${root}/grants`, { ...as, body: { ...table, prefix: 's3://lake/in/' } })
     await succeed('GET', `${root}/prefixes`, as)
     await succeed('GET', `${root}/conflicts`, as)

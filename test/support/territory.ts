@@ -4,10 +4,13 @@ import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { TerritoryKind } from '../../src/core/territory-owner.ts'
 import type { Store } from '../../src/store/store.ts'
+import { endManifestCheck } from '../../src/store/territory/manifest-checks.ts'
+import { listQuarantine } from '../../src/store/territory/quarantine.ts'
 import {
   type Claimed,
   claimTerritory,
   type TerritoryClaim,
+  territoryTableId,
 } from '../../src/store/territory/territory-rows.ts'
 
 export const catalogA = '["alpha","https://a.example","w",null]'
@@ -57,10 +60,55 @@ export async function enforceTerritory(store: Store, tenant: TenantId): Promise<
   ])
 }
 
+/** Queues the check of a commit on `sales.orders`. @returns the commit's id */
+async function addManifestCheck(store: Store, tenant: TenantId, catalog: string): Promise<string> {
+  const commitId = crypto.randomUUID()
+  await store.tenantQuery(
+    tenant,
+    `insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name)
+     values ($1, $2, $3, $4, $5, '["sales"]', 'orders')`,
+    [tenant, commitId, credentialA, catalog, territoryTableId(tableOf('orders'))],
+  )
+  return commitId
+}
+
+let lastSnapshotId = 66_000_000_000_000_000n
+
+/** Puts a snapshot of `sales.orders` in quarantine, as the check of a commit does. @returns the id of its row */
+export async function quarantineSnapshot(
+  store: Store,
+  tenant: TenantId,
+  catalog = catalogA,
+  snapshotId = ++lastSnapshotId,
+): Promise<string> {
+  const commitId = await addManifestCheck(store, tenant, catalog)
+  const table = tableOf('orders')
+  const check = {
+    tenant,
+    commitId,
+    credentialId: credentialA,
+    catalog,
+    table,
+    snapshotIds: undefined,
+    tries: 0,
+  }
+  const found = {
+    snapshotId,
+    tableUuid: undefined,
+    cause: 'outside',
+    detail: 'data file s3://lake/x',
+  } as const
+  await endManifestCheck(store, check, [found])
+  const { items } = await listQuarantine(store, tenant, { limit: 1000 })
+  return items.find((one) => one.snapshotId === snapshotId)?.id ?? ''
+}
+
 /** A row of the tenant in every table of the index. */
 export async function seedTerritory(store: Store, tenant: TenantId): Promise<void> {
   await take(store, tenant, 'seed', 's3://seed/seed/')
   await take(store, tenant, 'seeds', 's3://seed/seed/below/')
+  await quarantineSnapshot(store, tenant)
+  await addManifestCheck(store, tenant, catalogA)
   await store.tenantQuery(
     tenant,
     `insert into svc.territory_sweep (tenant_id, credential_id)

@@ -160,7 +160,7 @@ async function actionTerritory(
   { tenant, table, commitId, staged }: ActionChange,
   named: readonly NamedLocation[],
   loaded: Outcome<ActionGovernance> | undefined,
-): Promise<TerritoryJudged> {
+): Promise<Omit<TerritoryJudged, 'prefixes'>> {
   const found = loaded?.ok ? loaded.value.territory : undefined
   if (named.length === 0 || found === undefined) return {}
   // A staged creation has no intent, and its client may write files before it commits.

@@ -20,6 +20,7 @@ import type { Change, Judged } from './change.ts'
 import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
 import { manifestFactsOf } from './manifest-facts.ts'
+import { judgeManifests } from './new-manifests.ts'
 import { expiresPinned } from './pinned.ts'
 import { judgeTerritory, taking } from './territory.ts'
 import {
@@ -77,7 +78,10 @@ export async function judgeChange(
           evaluate(parts, upstream, policies, change, base, mustApply),
         )))
   const judged = base === undefined ? withGrant(verdict, all, 'create-table', table) : verdict
-  return { base, table, policies, verdict: await taking(judged, territory) }
+  if (judged.kind !== 'allow') return { base, table, policies, verdict: judged }
+  const { prefixes } = territory
+  const refused = await judgeManifests(parts, upstream, change, base?.metadata, { found, prefixes })
+  return { base, table, policies, verdict: refused ?? (await taking(judged, territory)) }
 }
 
 /**

@@ -25,7 +25,8 @@ import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
 
-const bounds = {
+/** Bounds of what is read of the manifests of one commit before it is forwarded. */
+export const manifestBounds = {
   bytesMax: limits.manifestFactsBytesMax,
   filesMax: limits.manifestFactsFilesMax,
   entriesMax: limits.manifestFactsEntriesMax,
@@ -80,7 +81,7 @@ async function readFacts(
     try {
       const whereabouts = whereaboutsIn(await territoryAfter(parts, credential, { tenant, table }, result))
       const isInside = (location: string) => whereabouts(location) === 'inside'
-      const reader = snapshotReader(storage, bounds, deadline.signal, isInside)
+      const reader = snapshotReader(storage, manifestBounds, deadline.signal, isInside)
       return await storage.during(async () => {
         const differences: SnapshotDifference[] = []
         for (const step of steps)

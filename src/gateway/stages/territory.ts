@@ -52,12 +52,14 @@ export interface TerritoryChange {
 export interface TerritoryJudged {
   /** Set where the change is refused. */
   readonly verdict?: Verdict
+  /** Where the files of the table may lie once the change was made. */
+  readonly prefixes: readonly string[]
   /** Takes and lists what a change that may pass brings with it. @returns a refusal where it cannot */
   readonly take?: () => Promise<Verdict | undefined>
 }
 
 /** The verdict on a change once its policies have been judged: what they allow takes its territory. */
-export async function taking(verdict: Verdict, { take }: TerritoryJudged): Promise<Verdict> {
+export async function taking(verdict: Verdict, { take }: Pick<TerritoryJudged, 'take'>): Promise<Verdict> {
   return verdict.kind === 'allow' ? ((await take?.()) ?? verdict) : verdict
 }
 
@@ -101,21 +103,23 @@ export async function judgeTerritory(
       if (claimed !== undefined) found = { ...claimed.found, rows: [...claimed.found.rows, ...asked.rows] }
     } catch (thrown) {
       // What is not in the index is nobody's, so others could take it.
-      if (asked.mode === 'enforce') return { verdict: policiesUnavailable(parts, table, thrown) }
+      if (asked.mode === 'enforce')
+        return { prefixes: [], verdict: policiesUnavailable(parts, table, thrown) }
       parts.log.warn(
         { err: thrown, table },
         'the territory of a table could not be noted; the next commit retries',
       )
     }
   }
-  if (named.length === 0) return {}
   const own = territoryOf(found, owner).prefixes
+  if (named.length === 0) return { prefixes: own }
   const { claims, problems } = placesOf(named.map(placeLocation), own, owner)
   const [first] = problems
   const others = found.rows.filter((row) => !isOwn(row, owner))
   if (first !== undefined && found.mode === 'enforce')
-    return { verdict: denied(table, first, rowAround(first.placed, others)) }
-  if (claims.length === 0 && problems.length === 0) return {}
+    return { prefixes: own, verdict: denied(table, first, rowAround(first.placed, others)) }
+  const prefixes = [...own, ...claims.map(({ prefix }) => prefix)]
+  if (claims.length === 0 && problems.length === 0) return { prefixes }
   const conflicts = strayLocations(named, own, found, owner)
   const { commitId } = change
   const claim: TerritoryClaim = {
@@ -126,7 +130,7 @@ export async function judgeTerritory(
     conflicts,
     ...(commitId !== undefined && { commitId }),
   }
-  return { take: () => takeTerritory(parts, tenant, claim) }
+  return { prefixes, take: () => takeTerritory(parts, tenant, claim) }
 }
 
 /**
@@ -171,10 +175,8 @@ function placesOf(
     ...placed.filter(({ use }) => use !== 'file'),
     ...placed.filter(({ use }) => use === 'file'),
   ]) {
-    if (one.path === undefined) problems.push({ placed: one, why: one.refusal ?? 'is malformed' })
-    else if (isHis(one.path)) continue
-    else if (one.use === 'file')
-      problems.push({ placed: one, why: `is outside the territory of ${tableName(owner.table)}` })
+    if (one.path !== undefined && isHis(one.path)) continue
+    if (one.path === undefined || one.use === 'file') problems.push(strayFile(one, owner.table))
     else {
       const claim = claimOf(one, owner.table, owner.tableUuid)
       if (typeof claim === 'string') problems.push({ placed: one, why: claim })
@@ -182,6 +184,20 @@ function placesOf(
     }
   }
   return { claims, problems }
+}
+
+function strayFile(placed: PlacedLocation, table: TableRef): Problem {
+  if (placed.path === undefined) return { placed, why: placed.refusal ?? 'is malformed' }
+  return { placed, why: `is outside the territory of ${tableName(table)}` }
+}
+
+/**
+ * The denial of a file that is outside the table's territory.
+ * @param others the rows of other tables at or above it
+ */
+export function fileDenial(table: TableRef, location: string, others: readonly TerritoryRow[]): Verdict {
+  const problem = strayFile(placeLocation({ use: 'file', text: location }), table)
+  return denied(table, problem, rowAround(problem.placed, others))
 }
 
 function denied(table: TableRef, { placed, why }: Problem, row: TerritoryRow | undefined): Verdict {

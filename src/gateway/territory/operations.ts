@@ -5,7 +5,7 @@ import { Fault } from '../../base/fault.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { territoryKinds, territoryModes } from '../../core/territory-owner.ts'
+import { manifestModes, territoryKinds, territoryModes } from '../../core/territory-owner.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
@@ -34,6 +34,7 @@ import {
 } from '../../store/territory/administer-territory.ts'
 import { listConflicts, listTerritory, territoryState } from '../../store/territory/list-territory.ts'
 import { conflictReasons, conflictSources } from '../../store/territory/territory-rows.ts'
+import { quarantineOperations } from './quarantine-operations.ts'
 
 interface Parts {
   readonly store: Store
@@ -62,7 +63,11 @@ export const territoryOperations = [
     output: object({
       mode: oneOf(territoryModes),
       version: text,
+      manifests: described(oneOf(manifestModes), 'when the manifests that commits bring are checked'),
       conflicts: wholeNumber,
+      quarantined: described(wholeNumber, 'snapshots that may not be read'),
+      checks: described(wholeNumber, 'commits whose manifests are still to be checked'),
+      check_problem: maybe(described(text, 'why the last try of one of these failed')),
       sweeps: list(
         object({
           catalog,
@@ -75,9 +80,10 @@ export const territoryOperations = [
       ),
     }),
     run: async ({ parts, tenant }) => {
-      const { sweeps, ...state } = await territoryState(parts.store, tenant)
+      const { sweeps, checkProblem, ...state } = await territoryState(parts.store, tenant)
       return {
         ...state,
+        check_problem: checkProblem,
         sweeps: sweeps.map(({ startedAt, finishedAt, ...sweep }) => ({
           ...sweep,
           started_at: startedAt,
@@ -231,6 +237,7 @@ export const territoryOperations = [
       return { handed_over: moved }
     },
   }),
+  ...quarantineOperations,
 ].flat()
 
 /** @throws Fault `bad_request` for a text that is no folder in canonical form, or a whole bucket */

@@ -83,6 +83,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     policies,
     outcomes,
     catalog: intent.catalog,
+    ...(intent.snapshotIds.length > 0 && { snapshot_ids: intent.snapshotIds.map(String) }),
     ...(renamedTo && {
       renamed_to: {
         table_id: nodeId(tableKey(renamedTo)),

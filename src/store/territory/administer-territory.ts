@@ -8,6 +8,7 @@ import type { Actor } from '../../core/administration.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Territory } from '../../core/territory.ts'
+import type { ManifestMode } from '../../core/territory-owner.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -37,6 +38,19 @@ export async function putTerritoryMode(
       mode,
     ])
     await recordAdministration(tx, by, { action: 'put-territory-mode', subject: {}, value: { mode } })
+  })
+}
+
+/** Says when the manifests that commits bring are checked. */
+export async function putManifestMode(
+  store: Store,
+  tenant: TenantId,
+  mode: ManifestMode,
+  by: Actor,
+): Promise<void> {
+  await store.tenantTransaction(tenant, async (tx) => {
+    await tx.query('update svc.territory_state set manifests = $2 where tenant_id = $1', [tenant, mode])
+    await recordAdministration(tx, by, { action: 'put-territory-manifests', subject: {}, value: { mode } })
   })
 }
 

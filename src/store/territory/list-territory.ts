@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Territory } from '../../core/territory.ts'
-import type { TerritoryKind } from '../../core/territory-owner.ts'
+import type { ManifestMode, TerritoryKind } from '../../core/territory-owner.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { type SweepRow, sweepsText } from './sweeps.ts'
@@ -22,16 +22,37 @@ export interface Sweep {
 }
 
 export interface TerritoryState extends Pick<Territory, 'mode' | 'version'> {
+  readonly manifests: ManifestMode
   readonly conflicts: number
+  /** Snapshots in quarantine, and commits whose manifests are still to be checked. */
+  readonly quarantined: number
+  readonly checks: number
+  /** Why the last try of one of these could not check them. */
+  readonly checkProblem: string | undefined
   readonly sweeps: readonly Sweep[]
+}
+
+interface StateRow {
+  readonly mode: Territory['mode']
+  readonly version: string
+  readonly manifests: ManifestMode
+  readonly conflicts: string
+  readonly quarantined: string
+  readonly checks: string
+  readonly problem: string | null
 }
 
 /** The tenant's mode and version, how many conflicts are listed, and the sweep of each catalog. */
 export async function territoryState(store: Store, tenant: TenantId): Promise<TerritoryState> {
   return await store.tenantTransaction(tenant, async (tx) => {
-    const [state] = await tx.query<{ mode: Territory['mode']; version: string; conflicts: string }>(
-      `select mode, version,
-         (select count(*) from svc.territory_conflict f where f.tenant_id = s.tenant_id) as conflicts
+    const [state] = await tx.query<StateRow>(
+      `select mode, version, manifests,
+         (select count(*) from svc.territory_conflict f where f.tenant_id = s.tenant_id) as conflicts,
+         (select count(*) from svc.snapshot_quarantine q where q.tenant_id = s.tenant_id and q.released_at is null)
+           as quarantined,
+         (select count(*) from svc.manifest_check m where m.tenant_id = s.tenant_id) as checks,
+         (select reason from svc.manifest_check m where m.tenant_id = s.tenant_id and reason <> ''
+           order by due_at desc limit 1) as problem
        from svc.territory_state s where tenant_id = $1`,
       [tenant],
     )
@@ -40,7 +61,11 @@ export async function territoryState(store: Store, tenant: TenantId): Promise<Te
     return {
       mode: state.mode,
       version: state.version,
+      manifests: state.manifests,
       conflicts: Number(state.conflicts),
+      quarantined: Number(state.quarantined),
+      checks: Number(state.checks),
+      checkProblem: state.problem ?? undefined,
       sweeps: rows.map(({ nickname, started_at, finished_at, tables, failed, problem }) => ({
         catalog: nickname,
         startedAt: started_at ?? undefined,

@@ -4,6 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
+  type ManifestMode,
+  manifestModes,
   type TerritoryFound,
   type TerritoryKind,
   type TerritoryOwner,
@@ -25,9 +27,23 @@ type StoredRow = readonly [
   name: string,
 ]
 
+/** As svc.quarantined gives it. */
+type StoredQuarantine = readonly [
+  tableId: string,
+  catalog: string,
+  tableUuid: string | null,
+  snapshotId: string,
+  namespace: readonly string[],
+  name: string,
+]
+
 interface StoredFound {
   readonly mode: TerritoryFound['mode']
   readonly version: string
+  readonly manifests: ManifestMode
+  /** A filter or mask that exempts nobody has null. */
+  readonly restricting?: readonly (readonly string[] | null)[] | null
+  readonly quarantined: readonly StoredQuarantine[]
   readonly rows: readonly StoredRow[]
 }
 
@@ -44,9 +60,22 @@ export function readTerritory(text: string | null | undefined): TerritoryFound {
 }
 
 function foundOf(stored: StoredFound): TerritoryFound {
-  const { mode, version, rows } = stored
-  if (!territoryModes.includes(mode)) throw new Error('the territory has no known mode')
-  return { mode, version, rows: rows.map(rowOf) }
+  const { mode, version, manifests, restricting, quarantined, rows } = stored
+  if (!territoryModes.includes(mode) || !manifestModes.includes(manifests))
+    throw new Error('the territory has no known mode')
+  return {
+    mode,
+    version,
+    manifests,
+    ...(restricting && { restricting: restricting.map((roles) => roles ?? []) }),
+    quarantined: quarantined.map(([, catalog, tableUuid, snapshotId, namespace, name]) => ({
+      catalog,
+      table: { namespace, name },
+      tableUuid: tableUuid ?? undefined,
+      snapshotId: BigInt(snapshotId),
+    })),
+    rows: rows.map(rowOf),
+  }
 }
 
 function rowOf([prefix, kind, catalog, tableUuid, , namespace, name]: StoredRow): TerritoryRow {
