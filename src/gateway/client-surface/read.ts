@@ -9,6 +9,7 @@ import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
+import { assertPlannedInside } from './planned-files.ts'
 import {
   delegationOf,
   disclosureOf,
@@ -118,15 +119,17 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   return jsonResponse(200, disclosed.body)
 }
 
-/** Scan planning, only if nothing is masked, because it names the table's files. */
+/** Scan planning, only if nothing is masked, because it names the table's files, and only of files that are its own. */
 export async function planScan(surface: SurfaceRequest): Promise<Response> {
   const loaded = await assertUnmasked(surface)
   if (surface.request.method === 'DELETE') return await passThrough(surface)
   const table = tableRefOf(surface)
-  const { isOutside } = await feedLoaded(surface, table, loaded)
+  const { owner, isOutside } = await feedLoaded(surface, table, loaded)
   const disclosure = await disclosureOf(surface, table)
   const shown = isOutside ? { ...disclosure, vended: false } : disclosure
-  const { body } = await discloseReply(await completeReply(surface, []), planMembers, shown)
+  const reply = await completeReply(surface, [])
+  await assertPlannedInside(surface, owner, reply)
+  const { body } = await discloseReply(reply, planMembers, shown)
   return jsonResponse(200, body)
 }
 
