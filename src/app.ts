@@ -50,6 +50,7 @@ import type { IntentTimes } from './store/commit/commit-intents.ts'
 import { readDatabaseClock } from './store/jobs/database-clock.ts'
 import type { Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import { vending } from './vending/vending.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -130,6 +131,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const clock = options.clock ?? systemClock
+  const licensed = licensedBy(license, clock)
   const access = tableAccess({ catalogs, addressRules: rules, clock })
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
   const gateway = assembleGateway(
@@ -143,6 +145,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       commits,
       demo: config.demo,
       tableAccess: access,
+      vend: vending({ store, clock, addressRules: rules, licensed, metrics }),
       budget,
     },
     journal,
@@ -154,7 +157,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     await recoverOrphans(gateway, AbortSignal.timeout(limits.orphansMs)).catch((err: unknown) =>
       log.warn({ err }, 'the intents of earlier processes could not be looked at; recovery decides them'),
     )
-  const licensed = licensedBy(license, clock)
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const { auth, tokens, verifyToken } = assembleAuth(config, store, clock)
@@ -178,6 +180,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     gateway,
     auth,
     licensed,
+    addressRules: rules,
     lineage,
     states,
     queries,

@@ -3,6 +3,7 @@
 import { auditCommands } from './audit-commands.ts'
 import { catalogCommands } from './catalog-commands.ts'
 import type { Command } from './command.ts'
+import { credentialCommands } from './credential-commands.ts'
 import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
@@ -21,4 +22,5 @@ export const commands: readonly Command[] = [
   ...graphCommands,
   ...territoryCommands,
   ...quarantineCommands,
+  ...credentialCommands,
 ]

@@ -7,6 +7,7 @@ import type { Operation } from '../core/operation.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
+import { vendingOperations } from '../gateway/vending/operations.ts'
 
 const all = [
   ...adminOperations,
@@ -15,6 +16,7 @@ const all = [
   ...refusalOperations,
   ...writeOversightOperations,
   ...territoryOperations,
+  ...vendingOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

@@ -41,7 +41,9 @@ export const sessionCommands: readonly Command[] = [
   {
     words: 'session revoke',
     usage: '--tenant ID --id SESSION',
-    summary: 'Revokes a session, with effect on the next request.',
+    summary:
+      'Revokes a session, with effect on the next request. Says which storage credentials it still holds, and until when.',
+    fields: ['state', 'quarantined_until', 'credentials_out'],
     prepare: (flags) =>
       onTenant(flags, { own: 'end_own_session', admin: 'end_session' }, { session: flags.required('id') }),
   },

@@ -2,6 +2,7 @@
 
 import { systemClock } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
+import { addressRules } from '../catalog/address.ts'
 import type { Config } from '../config.ts'
 import { operator } from '../core/administration.ts'
 import type { Caller, OperationContext } from '../core/operation.ts'
@@ -19,7 +20,8 @@ import type { OpenStore } from './store-in-use.ts'
 export async function openStoreClient(config: Config, openStore: OpenStore): Promise<Client> {
   const licensed = licensedBy(await readInstalledLicense(config.license, config.demo), systemClock)
   const store = await openStore(config)
-  const parts = { store, clock: systemClock, licensed }
+  const rules = addressRules(config.upstreamAllow)
+  const parts = { store, clock: systemClock, licensed, addressRules: rules }
   return {
     async run(name, input) {
       const operation = operationNamed(name)

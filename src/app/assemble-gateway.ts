@@ -23,6 +23,7 @@ type Shared = Pick<
   | 'commits'
   | 'demo'
   | 'tableAccess'
+  | 'vend'
   | 'budget'
 >
 

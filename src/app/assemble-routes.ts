@@ -9,6 +9,7 @@ import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { loginOperations } from '../auth/login/operations.ts'
 import { webhookOperations } from '../auth/webhooks/operations.ts'
 import { Fault } from '../base/fault.ts'
+import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
@@ -28,6 +29,7 @@ import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
+import { vendingOperations } from '../gateway/vending/operations.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
@@ -64,6 +66,8 @@ interface RouteParts {
   readonly gateway: GatewayParts
   readonly auth: Auth
   readonly licensed: Licensed
+  /** Which addresses the clouds that issue credentials may have. */
+  readonly addressRules: AddressRules
   readonly lineage: LineageReceiver
   readonly states: TableStates
   readonly queries: QueryService
@@ -77,9 +81,9 @@ interface RouteParts {
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, lineage, states, queries, codec, detection, drain } = parts
-  const { journal, publicUrl } = parts
-  const { store, policies, log, clock } = gateway
+  const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec } = parts
+  const { detection, drain, journal, publicUrl } = parts
+  const { store, policies, log, clock, metrics } = gateway
   const { internalAdminOrgId } = config.idp
   const admitParts = {
     ...auth,
@@ -108,8 +112,9 @@ export function assembleRoutes(parts: RouteParts): Routes {
       enabled: config.alphaWebhookEnabled,
       wake: () => detection.detector.wake(),
     }),
-    ...bind(adminOperations, { store, licensed, clock }),
-    ...bind(ownOperations, { store, clock }),
+    ...bind(adminOperations, { store, licensed, clock, log, metrics }),
+    ...bind(ownOperations, { store, clock, log, metrics }),
+    ...bind(vendingOperations, { store, clock, addressRules }),
     ...bind(loginOperations, {
       store,
       provider: identityProvider(config),

@@ -33,7 +33,7 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
     [
       {
         name: 'recover-intents',
-        schedule: '*/10 * * * * *',
+        schedule: '* * * * *',
         run: async (signal) => void (await recoverIntents(gateway, signal)),
         gauge: metrics.commitIntents,
       },

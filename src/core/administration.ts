@@ -35,6 +35,7 @@ export const administrationActions = [
   'resume-tenant',
   'create-session',
   'revoke-session',
+  'deny-session',
   'put-catalog',
   'change-catalog',
   'remove-catalog',

@@ -3,7 +3,13 @@
  * src/catalog/open-catalog.ts names. Everything else that depends on the kind is derived from here.
  */
 
-import { branchSettings, type CatalogSettings, commonSettings, webhookSettings } from './catalog-settings.ts'
+import {
+  branchSettings,
+  type CatalogSettings,
+  commonSettings,
+  vendingSettings,
+  webhookSettings,
+} from './catalog-settings.ts'
 
 export interface CatalogCapabilities {
   readonly live: boolean
@@ -46,7 +52,7 @@ export const catalogKindDescriptors = {
       atomicTransactions: false,
       namespaceDepthMax: 100,
     },
-    settings: { ...commonSettings, ...webhookSettings },
+    settings: { ...commonSettings, ...webhookSettings, ...vendingSettings },
   },
   beta: {
     capabilities: {

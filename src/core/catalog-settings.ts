@@ -91,8 +91,59 @@ const reading = {
   },
 } as const satisfies CatalogSettings
 
+/** How clients reach the files of tables. */
+const vendingMode = {
+  'vending.mode': {
+    shown: true,
+    about:
+      '`pass-through`: clients get the credentials that the catalog vends. `vend`: they get credentials that the service issues, for the territory of one table. `none`: they bring their own. Default for `alpha`: `pass-through`; `beta` knows only `none`.',
+  },
+} as const satisfies CatalogSettings
+
+/** Of a kind whose clients may be given credentials. */
+export const vendingSettings = {
+  'vending.storage': {
+    shown: true,
+    about: 'The storage for which credentials are issued: `s3`, the default and the only one yet.',
+  },
+  'vending.role-arn': {
+    shown: true,
+    about: 'The AWS role that is assumed for sessions that may only read. Required with `vend`.',
+  },
+  'vending.writer-role-arn': {
+    shown: true,
+    about: 'The role for sessions that may commit. Default: `vending.role-arn`.',
+  },
+  'vending.external-id': { about: 'The external id that the trust policy of the roles demands.' },
+  'vending.access-key-id': {
+    about: 'The access key that assumes the roles. Default: `s3.access-key-id`, with its secret.',
+  },
+  'vending.secret-access-key': { about: 'Its secret.' },
+  'vending.deletes': {
+    shown: true,
+    about: '`true`: sessions that may commit may delete files of the table. Default: `false`.',
+  },
+  'vending.kms-key-arn': {
+    shown: true,
+    about: 'The KMS key that encrypts the buckets, where there is one.',
+  },
+  'vending.sts-endpoint': {
+    shown: true,
+    about: 'The address of STS. Default: that of AWS in the region.',
+  },
+  'vending.iam-endpoint': {
+    shown: true,
+    about: 'The address of IAM, which denies sessions. Default: that of AWS.',
+  },
+} as const satisfies CatalogSettings
+
 /** Settings of every live kind. */
-export const commonSettings = { ...connection, ...storage, ...reading } as const satisfies CatalogSettings
+export const commonSettings = {
+  ...connection,
+  ...storage,
+  ...reading,
+  ...vendingMode,
+} as const satisfies CatalogSettings
 
 /** Of a kind that pushes events. */
 export const webhookSettings = {

@@ -11,6 +11,29 @@ export type SessionScope = (typeof sessionScopes)[number]
 export const sessionKinds = ['service', 'browser'] as const
 export type SessionKind = (typeof sessionKinds)[number]
 
+/**
+ * - `active`: it can act
+ * - `quarantined`: it was revoked or has expired, but storage credentials that it was issued have not
+ * - `revoked`: it was revoked or has expired, and holds nothing
+ */
+export const sessionStates = ['active', 'quarantined', 'revoked'] as const
+export type SessionState = (typeof sessionStates)[number]
+
+/** The state of a session. @param outUntil when the last credential that it holds expires */
+export function sessionStateOf(
+  session: {
+    readonly revokedAt: Date | undefined
+    readonly expiresAt?: Date | undefined
+    readonly outUntil: Date | undefined
+  },
+  nowMs: number,
+): SessionState {
+  const { revokedAt, expiresAt, outUntil } = session
+  const hasEnded = revokedAt !== undefined || (expiresAt !== undefined && expiresAt.getTime() <= nowMs)
+  if (!hasEnded) return 'active'
+  return outUntil !== undefined && outUntil.getTime() > nowMs ? 'quarantined' : 'revoked'
+}
+
 /** Whether a stored value names a kind of session. */
 export function isSessionKind(value: unknown): value is SessionKind {
   return sessionKinds.some((kind) => kind === value)

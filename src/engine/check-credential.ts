@@ -6,6 +6,7 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
 import { settingNamed } from '../core/catalog-settings.ts'
 import { readEngineOf } from '../core/read-engine.ts'
+import { vendingSettings } from '../vending/settings.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 
 /** Refuses names that nothing reads, because a misspelt setting would be without effect. */
@@ -32,6 +33,7 @@ export function checkCatalogSettings(credential: Omit<CatalogCredential, 'id' | 
     if (readEngineOf(config) === 'trino' && settings === undefined)
       throw new Fault('bad_request', 'The read engine trino requires the setting `trino.uri`.')
     assertSettings(credential)
+    vendingSettings(credential)
   } catch (thrown) {
     const fault = toFault(thrown)
     throw fault.kind === 'misconfigured' ? new Fault('bad_request', fault.publicMessage) : fault

@@ -29,6 +29,7 @@ export interface PipelineRequest<Path> extends WholeRequest {
   readonly parts: GatewayParts
   readonly path: Path
   readonly upstream: Upstream
+  readonly session: Session
   /** Whether the session has the scope `commit`. */
   readonly mayCommit: boolean
   /** The speculative start of a single-table commit, if it had one. */
@@ -162,7 +163,7 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   await surface.assertServed(upstream, path, request.signal)
   const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
   const mayCommit = session.scopes.includes('commit')
-  return { handle, request: { ...whole, parts, path, upstream, mayCommit, start: undefined } }
+  return { handle, request: { ...whole, parts, path, upstream, session, mayCommit, start: undefined } }
 }
 
 type Matched<Path> =
@@ -214,7 +215,10 @@ async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
   const { tenant, identified, body, receivedAtMs } = start.commit
   const handle = await surface.handlerOf(path, body, start)
   const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
-  return { handle, request: { ...whole, parts, path, upstream, mayCommit: true, start } }
+  return {
+    handle,
+    request: { ...whole, parts, path, upstream, session: start.session, mayCommit: true, start },
+  }
 }
 
 /** Throws a Fault `forbidden`. */

@@ -74,6 +74,12 @@ export interface Metrics {
   /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
+  /** Storage credentials that the service issued. `access`: read or write. */
+  readonly credentialsVended: Counter<'access'>
+  /** Storage credentials that were asked for and not issued. */
+  readonly credentialsWithheld: Counter<'reason'>
+  /** Sessions that were revoked while they held storage credentials. */
+  readonly sessionsQuarantined: Counter
   /** Times that this machine's clock was set back. */
   readonly clockBackwardSteps: Counter
   /** How far this machine's clock is ahead of the database's. */
@@ -87,6 +93,8 @@ export interface Metrics {
 /** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
 const tripwireSkips = ['queue_full', 'too_large', 'late', 'failed', 'stopped'] as const
 export type TripwireSkip = (typeof tripwireSkips)[number]
+
+const withheldReasons = ['license', 'territory', 'failed'] as const
 
 const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
@@ -134,6 +142,20 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of tripwireSkips) tripwireSkipped.inc({ reason }, 0)
+  const credentialsVended = new Counter({
+    name: 'svc_credentials_vended_total',
+    help: 'Storage credentials that the service issued, by what they allow.',
+    labelNames: ['access'],
+    registers,
+  })
+  for (const access of ['read', 'write']) credentialsVended.inc({ access }, 0)
+  const credentialsWithheld = new Counter({
+    name: 'svc_credentials_withheld_total',
+    help: 'Storage credentials that the service was asked for and did not issue, by reason.',
+    labelNames: ['reason'],
+    registers,
+  })
+  for (const reason of withheldReasons) credentialsWithheld.inc({ reason }, 0)
   const memoryRefused = new Counter({
     name: 'svc_memory_refused_total',
     help: 'Requests, loads and parses that were refused because the memory budget was full, by what they were for.',
@@ -354,6 +376,13 @@ export function createMetrics(): Metrics {
       ['same', 'different', 'unsteady'],
     ),
     tripwireSkipped,
+    credentialsVended,
+    credentialsWithheld,
+    sessionsQuarantined: new Counter({
+      name: 'svc_sessions_quarantined_total',
+      help: 'Sessions that were revoked while they held storage credentials.',
+      registers,
+    }),
     clockBackwardSteps: new Counter({
       name: 'svc_clock_backward_steps_total',
       help: 'Times that the clock of this machine was set back.',

@@ -275,7 +275,7 @@ describe('the audit log and intents', () => {
 
 describe('the administration log', () => {
   // A hand-over needs a dropped table, so it is tried over HTTP.
-  const read = / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history)$/
+  const read = / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out)$/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))
@@ -291,6 +291,7 @@ describe('the administration log', () => {
       `territory release --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
       `catalog remove --tenant ${tenant} --nickname main`,
       `session revoke --tenant ${tenant} --id ${made.id}`,
+      `credentials deny --tenant ${tenant} --session ${made.id}`,
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
       `tenant suspend --tenant ${tenant}`,
       `tenant resume --tenant ${tenant}`,
@@ -305,7 +306,7 @@ describe('the administration log', () => {
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'release-territory', 'remove-catalog'],
-      ...['revoke-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
+      ...['revoke-session', 'deny-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
     ])
     expect(commands.filter((one) => !read.test(one.words))).toHaveLength(items.length)
     for (const { actor } of items) expect(actor).toMatchObject({ sub: 'operator', source: 'command_line' })
@@ -370,7 +371,7 @@ describe('wrong words', () => {
       '--field must be one of',
     ],
     ['a field of a list', 'session list --tenant T --field id', "Unknown option '--field'"],
-    ['a field of nothing', 'session revoke --tenant T --id x --field id', "Unknown option '--field'"],
+    ['a field of nothing', 'catalog remove --tenant T --nickname x --field id', "Unknown option '--field'"],
     [
       'a stub kind of catalog',
       'catalog put --tenant T --nickname x --kind gamma',

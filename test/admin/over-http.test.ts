@@ -105,6 +105,7 @@ describe('a command over HTTP', () => {
       words(`quarantine list${of} --table sales.orders`),
       words(`quarantine show${of} --id ${quarantined}`),
     )
+    reading.push(words(`credentials out${of}`))
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -127,6 +128,7 @@ describe('a command over HTTP', () => {
     expect([twice.status, twice.stderr]).toEqual([64, expect.stringContaining('exactly one of --table')])
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
+    expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const release = await over(words(`territory release${of} ${granted}`))
     expect(release).toMatchObject({ status: 0, stderr: '' })
@@ -143,6 +145,7 @@ describe('a command over HTTP', () => {
 
     const tried = [...reading, 'tenant create', 'tenant suspend', 'tenant resume', 'session create'].concat(
       'session revoke',
+      'credentials deny',
       'catalog put',
       'catalog remove',
       'policy put',

@@ -20,6 +20,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { detectionOperations } from '../../src/detection/operations.ts'
 import { writeOversightOperations } from '../../src/gateway/oversight/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
+import { vendingOperations } from '../../src/gateway/vending/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
 import {
   findCatalogCredential,
@@ -57,6 +58,8 @@ let foreign: TestTenant
 /** Holds every privileged role of the tenant, by a session that `olga` made. */
 let steward: { readonly id: string; readonly secret: string }
 let outsider: string
+/** Of a session that was revoked. */
+let ended: string
 const [staleIntent, secondIntent] = [crypto.randomUUID(), crypto.randomUUID()]
 
 type Json = Readonly<Record<string, unknown>>
@@ -77,6 +80,9 @@ beforeAll(async () => {
   const body = { name: 'stella', roles, scopes: sessionScopes }
   const made = await json(await call(service, 'POST', '/api/v1/sessions', { secret: owner, body }))
   steward = { id: String(made.id), secret: String(made.secret) }
+  const principal = { sub: 'gone', roles: [] }
+  ended = (await createServiceSession(service.store, tenant, { name: 'gone', principal, scopes: [] })).id
+  await revokeServiceSession(service.store, tenant, ended)
   outsider = await session(service, foreign.tenant, sessionScopes, roles, 'mallory')
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -336,6 +342,16 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/detection/findings/{finding}/decisions',
     body: { decision: 'reject', reason: 'synthetic' },
   },
+  deny_session: {
+    action: 'deny-session',
+    path: '/api/v1/credentials/denials',
+    body: { session: '{ended}' },
+  },
+  deny_tenant_session: {
+    action: 'deny-session',
+    path: '/admin/tenants/{tenant}/credentials/denials',
+    body: { session: '{ended}' },
+  },
   settle_intent: {
     action: 'settle-intent',
     path: '/api/v1/intents/{intent}/settle',
@@ -368,6 +384,7 @@ const administering = (
     ...writeOversightOperations,
     ...graphOperations,
     ...territoryOperations,
+    ...vendingOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.
@@ -385,6 +402,12 @@ test('every operation that administers is tried below', () => {
   )
 })
 
+/** The body, with what was noted in the place of its session. */
+function filledBody(body: unknown, filled: (text: string) => string): unknown {
+  const { session: named } = body as { readonly session?: string }
+  return named === undefined ? body : { session: filled(named) }
+}
+
 describe('a change over HTTP', () => {
   const noted = new Map<string, string>()
   test.each(Object.entries(steps))('by %s leaves its row', async (name, step) => {
@@ -396,16 +419,18 @@ describe('a change over HTTP', () => {
       .set('finding', String(finding?.id))
       .set('intent', staleIntent)
       .set('second', secondIntent)
+      .set('ended', ended)
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
-    const path = step.path.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
+    const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
+    const path = filled(step.path)
     const method = administering.find((one) => one.name === name)?.method ?? ''
     const isAdmin = path.startsWith('/admin')
     const requestId = `request-${name}`
     const response = await call(service, method, path, {
       secret: isAdmin ? service.operator : steward.secret,
       headers: { 'x-request-id': requestId, ...step.headers },
-      ...(step.body !== undefined && { body: step.body }),
+      ...(step.body !== undefined && { body: filledBody(step.body, filled) }),
     })
     expect(response.status).toBeLessThan(300)
     const answer = response.status === 204 ? {} : await json(response)

@@ -42,6 +42,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/intents/', ['admin', 'read']],
   ['/api/v1/contracts/', ['admin', 'read']],
   ['/api/v1/territory', ['admin', 'read']],
+  ['/api/v1/credentials/denials', ['admin']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],

@@ -10,6 +10,7 @@ import { type CatalogSettings, settingNamed } from '../../src/core/catalog-setti
 import { readEngineOf } from '../../src/core/read-engine.ts'
 import { parseTrinoSettings } from '../../src/engine/trino/settings.ts'
 import { s3Access, storageRoots } from '../../src/storage/access.ts'
+import { vendingSettings } from '../../src/vending/settings.ts'
 
 const settingsOf = (kind: (typeof liveCatalogKinds)[number]): CatalogSettings =>
   catalogKindDescriptors[kind].settings
@@ -34,6 +35,10 @@ function namesRead(kind: (typeof liveCatalogKinds)[number]): ReadonlySet<string>
     'rest.sigv4-enabled': true,
     'rest.signing-region': 'r',
     'rest.access-key-id': 'a',
+    ...(catalogKindDescriptors[kind].capabilities.credentialVending && {
+      'vending.mode': 'vend',
+      'vending.role-arn': 'arn:aws:iam::123456789012:role/r',
+    }),
     'rest.secret-access-key': 'b',
   }
   const config = new Proxy(values, {
@@ -50,6 +55,7 @@ function namesRead(kind: (typeof liveCatalogKinds)[number]): ReadonlySet<string>
     { id: 'c1', version: 1, kind, nickname: 'n', endpoint: 'https://c.example', config },
     undefined,
   )
+  vendingSettings({ kind, config })
   parseTrinoSettings({ config })
   readEngineOf(config)
   storageRoots(config)

@@ -24,6 +24,7 @@ import { departures } from '../support/json-schema.ts'
 import { licenseForAll } from '../support/license.ts'
 import { commit } from '../support/service.ts'
 import { quarantineSnapshot } from '../support/territory.ts'
+import { leaveVended } from '../support/vended.ts'
 
 setDefaultTimeout(300_000)
 
@@ -250,6 +251,28 @@ test('says what the territory answers', async () => {
     )
     await succeed('POST', `${root}/hand-overs`, { ...as, body: { from: gone, to: table, table_uuid: 'u' } })
     await succeed('POST', `${root}/releases`, { ...as, body: { ...table, prefix: 's3://lake/gone/' } })
+  }
+})
+
+test('says what is answered about storage credentials', async () => {
+  const { store, owner } = service
+  for (const [root, secret] of [
+    ['/api/v1', steward],
+    [`/admin/tenants/${owner.tenant}`, service.operator],
+  ] as const) {
+    const as = { secret }
+    const body = { name: 'x', scopes: ['read'] }
+    const { id } = await succeed('POST', `${root}/sessions`, { ...as, body })
+    const sessionId = String(id)
+    await leaveVended(store, owner.tenant, sessionId)
+    await succeed('GET', `${root}/credentials/out`, as)
+    expect((await ask('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })).status).toBe(
+      409,
+    )
+    await succeed('DELETE', `${root}/sessions/${id}`, as)
+    await succeed('GET', `${root}/sessions`, as)
+    await store.tenantQuery(owner.tenant, 'delete from svc.vended_credential')
+    await succeed('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })
   }
 })
 

@@ -74,6 +74,7 @@ import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { seedTerritory } from '../support/territory.ts'
 import { usageRecord } from '../support/usage.ts'
+import { leaveVended } from '../support/vended.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
 setDefaultTimeout(300_000)
@@ -349,7 +350,8 @@ function isolation(): void {
         config: {},
       })
       const principal = { sub: 'seed', roles: [] }
-      await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
+      const { id } = await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
+      await leaveVended(store, tenant, id)
       const login = { principal, scopes: [], providerSid: undefined }
       await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))

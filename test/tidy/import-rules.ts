@@ -10,6 +10,7 @@ const layers: readonly (readonly string[])[] = [
   ['telemetry', 'wire', 'policy', 'license'],
   ['store', 'catalog'],
   ['storage'],
+  ['vending'],
   ['engine'],
   ['http'],
   ['auth'],
@@ -28,7 +29,7 @@ const layers: readonly (readonly string[])[] = [
 const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
     ['base'],
-    ['stages', 'recovery', 'refusals', 'oversight', 'territory'],
+    ['stages', 'recovery', 'refusals', 'oversight', 'territory', 'vending'],
     ['commit', 'speculative'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],
@@ -38,7 +39,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['database'],
     ['store.ts'],
     ['administration'],
-    ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection', 'territory'],
+    ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection', 'territory', 'vended'],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],
     ['commit'],

@@ -4,7 +4,6 @@
  */
 
 import { Type } from '@sinclair/typebox'
-import type { Clock } from '../../base/clock.ts'
 import { commercialCapabilities } from '../../core/capability.ts'
 import { catalogKinds } from '../../core/catalog-kinds.ts'
 import { operationsOf } from '../../http/declare.ts'
@@ -26,16 +25,17 @@ import {
   wholeNumber,
 } from '../../http/schemas.ts'
 import type { Licensed } from '../../license/licensed.ts'
-import type { Store } from '../../store/store.ts'
 import { administrationFilter, administrationOf, administrationPage } from './administration-log.ts'
 import {
+  endedSession,
   mintedSession,
+  sessionEnd,
   sessionExample,
   sessionFilter,
   sessionPage,
   wantedSession,
 } from './session-schemas.ts'
-import { endSession, listSessions, mintSession } from './sessions.ts'
+import { endSession, listSessions, mintSession, type SessionParts } from './sessions.ts'
 import {
   everyCredential,
   everyTenant,
@@ -49,11 +49,7 @@ import {
   tenantOf,
 } from './tenants.ts'
 
-const operation = operationsOf<{
-  readonly store: Store
-  readonly clock: Clock
-  readonly licensed: Licensed
-}>()
+const operation = operationsOf<SessionParts & { readonly licensed: Licensed }>()
 const common = { tag: 'administration', access: { organization: 'internal admin' } } as const
 const tenantPath = '/admin/tenants/{tenant}' as const
 const catalogPath = `${tenantPath}/catalogs/{nickname}` as const
@@ -239,7 +235,7 @@ export const adminOperations = [
     output: sessionPage,
     faults: unknown,
     run: async ({ parts }, { tenant: id, kind = 'service', ...page }) =>
-      await listSessions(parts.store, await existingTenant(parts.store, id), kind, pageRequest(page)),
+      await listSessions(parts, await existingTenant(parts.store, id), kind, pageRequest(page)),
   }),
   operation({
     ...common,
@@ -262,12 +258,14 @@ export const adminOperations = [
     ...common,
     name: 'end_session',
     summary: 'Revokes a session, with effect on the next request',
+    description: sessionEnd,
     method: 'DELETE',
     path: `${tenantPath}/sessions/{session}`,
     input: object({ ...ofTenant, session: text }),
+    output: endedSession,
     faults: { not_found: 'There is no such session, or it was already revoked.' },
     run: async ({ parts, caller }, { tenant: id, session }) =>
-      await endSession(parts.store, tenantOf(id), session, await caller.actor()),
+      await endSession(parts, tenantOf(id), session, await caller.actor()),
   }),
   operation({
     ...common,

@@ -1,25 +1,25 @@
 /** Declares operations on the caller's own session, and on the sessions of a tenant for its own administrator. */
 
-import type { Clock } from '../../base/clock.ts'
 import { sessionKinds } from '../../core/session.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import { described, maybe, object, oneOf, text, uuid } from '../../http/schemas.ts'
 import { findSessionCreator } from '../../store/session/sessions.ts'
-import type { Store } from '../../store/store.ts'
 import { administrationFilter, administrationOf, administrationPage } from './administration-log.ts'
 import {
+  endedSession,
   mintedSession,
   principal,
   scopes,
+  sessionEnd,
   sessionExample,
   sessionFilter,
   sessionPage,
   wantedSession,
 } from './session-schemas.ts'
-import { endSession, listSessions, mintSession, principalJson } from './sessions.ts'
+import { endSession, listSessions, mintSession, principalJson, type SessionParts } from './sessions.ts'
 
-const operation = operationsOf<{ readonly store: Store; readonly clock: Clock }>()
+const operation = operationsOf<SessionParts>()
 const tag = 'sessions'
 const mintRefusal =
   'The caller lacks the scope `admin` or the role `administrator` or `owner`, or is no owner and gives a role that it does not hold.'
@@ -62,7 +62,7 @@ export const ownOperations = [
     input: object(sessionFilter),
     output: sessionPage,
     run: ({ parts, caller }, { kind = 'service', ...page }) =>
-      listSessions(parts.store, caller.tenant, kind, pageRequest(page)),
+      listSessions(parts, caller.tenant, kind, pageRequest(page)),
   }),
   operation({
     name: 'mint_own_session',
@@ -86,13 +86,15 @@ export const ownOperations = [
     name: 'end_own_session',
     tag,
     summary: 'Revokes a session of the caller’s tenant, with effect on the next request',
+    description: sessionEnd,
     method: 'DELETE',
     path: '/api/v1/sessions/{session}',
     access: administering,
     input: object({ session: text }),
+    output: endedSession,
     faults: { not_found: 'There is no such session, or it was already revoked.' },
     run: async ({ parts, caller }, { session }) =>
-      await endSession(parts.store, caller.tenant, session, await caller.actor()),
+      await endSession(parts, caller.tenant, session, await caller.actor()),
   }),
   operation({
     name: 'list_administration',

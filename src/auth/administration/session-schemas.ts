@@ -1,7 +1,7 @@
 /** Schemas of sessions in requests and responses, under /admin and for a tenant's own administrator. */
 
 import { Type } from '@sinclair/typebox'
-import { sessionKinds, sessionScopes } from '../../core/session.ts'
+import { sessionKinds, sessionScopes, sessionStates } from '../../core/session.ts'
 import { actorMembers } from '../../http/actor-view.ts'
 import {
   described,
@@ -15,6 +15,7 @@ import {
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../../http/schemas.ts'
 
 export const scopes = list(oneOf(sessionScopes))
@@ -53,8 +54,23 @@ export const sessionPage = pageOf(
     seen_at: maybe(described(time, 'of a browser session')),
     expires_at: maybe(time),
     revoked_at: maybe(time),
+    state: oneOf(sessionStates),
+    quarantined_until: maybe(
+      described(time, 'of a session that has ended: when the last storage credential that it holds expires'),
+    ),
   }),
 )
+
+/** What is added to the summary of a revocation. */
+export const sessionEnd =
+  'Commits, loads and refreshes of credentials are refused at once. Storage credentials that it was issued are valid until they expire, or until they are denied.'
+
+/** What a session that was revoked still holds. */
+export const endedSession = object({
+  state: oneOf(sessionStates),
+  quarantined_until: maybe(described(time, 'when the last storage credential that it holds expires')),
+  credentials_out: described(wholeNumber, 'see `/credentials/out`'),
+})
 
 /** An example request for a new session. */
 export const sessionExample = { name: 'spark-nightly', scopes: ['commit'], roles: ['etl'] }

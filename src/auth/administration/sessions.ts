@@ -1,9 +1,17 @@
 /** Mints, lists and revokes sessions for administrators. Only the response to minting holds the secret. */
 
+import type { Logger } from 'pino'
+import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
 import { serviceSubject } from '../../core/principal.ts'
-import { type SessionKind, type SessionScope, sessionScopes } from '../../core/session.ts'
+import {
+  type SessionKind,
+  type SessionScope,
+  type SessionState,
+  sessionScopes,
+  sessionStateOf,
+} from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { actorView } from '../../http/actor-view.ts'
 import { pageView } from '../../http/page-view.ts'
@@ -20,6 +28,17 @@ import {
   type ServiceSession,
 } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
+import { sessionOut } from '../../store/vended/vended-credentials.ts'
+import type { Metrics } from '../../telemetry/metrics.ts'
+
+/** What the operations on sessions are assembled with. */
+export interface SessionParts {
+  readonly store: Store
+  readonly clock: Clock
+  /** Absent where an operator works on the store itself. */
+  readonly log?: Logger
+  readonly metrics?: Pick<Metrics, 'sessionsQuarantined'>
+}
 
 /** A request for a new session. */
 export interface WantedSession {
@@ -82,24 +101,47 @@ function assertMayGrant({ actor, isOperator }: Minter, roles: readonly string[])
 }
 
 /** Sessions of one kind, in pages. */
-export async function listSessions(store: Store, tenant: TenantId, kind: SessionKind, page: PageRequest) {
-  if (kind === 'browser') {
-    return pageView(await listBrowserSessions(store, tenant, page), browserView)
-  }
-  return pageView(await listServiceSessions(store, tenant, page), serviceView)
+export async function listSessions(
+  { store, clock }: SessionParts,
+  tenant: TenantId,
+  kind: SessionKind,
+  page: PageRequest,
+) {
+  const nowMs = clock.now()
+  if (kind === 'browser')
+    return pageView(await listBrowserSessions(store, tenant, page), (one) => browserView(one, nowMs))
+  return pageView(await listServiceSessions(store, tenant, page), (one) => serviceView(one, nowMs))
+}
+
+/** What a revoked session still holds, as the API shows it. */
+export interface EndedSession {
+  readonly state: SessionState
+  readonly quarantined_until: Date | undefined
+  readonly credentials_out: number
 }
 
 /**
  * Revokes a session of either kind, with effect on the next request.
+ * @returns the storage credentials that it still holds
  * @throws Fault `not_found`
  */
-export async function endSession(store: Store, tenant: TenantId, id: string, by: Actor): Promise<void> {
+export async function endSession(
+  { store, log, metrics }: SessionParts,
+  tenant: TenantId,
+  id: string,
+  by: Actor,
+): Promise<EndedSession> {
   const ended =
     (await revokeServiceSession(store, tenant, id, by)) || (await revokeBrowserSession(store, tenant, id, by))
   if (!ended) throw new Fault('not_found', 'There is no such session, or it was already revoked.')
+  const { credentials, until } = await store.tenantTransaction(tenant, (tx) => sessionOut(tx, tenant, id))
+  if (until === undefined) return { state: 'revoked', quarantined_until: undefined, credentials_out: 0 }
+  metrics?.sessionsQuarantined.inc()
+  log?.warn({ tenant, session: id, credentials, until }, 'a revoked session still holds storage credentials')
+  return { state: 'quarantined', quarantined_until: until, credentials_out: credentials }
 }
 
-function serviceView(session: ServiceSession) {
+function serviceView(session: ServiceSession, nowMs: number) {
   const { id, name, principal, scopes, createdAt, createdBy, expiresAt, revokedAt } = session
   return {
     id,
@@ -111,10 +153,11 @@ function serviceView(session: ServiceSession) {
     created_by: creatorView(createdBy),
     expires_at: expiresAt,
     revoked_at: revokedAt,
+    ...stateView(session, nowMs),
   }
 }
 
-function browserView(session: BrowserSession) {
+function browserView(session: BrowserSession, nowMs: number) {
   const { id, principal, scopes, createdAt, createdBy, seenAt, expiresAt, revokedAt } = session
   return {
     id,
@@ -126,7 +169,13 @@ function browserView(session: BrowserSession) {
     seen_at: seenAt,
     expires_at: expiresAt,
     revoked_at: revokedAt,
+    ...stateView(session, nowMs),
   }
+}
+
+function stateView(session: ServiceSession | BrowserSession, nowMs: number) {
+  const state = sessionStateOf(session, nowMs)
+  return { state, quarantined_until: state === 'quarantined' ? session.outUntil : undefined }
 }
 
 function creatorView(createdBy: Actor | undefined) {

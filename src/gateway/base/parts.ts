@@ -13,6 +13,7 @@ import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Vend } from '../../vending/vending.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
@@ -43,6 +44,8 @@ export interface GatewayParts {
   readonly maskedFor: MaskedFor
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess
+  /** Issues storage credentials to clients, where the catalog credential says so. */
+  readonly vend: Vend
   /** The bytes of the process, of which manifests that are read take some. */
   readonly budget: ByteBudget
   readonly passCrashPoint: PassCrashPoint

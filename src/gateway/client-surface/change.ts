@@ -3,9 +3,11 @@
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { assertNames } from '../../catalog/catalog.ts'
+import { catalogOf } from '../../core/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
+import type { VendedTable } from '../../vending/vending.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
@@ -32,6 +34,7 @@ import {
   tableRefOf,
   verdictHeaders,
 } from './surface-request.ts'
+import { isAskedToVend, uncached, vendTable, withCredentials } from './vend.ts'
 
 /** For responses to commits, which return what the client sent, and for views, which are never masked. */
 const unmasked = { vended: false, masked: false, whole: true } as const
@@ -128,10 +131,38 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   const { etag } = response.headers
   const disclosed = withheld ? { ...disclosure, vended: false, masked: true } : disclosure
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
+  const headers = verdictHeaders(surface.commitId, warnings)
+  if (!masked && isAskedToVend(surface)) {
+    const vended = await vendMade(surface, action.table, response.body)
+    const whole = vended === undefined ? body : withCredentials(body, action.table, vended)
+    return jsonResponse(200, whole, { ...uncached, ...headers })
+  }
   return jsonResponse(200, body, {
     ...(etag !== undefined && !masked && { etag }),
-    ...verdictHeaders(surface.commitId, warnings),
+    ...headers,
   })
+}
+
+/** Issues credentials for a table that was made. Never throws: the client must learn that it was made. */
+async function vendMade(
+  surface: SurfaceRequest,
+  table: TableRef,
+  reply: Uint8Array,
+): Promise<VendedTable | undefined> {
+  const { parts, upstream, commitId } = surface
+  try {
+    const metadata = topLevelMembers(reply).get('metadata')
+    const uuid = metadata && topLevelMembers(metadata).get('table-uuid')
+    const tableUuid: unknown = uuid && JSON.parse(Buffer.from(uuid).toString())
+    const catalog = catalogOf(upstream.credential)
+    return await vendTable(surface, {
+      ...{ catalog, table },
+      tableUuid: typeof tableUuid === 'string' ? tableUuid : undefined,
+    })
+  } catch (err) {
+    parts.log.warn({ err, table, commitId }, 'no credentials could be issued for a new table')
+    return undefined
+  }
 }
 
 /** dropTable, with or without a purge of its files. */

@@ -9,6 +9,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
 import { wrongMethod } from '../../http/answer.ts'
 import { errorResponse } from '../../http/fault-response.ts'
+import { vendingModeOf } from '../../vending/settings.ts'
 import { readForm } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { assertName, icebergRoot, prefixOf } from '../base/path.ts'
@@ -151,10 +152,15 @@ async function requireAnyScope(request: Request, findSession: FindSession, prefi
 }
 
 /** Refuses an operation that the upstream does not offer, before anything is judged. */
-async function assertServed({ catalog }: Upstream, path: ClientPath, signal: AbortSignal): Promise<void> {
+async function assertServed(
+  { catalog, credential }: Upstream,
+  path: ClientPath,
+  signal: AbortSignal,
+): Promise<void> {
   const { operation } = path
   const treatment = treatments.get(operation)
   // A multi-table commit is forwarded as commits of single tables.
+  if (operation === 'loadCredentials' && vendingModeOf(credential) !== 'pass-through') return
   if (treatment === 'own' || treatment === 'refused' || operation === 'commitTransaction') return
   const offer = await catalog.offer({ signal })
   if (offer.endpoints?.includes(endpoints.get(operation) ?? '') ?? true) return

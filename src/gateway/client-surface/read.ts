@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
+import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
@@ -19,6 +20,15 @@ import {
   subjectOf,
   tableRefOf,
 } from './surface-request.ts'
+import {
+  credentialsReply,
+  isAskedToVend,
+  issuesCredentials,
+  uncached,
+  vendTable,
+  vendUnlessRefused,
+  withCredentials,
+} from './vend.ts'
 
 /**
  * getConfig: lists what the client surface serves, without addresses, prefixes or secrets. `commitTransaction` is
@@ -28,18 +38,19 @@ import {
 export async function getConfig({ upstream, request }: SurfaceRequest): Promise<Response> {
   const isAtomic = await commitsAtomically(upstream, request.signal)
   const { endpoints } = await upstream.catalog.offer({ signal: request.signal })
-  const { credentialVending } = upstream.catalog.capabilities()
+  const mode = vendingModeOf(upstream.credential)
   const unlisted: ReadonlySet<OperationId> = new Set([
     'getConfig',
     'getToken',
     ...(isAtomic ? [] : (['commitTransaction'] as const)),
-    ...(credentialVending ? [] : (['loadCredentials'] as const)),
+    ...(mode === 'none' ? (['loadCredentials'] as const) : []),
   ])
   const served = operations.filter(
     ({ id, treatment, method, path }) =>
       treatment !== 'refused' &&
       !unlisted.has(id) &&
       (treatment === 'own' ||
+        (id === 'loadCredentials' && mode === 'vend') ||
         (endpoints?.includes(endpointOf({ method, path })) ?? defaultOperations.has(id))),
   )
   return jsonResponse(
@@ -83,8 +94,11 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
   const disclosure = await disclosureOf(surface, table)
-  // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag.
-  const ifNoneMatch = disclosure.masked ? undefined : (request.headers.get('if-none-match') ?? undefined)
+  const vends = !disclosure.masked && isAskedToVend(surface)
+  // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
+  // credentials goes out of date before its metadata does.
+  const isConditional = !disclosure.masked && !vends
+  const ifNoneMatch = isConditional ? (request.headers.get('if-none-match') ?? undefined) : undefined
   const loaded = await upstream.catalog.loadTable(table, {
     signal: request.signal,
     ifNoneMatch,
@@ -93,10 +107,12 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  const { isOutside } = await feedLoaded(surface, table, loaded.body)
+  const { owner, isOutside } = await feedLoaded(surface, table, loaded.body)
   const shown = isOutside ? { ...disclosure, vended: false } : disclosure
   const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
-  return jsonResponse(200, body, loaded.etag === undefined || masked ? {} : { etag: loaded.etag })
+  const vended = vends && !masked ? await vendUnlessRefused(surface, owner) : undefined
+  if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
+  return jsonResponse(200, body, loaded.etag === undefined || masked || vends ? {} : { etag: loaded.etag })
 }
 
 /** loadView: like loadTable, but unconditional. */
@@ -109,10 +125,16 @@ export async function loadView(surface: SurfaceRequest): Promise<Response> {
 /** loadCredentials, if the catalog vends them, nothing is masked and the table's folders are its own. */
 export async function loadCredentials(surface: SurfaceRequest): Promise<Response> {
   const { upstream } = surface
-  if (!upstream.catalog.capabilities().credentialVending)
+  if (vendingModeOf(upstream.credential) === 'none')
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   const table = tableRefOf(surface)
-  const { isOutside } = await feedLoaded(surface, table, await assertUnmasked(surface))
+  const loaded = await assertUnmasked(surface)
+  const { owner, isOutside } = await feedLoaded(surface, table, loaded)
+  if (issuesCredentials(surface)) {
+    const vended = await vendTable(surface, owner)
+    const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
+    return jsonResponse(200, credentialsReply(table, vended, location), uncached)
+  }
   if (isOutside) throw outsideTerritory(table)
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
@@ -173,7 +195,7 @@ async function completeReply(surface: SurfaceRequest, queryNames: readonly Query
     path: upstreamPath(path),
     query: queryOf(surface, queryNames),
     body: body?.bytes,
-    accessDelegation: delegationOf(surface),
+    accessDelegation: issuesCredentials(surface) ? undefined : delegationOf(surface),
     idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
     mutates: false,
     whole: true,

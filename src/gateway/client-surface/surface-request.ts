@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
+import { vendingModeOf } from '../../vending/settings.ts'
 import type { CommitBody } from '../base/body.ts'
 import { type Disclosed, type Disclosure, discloseReply } from '../base/disclosure.ts'
 import { warningHeader } from '../base/faults.ts'
@@ -49,8 +50,8 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
   const masked = await isMasked(parts, tenant, table, identified)
-  const vends = upstream.catalog.capabilities().credentialVending
-  const vended = vends && !masked && delegationOf(surface) !== undefined
+  const passes = vendingModeOf(upstream.credential) === 'pass-through'
+  const vended = passes && !masked && delegationOf(surface) !== undefined
   return { masked, vended, commits: mayCommit }
 }
 

@@ -64,7 +64,7 @@ async function recover(
 ): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
     limit: intentsPerRun,
-    leaseMs: Math.min(parts.intentTimes.leaseMs, limits.recoveryLeaseMs),
+    leaseMs: parts.intentTimes.leaseMs,
     areOrphans,
   })
   const run: Run = {

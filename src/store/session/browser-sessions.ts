@@ -11,6 +11,7 @@ import { limits } from '../../limits.ts'
 import { assertIndexable, storableJson, storableText } from '../database/names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
+import { outUntilText } from '../vended/vended-credentials.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
 import { revokeSession, type SessionRow, toPrincipal, toSession } from './sessions.ts'
 
@@ -34,6 +35,8 @@ export interface BrowserSession {
   readonly seenAt: Date
   readonly expiresAt: Date
   readonly revokedAt: Date | undefined
+  /** Until when it holds storage credentials; undefined where it holds none. */
+  readonly outUntil: Date | undefined
 }
 
 /**
@@ -141,12 +144,13 @@ export async function listBrowserSessions(
       readonly seen_at: Date
       readonly expires_at: Date
       readonly revoked_at: Date | null
+      readonly out_until: Date | null
     }
   >(
     tenant,
     `select session_id, principal_sub, principal_email, principal_roles, scopes, created_at, created_by, seen_at,
-       expires_at, revoked_at
-     from svc.browser_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
+       expires_at, revoked_at, ${outUntilText} as out_until
+     from svc.browser_session s where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
   const sessions = rows.map((row) => ({
@@ -158,6 +162,7 @@ export async function listBrowserSessions(
     seenAt: row.seen_at,
     expiresAt: row.expires_at,
     revokedAt: row.revoked_at ?? undefined,
+    outUntil: row.out_until ?? undefined,
   }))
   return toPage(sessions, limit, ({ id }) => id)
 }

@@ -22,6 +22,7 @@ import { type CatalogCredentialRow, toSealedCredential } from '../catalog-creden
 import { assertIndexable, storableJson } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
+import { outUntilText, sessionOut } from '../vended/vended-credentials.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
 
 export interface NewServiceSession {
@@ -38,6 +39,8 @@ export interface ServiceSession extends NewServiceSession {
   /** Undefined for a session that was made before its creator was recorded. */
   readonly createdBy: Actor | undefined
   readonly revokedAt: Date | undefined
+  /** Until when it holds storage credentials; undefined where it holds none. */
+  readonly outUntil: Date | undefined
 }
 
 interface Row {
@@ -51,6 +54,7 @@ interface Row {
   readonly created_by: Actor | null
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
+  readonly out_until: Date | null
 }
 
 /** The principal that a session's row names. */
@@ -245,7 +249,13 @@ export async function revokeSession(
     )
     if (revoked === undefined) return false
     const subject = { session: id, kind, sub: revoked.principal_sub }
-    await recordAdministration(tx, by, { action: 'revoke-session', subject })
+    const { credentials, until } = await sessionOut(tx, tenant, id)
+    const value = { credentials_out: credentials, quarantined_until: until }
+    await recordAdministration(tx, by, {
+      action: 'revoke-session',
+      subject,
+      ...(credentials > 0 && { value }),
+    })
     return true
   })
 }
@@ -260,8 +270,8 @@ export async function listServiceSessions(
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at,
-       created_by, expires_at, revoked_at
-     from svc.service_session where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
+       created_by, expires_at, revoked_at, ${outUntilText} as out_until
+     from svc.service_session s where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
   const sessions = rows.map((row) => ({
@@ -273,6 +283,7 @@ export async function listServiceSessions(
     createdBy: row.created_by ?? undefined,
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
+    outUntil: row.out_until ?? undefined,
   }))
   return toPage(sessions, limit, ({ id }) => id)
 }

@@ -1,0 +1,31 @@
+/** Commands for storage credentials that the service issued: out, deny. */
+
+import { type Command, onTenant } from './command.ts'
+
+export const credentialCommands: readonly Command[] = [
+  {
+    words: 'credentials out',
+    usage: '--tenant ID [--session SESSION]',
+    summary: 'Lists storage credentials that sessions hold and that have not expired, without secrets.',
+    prepare: (flags) => ({
+      ...onTenant(
+        flags,
+        { own: 'list_credentials_out', admin: 'list_tenant_credentials_out' },
+        { session: flags.optional('session'), limit: 1000 },
+      ),
+      everyItem: true,
+    }),
+  },
+  {
+    words: 'credentials deny',
+    usage: '--tenant ID --session SESSION',
+    summary: 'Has the storage refuse at once what a revoked session still holds.',
+    fields: ['roles'],
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'deny_session', admin: 'deny_tenant_session' },
+        { session: flags.required('session') },
+      ),
+  },
+]

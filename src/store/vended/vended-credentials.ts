@@ -1,0 +1,235 @@
+/**
+ * Records the storage credentials that the service issued, and says which of them are still out. Their secrets are
+ * never stored.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import type { Actor } from '../../core/administration.ts'
+import type { SessionKind } from '../../core/session.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
+import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+export const credentialAccesses = ['read', 'write'] as const
+
+/** A credential as it is recorded. */
+export interface NewVendedCredential {
+  readonly sessionId: string
+  readonly sessionKind: SessionKind
+  /** Subject. */
+  readonly principal: string
+  /** Of the catalog credential. */
+  readonly credentialId: string
+  readonly table: TableRef
+  readonly access: (typeof credentialAccesses)[number]
+  readonly prefixes: readonly string[]
+  readonly keyId: string
+  /** The role for which it was issued, and the name of the role's session. */
+  readonly issuedFor: string
+  readonly sessionName: string
+  readonly expiresAtMs: number
+}
+
+/** Days for which the record of an expired credential is kept. */
+const keptDays = 30
+
+/**
+ * Records a credential, unless its session has ended. No session is revoked while it is recorded, so the record is
+ * there for a later revocation.
+ * @returns false where the session has ended: the credential must not be given out
+ */
+export async function recordVended(
+  store: Store,
+  tenant: TenantId,
+  credential: NewVendedCredential,
+): Promise<boolean> {
+  const { sessionId, sessionKind, principal, credentialId, table, access, prefixes } = credential
+  const { keyId, issuedFor, sessionName, expiresAtMs } = credential
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await tx.query(
+      `delete from svc.vended_credential where tenant_id = $1 and vended_id in (
+         select vended_id from svc.vended_credential
+         where tenant_id = $1 and expires_at < clock_timestamp() - $2::int * interval '1 day' limit 100)`,
+      [tenant, keptDays],
+    )
+    const rows = await tx.query(
+      `insert into svc.vended_credential (tenant_id, session_id, session_kind, principal, credential_id, table_id,
+         namespace, table_name, access, prefixes, key_id, issued_for, session_name, expires_at)
+       select s.tenant_id, s.session_id, $3, $4, $5::uuid, $6, $7::text::jsonb, $8, $9, $10::text::jsonb, $11, $12, $13,
+         $14::timestamptz
+       from svc.${sessionKind}_session s
+       where s.tenant_id = $1 and s.session_id = $2 and s.revoked_at is null
+         and coalesce(s.expires_at, 'infinity') > clock_timestamp()
+       for share of s
+       returning 1`,
+      [
+        ...[tenant, sessionId, sessionKind, storableText(principal), credentialId],
+        ...[nodeId(tableKey(table)), storableJson(table.namespace), table.name, access],
+        ...[storableJson(prefixes), keyId, issuedFor, sessionName, new Date(expiresAtMs)],
+      ],
+    )
+    return rows.length === 1
+  })
+}
+
+/** A credential that has not expired yet. */
+export interface VendedCredential extends Omit<NewVendedCredential, 'expiresAtMs' | 'credentialId'> {
+  readonly id: string
+  /** Nickname; undefined where the catalog credential was removed. */
+  readonly catalog: string | undefined
+  readonly issuedAt: Date
+  readonly expiresAt: Date
+  readonly deniedAt: Date | undefined
+}
+
+export interface VendedFilter extends PageRequest {
+  readonly sessionId?: string | undefined
+  readonly table?: TableRef | undefined
+}
+
+/** The tenant's credentials that are still out, by id. */
+export async function listVended(
+  store: Store,
+  tenant: TenantId,
+  filter: VendedFilter = {},
+): Promise<Page<VendedCredential>> {
+  const { sessionId, table } = filter
+  if (sessionId !== undefined && !isUuid(sessionId)) return { items: [] }
+  const limit = pageLimit(filter)
+  const rows = await store.tenantQuery<{
+    readonly vended_id: string
+    readonly session_id: string
+    readonly session_kind: SessionKind
+    readonly principal: string
+    readonly nickname: string | null
+    readonly namespace: readonly string[]
+    readonly table_name: string
+    readonly access: NewVendedCredential['access']
+    readonly prefixes: readonly string[]
+    readonly key_id: string
+    readonly issued_for: string
+    readonly session_name: string
+    readonly issued_at: Date
+    readonly expires_at: Date
+    readonly denied_at: Date | null
+  }>(
+    tenant,
+    `select v.*, c.nickname from svc.vended_credential v left join svc.catalog_credential c using (tenant_id, credential_id)
+     where v.tenant_id = $1 and v.vended_id > $2 and v.expires_at > clock_timestamp()
+       and ($4::uuid is null or v.session_id = $4) and ($5::text is null or v.table_id = $5)
+     order by v.vended_id limit $3::int`,
+    [
+      tenant,
+      afterUuid(filter),
+      limit + 1,
+      sessionId ?? null,
+      table === undefined ? null : nodeId(tableKey(table)),
+    ],
+  )
+  const page = toPage(rows, limit, (row) => row.vended_id)
+  return {
+    ...page,
+    items: page.items.map((row) => ({
+      id: row.vended_id,
+      sessionId: row.session_id,
+      sessionKind: row.session_kind,
+      principal: row.principal,
+      catalog: row.nickname ?? undefined,
+      table: { namespace: row.namespace, name: row.table_name },
+      access: row.access,
+      prefixes: row.prefixes,
+      keyId: row.key_id,
+      issuedFor: row.issued_for,
+      sessionName: row.session_name,
+      issuedAt: row.issued_at,
+      expiresAt: row.expires_at,
+      deniedAt: row.denied_at ?? undefined,
+    })),
+  }
+}
+
+/** What a session holds that has not expired yet. */
+export interface SessionOut {
+  readonly credentials: number
+  /** When the last of them expires; undefined where there is none. */
+  readonly until: Date | undefined
+}
+
+/** What a session still holds, in a transaction of its tenant. */
+export async function sessionOut(tx: Tx, tenant: TenantId, sessionId: string): Promise<SessionOut> {
+  const [row] = await tx.query<{ readonly count: string; readonly until: Date | null }>(
+    `select count(*) as count, max(expires_at) as until from svc.vended_credential
+     where tenant_id = $1 and session_id = $2 and expires_at > clock_timestamp()`,
+    [tenant, sessionId],
+  )
+  return { credentials: Number(row?.count ?? 0), until: row?.until ?? undefined }
+}
+
+/** SQL: until when the session of a row `s` holds credentials; null where it holds none. */
+export const outUntilText = `(select max(v.expires_at) from svc.vended_credential v
+  where v.tenant_id = s.tenant_id and v.session_id = s.session_id and v.expires_at > clock_timestamp())`
+
+/** Where credentials of a session are to be refused. */
+export interface DenialTarget {
+  readonly credentialId: string
+  readonly issuedFor: string
+}
+
+/**
+ * Marks what an ended session still holds as denied, on record before the cloud is asked.
+ * @returns where to deny it; [] where it holds nothing
+ * @throws Fault `not_found` for an unknown session, `conflict` for one that has not ended: it would be issued more
+ */
+export async function markDenied(
+  store: Store,
+  tenant: TenantId,
+  sessionId: string,
+  by: Actor,
+): Promise<readonly DenialTarget[]> {
+  const unknown = new Fault('not_found', 'There is no such session.')
+  if (!isUuid(sessionId)) throw unknown
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const [session] = await tx.query<{ readonly ended: boolean }>(
+      `select s.revoked_at is not null or coalesce(s.expires_at, 'infinity') <= clock_timestamp() as ended from (
+         select tenant_id, session_id, revoked_at, expires_at from svc.service_session
+         union all select tenant_id, session_id, revoked_at, expires_at from svc.browser_session) s
+       where s.tenant_id = $1 and s.session_id = $2`,
+      [tenant, sessionId],
+    )
+    if (session === undefined) throw unknown
+    if (!session.ended) throw new Fault('conflict', 'The session has not ended. Revoke it first.')
+    const rows = await tx.query<{ readonly credential_id: string; readonly issued_for: string }>(
+      `update svc.vended_credential set denied_at = coalesce(denied_at, clock_timestamp())
+       where tenant_id = $1 and session_id = $2 and expires_at > clock_timestamp()
+       returning credential_id, issued_for`,
+      [tenant, sessionId],
+    )
+    await recordAdministration(tx, by, {
+      action: 'deny-session',
+      subject: { session: sessionId },
+      value: { credentials: rows.length },
+    })
+    const targets = rows.map((row) => ({ credentialId: row.credential_id, issuedFor: row.issued_for }))
+    return [...new Map(targets.map((target) => [target.issuedFor, target])).values()]
+  })
+}
+
+/** The names of a role's sessions that are denied and could still act, in order. */
+export async function deniedNames(
+  store: Store,
+  tenant: TenantId,
+  issuedFor: string,
+): Promise<readonly string[]> {
+  const rows = await store.tenantQuery<{ readonly session_name: string }>(
+    tenant,
+    `select distinct session_name from svc.vended_credential
+     where tenant_id = $1 and issued_for = $2 and denied_at is not null and expires_at > clock_timestamp()
+     order by session_name`,
+    [tenant, issuedFor],
+  )
+  return rows.map((row) => row.session_name)
+}

@@ -1,0 +1,134 @@
+/**
+ * Issues storage credentials to sessions: for the territory of one table, on record before they leave, and again from
+ * memory while more than half of their time is left. What the caller may see was judged before.
+ */
+
+import { createHash } from 'node:crypto'
+import type { Clock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import { Lru } from '../base/lru.ts'
+import type { AddressRules } from '../catalog/address.ts'
+import type { CatalogCredential } from '../core/catalog.ts'
+import type { Session } from '../core/session.ts'
+import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import type { Licensed } from '../license/licensed.ts'
+import { limits } from '../limits.ts'
+import type { Store } from '../store/store.ts'
+import { recordVended } from '../store/vended/vended-credentials.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
+import { awsIssuer } from './aws/aws-issuer.ts'
+import type { CredentialAccess, IssuedCredential } from './issuer.ts'
+import { type VendSettings, vendingSettings } from './settings.ts'
+
+export interface VendingParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly addressRules: AddressRules
+  readonly licensed: Pick<Licensed, 'require'>
+  readonly metrics: Pick<Metrics, 'credentialsVended' | 'credentialsWithheld'>
+}
+
+export interface VendRequest {
+  readonly session: Session
+  /** Subject of the principal, for the record. */
+  readonly sub: string
+  readonly credential: CatalogCredential
+  readonly table: TableRef
+  /** The table's territory: canonical prefixes. */
+  readonly prefixes: readonly string[]
+  readonly access: CredentialAccess
+}
+
+export interface VendedTable {
+  readonly issued: IssuedCredential
+  readonly prefixes: readonly string[]
+  /** Of the storage, for clients. */
+  readonly storage: VendSettings['storage']
+}
+
+/**
+ * Issues the credentials of one table.
+ * @throws Fault `policy_denied` where they cannot be limited to the territory, `forbidden` without a license for it,
+ *   `unauthenticated` where the session has ended, `misconfigured` or `upstream_failed` where none can be had
+ */
+export type Vend = (request: VendRequest) => Promise<VendedTable>
+
+/** Seconds for which credentials are issued. Readers get the least that AWS allows. */
+const lifetimes = { read: 900, write: 3_600 } as const satisfies Record<CredentialAccess, number>
+
+/** Makes the function, with its own cache. */
+export function vending({ store, clock, addressRules, licensed, metrics }: VendingParts): Vend {
+  const issuedBefore = new Lru<string, IssuedCredential>(limits.vendedCredentialsCount)
+
+  const withheld = (reason: 'license' | 'territory' | 'failed') => metrics.credentialsWithheld.inc({ reason })
+
+  return async ({ session, sub, credential, table, prefixes: all, access }) => {
+    const { tenant, sessionId } = session
+    try {
+      licensed.require('vending')
+    } catch (thrown) {
+      withheld('license')
+      throw thrown
+    }
+    const settings = vendingSettings(credential)
+    if (settings.mode !== 'vend') throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
+    const prefixes = outermost(all)
+    const lifetimeSeconds = lifetimeOf(access, session, clock)
+    const key = JSON.stringify([
+      ...[tenant, credential.id, credential.version, sessionId, access],
+      ...[tableKey(table), ...prefixes],
+    ])
+    const known = issuedBefore.get(key)
+    if (known !== undefined && known.expiresAtMs - clock.now() > lifetimes[access] * 500)
+      return { issued: known, prefixes, storage: settings.storage }
+
+    const sessionName = sessionNameOf(tenant, sessionId)
+    const issuer = awsIssuer(settings, { addressRules, clock })
+    const request = { prefixes, access, sessionName, lifetimeSeconds }
+    const issued = await issuer.issue(request).catch((thrown: unknown) => {
+      withheld('failed')
+      throw thrown
+    })
+    if ('refusal' in issued) {
+      withheld('territory')
+      throw new Fault(
+        'policy_denied',
+        `policy denied: credentials of ${tableName(table)} ${issued.refusal}, so none are given out`,
+      )
+    }
+    const { keyId, issuedFor, expiresAtMs } = issued
+    const isValid = await recordVended(store, tenant, {
+      ...{ sessionId, table, access, prefixes, keyId, issuedFor, sessionName, expiresAtMs },
+      sessionKind: session.kind,
+      principal: sub,
+      credentialId: credential.id,
+    })
+    if (!isValid) throw new Fault('unauthenticated', 'The session has ended.')
+    metrics.credentialsVended.inc({ access })
+    issuedBefore.set(key, issued)
+    return { issued, prefixes, storage: settings.storage }
+  }
+}
+
+/**
+ * The name of a session at the cloud. One name for a session, so that a denial ends all that it was issued; a digest,
+ * so that the cloud's logs hold no id of ours.
+ */
+export function sessionNameOf(tenant: TenantId, sessionId: string): string {
+  const digest = createHash('sha256').update(`${tenant} ${sessionId}`).digest('hex')
+  return `covenant-${digest.slice(0, 40)}`
+}
+
+/** Not longer than the session, as far as AWS allows. */
+function lifetimeOf(access: CredentialAccess, { expiresAtMs }: Session, clock: Clock): number {
+  if (expiresAtMs === undefined) return lifetimes[access]
+  const left = Math.floor((expiresAtMs - clock.now()) / 1000)
+  return Math.max(lifetimes.read, Math.min(lifetimes[access], left))
+}
+
+/** The prefixes that lie in no other. */
+function outermost(prefixes: readonly string[]): readonly string[] {
+  const unique = [...new Set(prefixes)].sort()
+  return unique.filter((one) => !unique.some((other) => other !== one && one.startsWith(other)))
+}

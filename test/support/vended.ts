@@ -1,0 +1,28 @@
+/** Records storage credentials, as they are recorded where the service issues them. */
+
+import type { TenantId } from '../../src/core/tenant.ts'
+import type { Store } from '../../src/store/store.ts'
+import { type NewVendedCredential, recordVended } from '../../src/store/vended/vended-credentials.ts'
+
+/** Records one that a session holds for an hour. @returns whether it may be given out */
+export function leaveVended(
+  store: Store,
+  tenant: TenantId,
+  sessionId: string,
+  more: Partial<NewVendedCredential> = {},
+): Promise<boolean> {
+  return recordVended(store, tenant, {
+    sessionId,
+    sessionKind: 'service',
+    principal: 'someone',
+    credentialId: crypto.randomUUID(),
+    table: { namespace: ['sales'], name: 'orders' },
+    access: 'read',
+    prefixes: ['s3://lake/orders/'],
+    keyId: 'ASIA1',
+    issuedFor: 'arn:aws:iam::123456789012:role/reader',
+    sessionName: 'covenant-1',
+    expiresAtMs: Date.now() + 3_600_000,
+    ...more,
+  })
+}
