@@ -109,6 +109,8 @@ declare
   table_node ag_catalog.graphid;
   column_node ag_catalog.graphid;
   tag_id text;
+  was text;
+  change text;
 begin
   select f.*, r.table_id, r.namespace, r.table_name, r.snapshot_metadata_location into finding
     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
@@ -163,6 +165,18 @@ begin
           and ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]) is null;
     end if;
     perform svc.ensure_edge('CLASSIFIED_AS', wanted, column_node, classification_node, '{}');
+    select e.properties::text::jsonb ->> 'status' into was from "TAGGED" e
+      where ag_catalog.agtype_access_operator(variadic array[e.properties, '"id"'::ag_catalog.agtype])
+        = to_jsonb(wanted)::text::ag_catalog.agtype;
+    change := case when status in ('rejected', 'exempt') then case when was is not null then 'removed' end
+      when was is null then 'set' when was <> status and status = 'confirmed' then 'confirmed' end;
+    if change is not null then
+      insert into svc.tag_change (tenant_id, action, tag_id, tag, table_id, namespace, table_name, column_name, source,
+          actor, actor_sub, evidence)
+        values (tenant, change, tag_id, tag_id, finding.table_id, finding.namespace, finding.table_name, finding.column_name,
+          case when verdict.decision is null then 'classifier' else 'person' end, verdict.actor, verdict.decided_by,
+          jsonb_strip_nulls(jsonb_build_object('finding', finding.finding_id, 'note', nullif(verdict.reason, ''))));
+    end if;
     if status in ('open', 'confirmed') then
       perform svc.ensure_edge('TAGGED', wanted, column_node, tag_node, '{}');
       update "TAGGED" set properties = properties operator(ag_catalog.||)

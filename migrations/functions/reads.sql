@@ -26,7 +26,7 @@ begin
           and not exists (select from "HAS_COLUMN" h where h.end_id = c.id)),
     g as materialized (
       select e.start_id, g.id, g.properties from "TAGGED" e join "Tag" g on g.id = e.end_id
-        where e.start_id = any(array(select id from c union all select id from d))),
+        where e.start_id = any(array(select id from t union all select id from c union all select id from d))),
     found (kind, subject, id, properties) as (
       select 'table', null::graphid, id, properties from t
       union all select 'contract', e.end_id, null, k.properties

@@ -9,6 +9,7 @@ import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { sessionCommands } from './session-commands.ts'
+import { tagCommands } from './tag-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
 import { territoryCommands } from './territory-commands.ts'
 
@@ -17,6 +18,7 @@ export const commands: readonly Command[] = [
   ...sessionCommands,
   ...catalogCommands,
   ...policyCommands,
+  ...tagCommands,
   ...auditCommands,
   ...intentCommands,
   ...graphCommands,

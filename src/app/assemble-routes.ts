@@ -20,6 +20,8 @@ import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
 import { tableOperations } from '../contract/table-operations.ts'
+import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
+import { tagOperations } from '../contract/tag-operations.ts'
 import type { Session } from '../core/session.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
@@ -57,6 +59,7 @@ const contractOperations = [
   ...lifeCycleOperations,
   ...gitOperations,
   ...policyOperations,
+  ...tagOperations,
   ...pinOperations,
   ...oversightOperations,
 ]
@@ -103,9 +106,16 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec }),
     ...bind(explainOperations, { store, states }),
     ...bind(usageOperations, { store }),
-    ...bind([...refusalOperations, ...writeOversightOperations, ...graphOperations, ...territoryOperations], {
-      store,
-    }),
+    ...bind(
+      [
+        ...refusalOperations,
+        ...writeOversightOperations,
+        ...graphOperations,
+        ...territoryOperations,
+        ...tagHistoryOperations,
+      ],
+      { store },
+    ),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,

@@ -1,4 +1,4 @@
-/** Declares the operations on row filters and masks (of tables, columns and tags) and on the tags of columns. */
+/** Declares the operations on row filters and masks of tables, columns and tags. */
 
 import { maskActions } from '../core/mask.ts'
 import {
@@ -15,11 +15,9 @@ import {
 import type { FilterTarget, MaskTarget } from '../store/contract/targets.ts'
 import { deleteMask } from './delete-mask.ts'
 import { deleteRowFilter } from './delete-row-filter.ts'
-import { deleteTag } from './delete-tag.ts'
 import { changeOf, changing, contractsPath, operation, orNotFound, tablePath } from './parts.ts'
 import { putMask } from './put-mask.ts'
 import { putRowFilter } from './put-row-filter.ts'
-import { putTag } from './put-tag.ts'
 
 const common = { tag: 'contracts', access: changing } as const
 const columnPath = `${tablePath}/columns/{column}` as const
@@ -111,30 +109,4 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
   }),
 ])
 
-const tagInput = object({ ...tableAddress, column: text, tag: text })
-const tagOperations = [
-  operation({
-    ...common,
-    name: 'put_column_tag',
-    summary: 'Tags a column',
-    method: 'PUT',
-    path: `${columnPath}/tags/{tag}`,
-    input: tagInput,
-    faults: { ...unknownColumn, unprocessable: 'A mask or filter of the tag cannot be applied to it.' },
-    run: async (context, { column, tag, ...place }) =>
-      await putTag(await changeOf(context), addressed(place), column, tag),
-  }),
-  operation({
-    ...common,
-    name: 'delete_column_tag',
-    summary: 'Removes a tag from a column',
-    method: 'DELETE',
-    path: `${columnPath}/tags/{tag}`,
-    input: tagInput,
-    faults: nothing,
-    run: async (context, { column, tag, ...place }) =>
-      await orNotFound(deleteTag(await changeOf(context), addressed(place), column, tag)),
-  }),
-]
-
-export const policyOperations = [...rowFilterOperations, ...maskOperations, ...tagOperations]
+export const policyOperations = [...rowFilterOperations, ...maskOperations]

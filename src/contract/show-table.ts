@@ -28,7 +28,7 @@ export async function showTable(store: Store, tenant: TenantId, table: TableRef,
  * @param withPolicies whether filters and masks are shown
  */
 function tableView(
-  { ref, contract, pin, columns, rowFilters }: Governance,
+  { ref, contract, pin, tags, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
   version: ContractVersion | undefined,
   withPolicies: boolean,
@@ -37,6 +37,7 @@ function tableView(
     table: { namespace: ref.namespace, name: ref.name },
     contract: contract && { ...contract, ...versionView(version), ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
+    ...(tags.length > 0 && { tags }),
     columns: columns
       .filter(({ current }) => current || withPolicies)
       .map(({ name, type, required, current, tags, masks }) => ({

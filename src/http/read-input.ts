@@ -51,12 +51,19 @@ export async function readInput(
   return {
     ...read(places.path, new Map(path)),
     ...read(places.query, new Map(query)),
-    ...(places.body.length > 0 && read(places.body, await readObject(request, again))),
+    ...(places.body.length > 0 &&
+      read(places.body, await readObject(request, again, required.length === places.path.length))),
   }
 }
 
-async function readObject(request: Request, again: () => Promise<unknown>): Promise<JsonObject> {
+/** @param mayBeEmpty whether no member of the body is required, so that a client may leave the body out */
+async function readObject(
+  request: Request,
+  again: () => Promise<unknown>,
+  mayBeEmpty: boolean,
+): Promise<JsonObject> {
   const { bytes } = await readBodyOf(request, limits.apiBodyBytesMax, again)
+  if (mayBeEmpty && bytes.length === 0) return new Map()
   const value = parseJson(bytes)
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be a JSON object.')
   return value

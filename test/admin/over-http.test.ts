@@ -6,8 +6,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { commands } from '../../src/admin/commands.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { actorOf } from '../support/actor.ts'
 import { intentOf } from '../support/commits.ts'
 import { freePort } from '../support/free-port.ts'
 import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
@@ -78,6 +80,13 @@ describe('a command over HTTP', () => {
     await json(policyPut(of), undefined, keepId)
     await json(`tenant suspend${of}`)
     await json(`tenant resume${of}`)
+    const on = {
+      store: service.store,
+      tenant: service.owner.tenant,
+      actor: actorOf('stella'),
+      checkPolicies: () => [],
+    }
+    await putTag(on, { namespace: ['sales'], name: 'orders' }, 'id', 'pii', { note: 'seen in the form' })
     const match = ['graph', 'match', '--tenant', made.id, '--query', 'MATCH (t:Table) RETURN t.name']
     const decided = await audit(service)
     const reading = [
@@ -87,6 +96,8 @@ describe('a command over HTTP', () => {
       ),
       ...['policy show', 'policy history'].map((one) => words(`${one}${of} --id keep-id`)),
       words(`policy list${of} --table sales.orders`),
+      words(`tag list --tenant ${tenant} --table sales.orders`),
+      words(`tag history --tenant ${tenant} --tag pii --table sales.orders --column id`),
       words(`audit list --tenant ${tenant} --table sales.orders --limit 1`),
       words(`audit show --tenant ${tenant} --id ${decided[0]?.commitId}`),
       words(`intent list --tenant ${tenant} --table sales.orders`),
@@ -115,6 +126,7 @@ describe('a command over HTTP', () => {
     }
     expect(seen.join('')).not.toContain(secret)
     expect(seen[3]).toContain('keep-id')
+    expect(seen.filter((text) => text.includes('seen in the form'))).toHaveLength(2)
     expect(seen[4]).toContain('"action": "put-policy"')
 
     const checked = await json(words(`policy check${of} --file -`), undefined, '"id" in table.schema.fields')

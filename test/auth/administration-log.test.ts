@@ -12,6 +12,7 @@ import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
 import { policyOperations } from '../../src/contract/policy-operations.ts'
 import { tableOperations } from '../../src/contract/table-operations.ts'
+import { tagOperations } from '../../src/contract/tag-operations.ts'
 import { type CatalogCredential, catalogOf } from '../../src/core/catalog.ts'
 import type { Operation } from '../../src/core/operation.ts'
 import { sessionScopes } from '../../src/core/session.ts'
@@ -197,6 +198,7 @@ const steps: Readonly<Record<string, Step>> = {
   put_table_row_filter: { action: 'put-row-filter', path: `${table}/row-filters/f`, body: filter },
   put_column_row_filter: { action: 'put-row-filter', path: `${column}/row-filters/f`, body: filter },
   put_tag_row_filter: { action: 'put-row-filter', path: `${tag}/row-filters/f`, body: filter },
+  put_table_tag: { action: 'put-tag', path: `${table}/tags/whole`, body: { note: 'n' } },
   put_column_tag: { action: 'put-tag', path: `${column}/tags/t` },
   put_column_mask: { action: 'put-mask', path: `${column}/masks/m`, body: mask },
   put_tag_mask: { action: 'put-mask', path: `${tag}/masks/m`, body: mask },
@@ -214,6 +216,7 @@ const steps: Readonly<Record<string, Step>> = {
   },
   delete_column_mask: { action: 'delete-mask', path: `${column}/masks/m` },
   delete_tag_mask: { action: 'delete-mask', path: `${tag}/masks/m` },
+  delete_table_tag: { action: 'delete-tag', path: `${table}/tags/whole` },
   delete_column_tag: { action: 'delete-tag', path: `${column}/tags/t` },
   delete_table_row_filter: { action: 'delete-row-filter', path: `${table}/row-filters/f` },
   delete_column_row_filter: { action: 'delete-row-filter', path: `${column}/row-filters/f` },
@@ -378,6 +381,7 @@ const administering = (
     ...lifeCycleOperations,
     ...gitOperations,
     ...policyOperations,
+    ...tagOperations,
     ...pinOperations,
     ...oversightOperations,
     ...detectionOperations,

@@ -429,7 +429,14 @@ describe('of a snapshot', () => {
     ...{ fieldId, name, type: 'string', required: false, nestedIds },
   })
   const governing = (...columns: StoredColumn[]): Governance => ({
-    ...{ ref: people, contract: undefined, pin: undefined, readableWithoutContract: false, rowFilters: [] },
+    ...{
+      ref: people,
+      contract: undefined,
+      pin: undefined,
+      readableWithoutContract: false,
+      rowFilters: [],
+      tags: [],
+    },
     columns,
   })
 

@@ -333,6 +333,17 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   for (const place of [table, column, `${root}/tags/t`])
     await succeed('PUT', `${place}/row-filters/f`, { ...as, body: { expression, exempt_roles: ['r'] } })
   await succeed('PUT', `${column}/tags/t`, as)
+  await succeed('PUT', `${table}/tags/whole`, { ...as, body: { source: 'import', note: 'n' } })
+  const admin = { secret: service.operator }
+  const operated = table.replace('/api/v1', `/admin/tenants/${service.owner.tenant}`)
+  await succeed('GET', `${table}/tags`, as)
+  await succeed('GET', `${operated}/tags`, admin)
+  await succeed('GET', `${root}/tag-history?tag=whole&namespace=sales&table=orders`, as)
+  await succeed('GET', `/admin/tenants/${service.owner.tenant}/contracts/tag-history`, admin)
+  expect((await ask('PUT', `${table}/tags/whole`, { ...as, body: { contract: 'c' } })).status).toBe(400)
+  const unknown = { contract: 'c', contract_version: 1 }
+  expect((await ask('PUT', `${table}/tags/whole`, { ...as, body: unknown })).status).toBe(422)
+  await succeed('DELETE', `${table}/tags/whole`, as)
   await succeed('PUT', `${column}/masks/m`, { ...as, body: { action: 'replace-with-null' } })
   const masked = { action: 'apply-expression', expression: 'amount * 0' }
   await succeed('PUT', `${root}/tags/t/masks/m`, { ...as, body: masked })

@@ -10,6 +10,7 @@ import { nodeId } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import { bindSchema, schemaProperties } from '../governance/declared-schema.ts'
 import { deleteEdge, deleteNode, type NodeRef, upsertNode } from '../graph/graph.ts'
+import type { TagPlace } from './tag-changes.ts'
 import {
   addEdge,
   boundNames,
@@ -22,6 +23,7 @@ import {
   type MaskTarget,
   type TargetNode,
   tableId,
+  tableWithColumns,
   targetNodes,
 } from './targets.ts'
 
@@ -112,30 +114,33 @@ export function removeMask(tx: Tx, target: MaskTarget, id: string): Promise<bool
   return deleteAtTarget(tx, target, (end) => ({ label: 'ColumnMask', id: maskId(end, id) }))
 }
 
-/** A column of a table. */
-export interface ColumnPlace {
-  readonly table: TableRef
-  readonly column: string
-}
-
-/** Tags a column. @throws Fault `not_found` for an unknown column */
+/**
+ * Tags a table or a column of it.
+ * @throws Fault `not_found` for an unknown column, or a table of which no column is known
+ */
 export async function saveTag(
   tx: Tx,
   tenant: TenantId,
-  place: ColumnPlace,
+  { table, column }: TagPlace,
   tag: string,
 ): Promise<ConcernedTables> {
-  const { id } = await ensureColumn(tx, tenant, place)
+  const node: TargetNode =
+    column === undefined
+      ? ['Table', await tableWithColumns(tx, table)]
+      : ['Column', (await ensureColumn(tx, tenant, { table, column })).id]
   await ensureTag(tx, tenant, tag)
-  await addEdge(tx, tenant, 'TAGGED', tagEdge(id, tag), ['Column', id], ['Tag', nodeId(tag)])
-  return [place.table]
+  await addEdge(tx, tenant, 'TAGGED', tagEdge(node, tag), node, ['Tag', nodeId(tag)])
+  return [table]
 }
 
-/** Removes a tag from a column, also from a dropped one. @returns whether there was one */
-export async function removeTag(tx: Tx, place: ColumnPlace, tag: string): Promise<boolean> {
+/** Removes a tag from a table, or from a column, also from a dropped one. @returns whether there was one */
+export async function removeTag(tx: Tx, { table, column }: TagPlace, tag: string): Promise<boolean> {
+  const nodes: readonly TargetNode[] =
+    column === undefined
+      ? [['Table', tableId(table)]]
+      : (await columnsNamed(tx, { table, column })).map(({ id }) => ['Column', id] as const)
   const deleted: boolean[] = []
-  for (const { id } of await columnsNamed(tx, place))
-    deleted.push(await deleteEdge(tx, 'TAGGED', tagEdge(id, tag)))
+  for (const node of nodes) deleted.push(await deleteEdge(tx, 'TAGGED', tagEdge(node, tag)))
   return deleted.includes(true)
 }
 
@@ -146,7 +151,8 @@ const maskId = ([label, end]: TargetNode, id: string) =>
   nodeId([label.toLowerCase(), end, id].join(separator))
 const filterId = (end: TargetNode, id: string) =>
   end[0] === 'Table' ? nodeId([end[1], id].join(separator)) : nodeId(`${separator}${maskId(end, id)}`)
-const tagEdge = (column: string, tag: string) => nodeId([column, tag].join(separator))
+const tagEdge = ([label, id]: TargetNode, tag: string) =>
+  nodeId([...(label === 'Table' ? ['', 'table'] : []), id, tag].join(separator))
 
 /** Deletes the node that `at` gives for each node of the target. @returns whether there was one */
 async function deleteAtTarget(

@@ -74,7 +74,7 @@ export async function addEdge(
   tenant: TenantId,
   label: 'GOVERNS' | 'FILTERS' | 'MASKS' | 'APPLIES_TO' | 'TAGGED',
   id: string,
-  from: readonly ['Contract' | 'RowFilter' | 'ColumnMask' | 'Column', string],
+  from: readonly ['Contract' | 'RowFilter' | 'ColumnMask' | 'Column' | 'Table' | 'Tag', string],
   to: readonly ['Table' | 'Column' | 'Tag', string],
   properties: Properties = {},
 ): Promise<void> {
@@ -91,6 +91,20 @@ export const ensureTable = (tx: Tx, tenant: TenantId, { namespace, name }: Table
     id: tableId({ namespace, name }),
     properties: { namespace, name },
   })
+
+/**
+ * The id of a table of which a column is known. A tag on another table would protect nothing, and say that it does.
+ * @throws Fault `not_found` where there is none
+ */
+export async function tableWithColumns(tx: Tx, table: TableRef): Promise<string> {
+  const governance = await readGovernance((text, params) => tx.query(text, params), table)
+  if (governance === undefined || governance.columns.length === 0)
+    throw new Fault(
+      'not_found',
+      'There is no such table. A table is known here after the first commit through the gateway.',
+    )
+  return tableId(table)
+}
 
 /** Creates a tag's node where it is missing. */
 export const ensureTag = (tx: Tx, tenant: TenantId, tag: string) =>
@@ -128,7 +142,8 @@ export async function ensureColumn(
 async function taggedTables(tx: Tx, tag: string): Promise<readonly TableRef[]> {
   const rows = await tx.query<{ properties: string }>(
     `select t.properties from "Table" t where t.id in (
-       select h.start_id from "Tag" g join "TAGGED" e on e.end_id = g.id join "HAS_COLUMN" h on h.end_id = e.start_id
+       select coalesce(h.start_id, e.start_id)
+       from "Tag" g join "TAGGED" e on e.end_id = g.id left join "HAS_COLUMN" h on h.end_id = e.start_id
        where agtype_access_operator(variadic array[g.properties, '"id"'::agtype]) = to_jsonb($1::text)::text::agtype)`,
     [nodeId(tag)],
   )

@@ -18,9 +18,12 @@ export const governanceKinds = [
 ] as const
 export type GovernanceKind = (typeof governanceKinds)[number] | 'setting'
 
-/** What a row is attached to: a table, a column of it, or a tag of a column. Ids are node ids; '' for none. */
+/**
+ * What a row is attached to: a table, a column of it, a tag of the table, or a tag of a column, which may be inherited
+ * from the table. Ids are node ids; '' for none.
+ */
 interface Place {
-  readonly level: 'none' | 'table' | 'column' | 'tag'
+  readonly level: 'none' | 'table' | 'column' | 'table-tag' | 'tag'
   readonly tableId: string
   readonly columnId: string
   readonly tag: string
@@ -53,17 +56,24 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
       detail: 'a row that is attached to nothing',
     })
   }
+  /** The place itself; for a tag of a table also its columns, dropped ones too. */
+  const inherited = (place: Place): readonly Place[] => {
+    if (place.level !== 'table') return [place]
+    const columns = [...places.values()].flat().filter((one) => one.level === 'column')
+    return [place, ...columns.filter(({ tableId }) => tableId === place.tableId)]
+  }
   const placed = stored.map((row) => ({ row, here: undefined as readonly Place[] | undefined }))
   // Tables come before their columns, and columns before their tags.
   for (const kinds of [['table'], ['column', 'dropped-column'], ['tag']])
     for (const entry of placed) {
       const [kind, subject, id] = entry.row
       if (!kinds.includes(kind)) continue
-      entry.here = placesOf(entry.row, subject === '' ? [nowhere] : at(subject))
+      const subjects = subject === '' ? [nowhere] : at(subject)
+      entry.here = placesOf(entry.row, kind === 'tag' ? subjects.flatMap(inherited) : subjects)
       places.set(id, [...(places.get(id) ?? []), ...entry.here])
     }
   return placed.flatMap(({ row: [kind, subject, , properties], here }) =>
-    (here ?? (kind === 'setting' ? [nowhere] : at(subject))).map((place) => ({
+    (here ?? (kind === 'setting' ? [nowhere] : governed(at(subject)))).map((place) => ({
       ...place,
       kind: kindAt(kind, place),
       properties,
@@ -72,12 +82,20 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
   )
 }
 
+/** Filters and masks of a table's tag are on the columns that inherit it. */
+function governed(places: readonly Place[]): readonly Place[] {
+  return places.filter(({ level }) => level !== 'table-tag')
+}
+
 /** The places of a table, column or tag that is attached to these places. */
 function placesOf([kind, , , properties]: StoredRow, subjects: readonly Place[]): readonly Place[] {
   const { id, table_id: tableId, name } = properties
   return subjects.map((subject): Place => {
     if (kind === 'table') return { ...nowhere, level: 'table', tableId: String(id) }
-    if (kind === 'tag') return { ...subject, level: 'tag', tag: String(name ?? '') }
+    if (kind === 'tag') {
+      const level = subject.level === 'table' ? 'table-tag' : 'tag'
+      return { ...subject, level, tag: String(name ?? '') }
+    }
     const column = { ...subject, level: 'column', columnId: String(id) } as const
     return kind === 'column' ? column : { ...column, tableId: String(tableId) }
   })

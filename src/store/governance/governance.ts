@@ -59,6 +59,8 @@ export interface Governance {
   /** Whether the tenant opted in to reading tables without an active contract. */
   readonly readableWithoutContract: boolean
   readonly rowFilters: readonly StoredRowFilter[]
+  /** The table's own, which its columns inherit. */
+  readonly tags: readonly string[]
   readonly columns: readonly StoredColumn[]
 }
 
@@ -176,6 +178,13 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
     rowFilters: distinct(
       of('filter', 'column-filter', 'tag-filter').map((row) => storedFilter(row, fieldIds.get(row.columnId))),
     ),
+    tags: [
+      ...new Set(
+        of('tag')
+          .filter(({ level }) => level === 'table-tag')
+          .map(({ tag }) => tag),
+      ),
+    ].sort(),
     columns,
   }
 }

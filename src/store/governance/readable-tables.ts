@@ -63,7 +63,7 @@ const listText = `
   union all select 'mask', c.node::text, c.properties, null, null, 0 from c
     where exists (select 1 from "MASKS" m where m.end_id = c.id)
       or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id
-        join "ColumnMask" m on m.id = a.start_id where g.start_id = c.id)`
+        join "ColumnMask" m on m.id = a.start_id where g.start_id in (c.id, c.node))`
 
 interface Row {
   readonly kind: 'table' | 'pin' | 'column' | 'dropped' | 'mask'

@@ -107,11 +107,27 @@ export async function policiesAtIntent(
 const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 
-/** The ids of the tags that the table $3 carries, itself or by a column, also by one that was dropped. */
-const tagsText = `
+/** The ids of the tags that the table $3 carries now. */
+const carriedText = `
   with t as (select t.id from "Table" t where ${property('t', 'id')} = to_jsonb($3::text)::text::agtype)
   select g.properties::text::jsonb ->> 'id' as id from "TAGGED" e join "Tag" g on g.id = e.end_id
   where e.start_id in (
     select id from t
     union all select h.end_id from "HAS_COLUMN" h where h.start_id in (select id from t)
     union all select c.id from "Column" c where ${property('c', 'table_id')} = to_jsonb($3::text)::text::agtype)`
+
+/**
+ * The ids of the tags that the table $3 carried when the intent was opened, itself or by a column, also by one that was
+ * dropped: those of now without what was set since, and what was removed since.
+ */
+const tagsText = `
+  select x.tag_id as id from svc.tag_change x, svc.commit_intent i
+  where i.tenant_id = $1 and i.commit_id = $2 and x.tenant_id = $1 and x.table_id = $3
+  group by x.tag_id
+  having bool_or(x.action = 'removed' and x.at > i.opened_at) and bool_or(x.at <= i.opened_at)
+  union
+  select id from (${carriedText}) carried
+  where not exists (
+    select from svc.tag_change x, svc.commit_intent i
+    where i.tenant_id = $1 and i.commit_id = $2 and x.tenant_id = $1 and x.table_id = $3 and x.tag_id = carried.id
+    having bool_or(x.action = 'set' and x.at > i.opened_at) and not bool_or(x.at <= i.opened_at))`
