@@ -7,5 +7,10 @@ const status = await runCovenant(process.argv.slice(2), {
   stdin: () => Bun.stdin.text(),
   print: (text) => console.log(text),
   complain: (text) => console.error(text),
+  interrupted: () => {
+    const interruption = new AbortController()
+    process.once('SIGINT', () => interruption.abort(new Error('interrupted')))
+    return interruption.signal
+  },
 })
 if (status !== undefined) process.exit(status)

@@ -12,6 +12,8 @@ export const exitStatus = {
   /** The service or the database cannot be reached, or does not take requests now. */
   unavailable: 69,
   config: 78,
+  /** By Ctrl-C, as shells have it. */
+  interrupted: 130,
 } as const
 
 /** The last line of each help text. */

@@ -5,6 +5,11 @@ export interface Terminal {
   readonly stdin: () => Promise<string>
   /** One text on standard output. */
   readonly print: (text: string) => void
+  /**
+   * Aborts when the user presses Ctrl-C. From the call on, the key no longer ends the process, until it is pressed
+   * again. Absent where nobody can press it.
+   */
+  readonly interrupted?: () => AbortSignal
   /** One text on standard error. */
   readonly complain: (text: string) => void
 }

@@ -40,6 +40,22 @@ const verbs: readonly Verb[] = [
     summary: 'Administers tenants, sessions, catalogs and policies, and reads the records.',
     run: async (words, terminal) => (await import('./admin.ts')).admin(words, terminal),
   },
+  ...(
+    [
+      ['validate', 'Checks a folder of contract documents; asks no service.'],
+      ['plan', 'Says what applying the folder would change on a service, and whom it breaks.'],
+      ['diff', 'Lists where the folder differs from the documents in force.'],
+      ['apply', 'Proposes the documents of the folder that differ.'],
+      ['export', 'Writes the documents in force to the folder.'],
+    ] as const
+  ).map(
+    ([name, summary]): Verb => ({
+      name,
+      summary,
+      run: async (words, terminal) =>
+        (await import('./contracts/contract-verbs.ts')).runContractVerb(name, words, terminal),
+    }),
+  ),
   {
     name: 'license',
     summary: 'Shows a license, issues one, or makes a signing key.',

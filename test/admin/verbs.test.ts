@@ -36,13 +36,35 @@ test('without words, and with help, the verbs are listed', async () => {
   for (const words of [[], ['help'], ['--help']]) {
     const { code, out, err } = await run(words)
     expect({ code, err }).toEqual({ code: 0, err: '' })
-    for (const verb of ['serve', 'check', 'migrate', 'admin', 'license']) expect(out).toContain(`  ${verb} `)
+    const verbs = [
+      'serve',
+      'check',
+      'migrate',
+      'admin',
+      'validate',
+      'plan',
+      'diff',
+      'apply',
+      'export',
+      'license',
+    ]
+    for (const verb of verbs) expect(out).toContain(`  ${verb} `)
   }
 })
 
 test('help before a verb is the help of the verb', async () => {
   expect((await run(['help', 'admin', 'tenant'])).out).toBe((await run(['admin', 'tenant', '--help'])).out)
 })
+
+test.each(['validate', 'plan', 'diff', 'apply', 'export'])(
+  'the help of %s says its flags and how it ends',
+  async (verb) => {
+    const { code, out, err } = await run([verb, '--help'])
+    expect({ code, err }).toEqual({ code: 0, err: '' })
+    expect(out).toStartWith(`Usage: covenant ${verb} [FOLDER`)
+    expect(out).toContain('Exit status: 0 no change or done, 1 error, 2 changes, 3 breaking changes')
+  },
+)
 
 test('a verb that is not there ends with 64 and is not repeated', async () => {
   const { code, out, err } = await run(['svc_secret'])

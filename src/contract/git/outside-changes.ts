@@ -8,6 +8,8 @@ import { columnOf, type GoverningSchema, governing } from '../../store/contract/
 import type { Governance } from '../../store/governance/governance.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 
+type Property = GoverningSchema['properties'][number]
+
 interface Protection {
   readonly id: string
   readonly action?: string
@@ -16,12 +18,15 @@ interface Protection {
 }
 
 /**
- * One sentence without a full stop for each difference.
+ * One sentence without a full stop for each difference. A protection that an earlier version named and the one in force
+ * does not is none: it stays where a version loses its column (docs/odcs.md).
  * @param governances what governs the tables now, by tableKey
+ * @param earlier what was in force before
  */
 export function changesOutside(
   model: ContractModel,
   governances: ReadonlyMap<string, Governance>,
+  earlier: readonly ContractModel[] = [],
 ): readonly string[] {
   return governing(model).flatMap((schema) => {
     const governance = governances.get(tableKey(schema.table))
@@ -29,7 +34,10 @@ export function changesOutside(
       return [`The table ${tableName(schema.table)} is not under the contract`]
     return [
       ...differences(tableName(schema.table), 'row filter', schema.rowFilters, tableFilters(governance)),
-      ...schema.properties.flatMap((property) => columnChanges(schema.table, property, governance)),
+      ...schema.properties.flatMap((property) => {
+        const named = earlier.flatMap((one) => propertyNamed(one, schema.table, columnOf(property)))
+        return columnChanges(schema.table, property, governance, named)
+      }),
       ...pinChanges(schema, governance),
     ]
   })
@@ -43,8 +51,9 @@ function tableFilters({ rowFilters }: Governance): readonly Protection[] {
 
 function columnChanges(
   table: TableRef,
-  property: GoverningSchema['properties'][number],
+  property: Property,
   { columns, rowFilters }: Governance,
+  earlier: readonly Property[],
 ): readonly string[] {
   const column = columns.find(({ current, name }) => current && name === columnOf(property))
   if (column === undefined) return []
@@ -59,9 +68,43 @@ function columnChanges(
     .filter(({ origin, fieldId }) => origin.kind === 'column' && fieldId === column.fieldId)
     .map(({ policyId, expression, exemptRoles }) => ({ id: policyId, expression, exemptRoles }))
   return [
-    ...differences(at, 'mask', property.masks, masks),
-    ...differences(at, 'row filter', property.rowFilters, filters),
+    ...differences(
+      at,
+      'mask',
+      property.masks,
+      masks.filter(
+        ({ id }) =>
+          !leftOver(
+            id,
+            property.masks,
+            earlier.flatMap((one) => one.masks),
+          ),
+      ),
+    ),
+    ...differences(
+      at,
+      'row filter',
+      property.rowFilters,
+      filters.filter(
+        ({ id }) =>
+          !leftOver(
+            id,
+            property.rowFilters,
+            earlier.flatMap((one) => one.rowFilters),
+          ),
+      ),
+    ),
   ]
+}
+
+function propertyNamed(model: ContractModel, table: TableRef, column: string): readonly Property[] {
+  const schema = governing(model).find((one) => tableKey(one.table) === tableKey(table))
+  return (schema?.properties ?? []).filter((one) => columnOf(one) === column)
+}
+
+function leftOver(id: string, said: readonly Protection[], earlier: readonly Protection[]): boolean {
+  const names = (all: readonly Protection[]) => all.some((one) => one.id === id)
+  return !names(said) && names(earlier)
 }
 
 function differences(

@@ -80,6 +80,7 @@ function moved(contract: string, newest: ContractVersion | undefined): Fault {
   return new Fault(
     'conflict',
     `The contract ${contract} has moved since the plan was made: ${now}. Plan again.`,
+    { members: { contract } },
   )
 }
 

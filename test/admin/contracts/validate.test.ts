@@ -1,0 +1,139 @@
+/** `covenant validate`: what is wrong with a folder of contracts, by file, line and column, without a service. */
+
+import { afterAll, describe, expect, test } from 'bun:test'
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { runContractVerb } from '../../../src/admin/contracts/contract-verbs.ts'
+import { limits } from '../../../src/limits.ts'
+import { contractText } from './world.ts'
+
+const root = mkdtempSync(join(tmpdir(), 'covenant-validate-'))
+afterAll(() => rmSync(root, { recursive: true }))
+
+let count = 0
+async function validate(files: Readonly<Record<string, string | Uint8Array>>, ...flags: string[]) {
+  const folder = join(root, String(++count))
+  mkdirSync(join(folder, 'a/b'), { recursive: true })
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
+  const [out, err]: [string[], string[]] = [[], []]
+  const terminal = {
+    ...{ env: {}, stdin: async () => '' },
+    print: (text: string) => void out.push(text),
+    complain: (text: string) => void err.push(text),
+  }
+  const status = await runContractVerb('validate', [folder, ...flags], terminal)
+  return { status, err, out: out.join('\n').replaceAll(`${folder}/`, '') }
+}
+
+const sound = contractText('orders')
+
+test('sound documents, YAML and JSON, at any depth, end with 0', async () => {
+  const json = JSON.stringify({ apiVersion: 'v3.2.0', kind: 'DataContract', id: 'paper', version: '1.0.0' })
+  const { status, out } = await validate({
+    'orders.odcs.yaml': sound,
+    'a/b/people.odcs.yml': contractText('people'),
+    'a/paper.odcs.json': json,
+    'a/readme.yaml': 'no contract: at all',
+  })
+  expect({ status, out }).toEqual({ status: 0, out: '3 contract(s), 0 error(s), 0 warning(s).' })
+})
+
+describe('an error is told with its place and ends with 1', () => {
+  const bomb = `${sound}tags: [&a [x, x], ${Array.from({ length: 101 }, () => '*a').join(', ')}]\n`
+  test.each<[string, string | Uint8Array, RegExp]>([
+    ['a duplicate key', `${sound}id: again\n`, /^x\.odcs\.yaml:17:1: error: Map keys must be unique\.$/m],
+    [
+      'a field that the standard has not',
+      `${sound}owner: me\n`,
+      /error: The standard has no field owner here/,
+    ],
+    [
+      'a version without quotes',
+      sound.replace('1.0.0', '1.0'),
+      /^x\.odcs\.yaml:5:10: error: The value must be string\.$/m,
+    ],
+    [
+      'a version that is no number',
+      sound.replace('1.0.0', 'latest'),
+      /^x\.odcs\.yaml:5:10: error: The version latest is no version number/m,
+    ],
+    [
+      'an id that cannot be a path',
+      sound.replace('id: orders', 'id: a/b'),
+      /^x\.odcs\.yaml:4:5: error: The id must have/m,
+    ],
+    ['aliases without end', bomb, /:17:\d+: error: Aliases are expanded more than 100 times\.$/m],
+    [
+      'a great depth',
+      `${sound}tags: ${'['.repeat(5000)}\n`,
+      /error: The document is deeper than 64 levels\.$/m,
+    ],
+    ['a tag', `${sound}name: !!binary aGk=\n`, /:17:7: error: Tags are not supported\.$/m],
+    [
+      'bytes that are no text',
+      new Uint8Array([0x61, 0xff]),
+      /^x\.odcs\.yaml: error: The document must be UTF-8\.$/m,
+    ],
+    [
+      'more than 1 MiB',
+      `# ${'x'.repeat(limits.contractDocumentBytesMax)}`,
+      /error: The document is larger than 1048576 bytes\.$/m,
+    ],
+  ])('%s', async (_, text, expected) => {
+    const { status, out } = await validate({ 'x.odcs.yaml': text })
+    expect(status).toBe(1)
+    expect(out).toMatch(expected)
+  })
+})
+
+test('one contract in two files is an error of the second', async () => {
+  const { status, out } = await validate({ 'a.odcs.yaml': sound, 'a/b/b.odcs.yaml': sound })
+  expect(status).toBe(1)
+  expect(out).toMatch(
+    /^a\.odcs\.yaml: error: The contract orders is also in .*a\/b\/b\.odcs\.yaml\.$|^a\/b\/b\.odcs\.yaml: error: The contract orders is also in .*a\.odcs\.yaml\.$/m,
+  )
+})
+
+test('what would not be enforced is a warning, which fails only on request', async () => {
+  const text = contractText('orders', '1.0.0', { consumers: false }).replace(
+    /\n {2}customProperties:\n.*table: .*\n/,
+    '\n',
+  )
+  const plain = text.replaceAll(/\n {4}customProperties:\n.*masks.*\n/g, '\n')
+  const { status, out } = await validate({ 'x.odcs.yaml': plain })
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: 'x.odcs.yaml:7:3: warning: The object orders names no table, so it governs nothing.\n1 contract(s), 0 error(s), 1 warning(s).',
+  })
+  expect((await validate({ 'x.odcs.yaml': plain }, '--fail-on', 'warning')).status).toBe(1)
+  const nameless = await validate({ 'x.odcs.yaml': contractText('orders', '1.0.0', { consumers: false }) })
+  expect(nameless.out).toContain('warning: The document names no consumers')
+})
+
+test('the answer can be had as JSON', async () => {
+  const { status, out } = await validate({ 'x.odcs.yaml': `${sound}id: again\n` }, '--json')
+  expect(status).toBe(1)
+  expect(JSON.parse(out)).toMatchObject({
+    contracts: [],
+    problems: [
+      { file: 'x.odcs.yaml', line: 17, column: 1, severity: 'error', message: 'Map keys must be unique' },
+    ],
+  })
+})
+
+test('links are not followed out of the folder', async () => {
+  writeFileSync(join(root, 'outside.odcs.yaml'), 'secret: [')
+  const folder = join(root, 'linked')
+  mkdirSync(folder)
+  symlinkSync(root, join(folder, 'up'))
+  const out: string[] = []
+  const terminal = {
+    env: {},
+    stdin: async () => '',
+    print: (text: string) => void out.push(text),
+    complain: () => {},
+  }
+  expect(await runContractVerb('validate', [folder], terminal)).toBe(0)
+  expect(out).toEqual(['0 contract(s), 0 error(s), 0 warning(s).'])
+})
