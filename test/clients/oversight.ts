@@ -9,6 +9,7 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { actorOf } from '../support/actor.ts'
+import { eventually } from '../support/eventually.ts'
 import { frames, WireClient } from '../support/wire-client.ts'
 import type { Gateway } from './gateway.ts'
 
@@ -34,6 +35,10 @@ export interface Oversight {
   call(method: string, path: string, body?: object): Promise<Response>
   /** Grants the table a folder. @returns the status */
   grant(table: TableRef, prefix: string): Promise<number>
+  /** Makes the checks that follow commits. */
+  check(): Promise<void>
+  /** Releases the newest snapshot of a table, once the check after its commit has quarantined it. @returns the status */
+  release(table: TableRef): Promise<number>
   /** What is listed of a table. */
   conflicts(table: TableRef): Promise<readonly Conflict[]>
   switchTo(mode: Territory['mode']): Promise<void>
@@ -62,18 +67,29 @@ export async function openOversight(gateway: Gateway): Promise<Oversight> {
       headers: { 'content-type': 'application/json', 'x-svc-session': steward.secret },
       ...(body && { body: JSON.stringify(body) }),
     })
+  const listed = async <T>(path: string, { namespace, name }: TableRef) => {
+    const query = new URLSearchParams({ namespace: namespace.join('\u001f'), table: name })
+    const answer = await call('GET', `${path}?${query}`)
+    if (!answer.ok) throw new Error(`${path} was answered ${answer.status}: ${await answer.text()}`)
+    return ((await answer.json()) as { items: readonly T[] }).items
+  }
   return {
     engineer: await logIn('ann', exemptRoles, ['commit']),
     anybody: await logIn('bob', [], ['commit']),
     call,
     grant: async (table, prefix) =>
       (await call('POST', '/grants', { catalog: 'main', table, prefix })).status,
-    async conflicts({ namespace, name }) {
-      const query = new URLSearchParams({ namespace: namespace.join('\u001f'), table: name })
-      const answer = await call('GET', `/conflicts?${query}`)
-      if (!answer.ok) throw new Error(`the conflicts were answered ${answer.status}: ${await answer.text()}`)
-      return ((await answer.json()) as { items: readonly Conflict[] }).items
+    check: () => app.jobs.run('audit-manifests'),
+    async release(table) {
+      const id = await eventually(async () => {
+        await app.jobs.run('audit-manifests')
+        const [newest] = await listed<{ id: string; release?: object }>('/quarantine', table)
+        return newest?.release === undefined && newest?.id
+      })
+      const reason = 'the files were agreed upon'
+      return (await call('POST', `/quarantine/${id}/release`, { reason })).status
     },
+    conflicts: (table) => listed('/conflicts', table),
     async switchTo(mode) {
       await app.jobs.run('sweep-territory')
       const answer = await call('PUT', '/mode', { mode })
