@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino'
 import { assembleAuth } from './app/assemble-auth.ts'
+import { assembleContracts } from './app/assemble-contracts.ts'
 import { assembleGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
@@ -134,9 +135,11 @@ export async function startApp(options: AppOptions): Promise<App> {
   const licensed = licensedBy(license, clock)
   const access = tableAccess({ catalogs, addressRules: rules, clock })
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
+  const codec = new DocumentCodec()
   const gateway = assembleGateway(
     {
       store,
+      contracts: assembleContracts(store, clock, codec),
       catalogs,
       policies,
       metrics,
@@ -174,7 +177,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: publicUrl,
   })
   const drain = new Drain()
-  const codec = new DocumentCodec()
   const routes = assembleRoutes({
     config,
     gateway,

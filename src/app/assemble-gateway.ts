@@ -15,6 +15,7 @@ import { isMaskedFor } from '../store/governance/governed-table.ts'
 type Shared = Pick<
   GatewayParts,
   | 'store'
+  | 'contracts'
   | 'catalogs'
   | 'policies'
   | 'metrics'

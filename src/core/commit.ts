@@ -1,7 +1,7 @@
 /** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
 import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
-import type { NamespaceScope, Policy, PolicyKind, PolicyMode, TagScope } from './policy.ts'
+import type { NamespaceScope, Policy, PolicyKind, PolicyMode, TagScope, VersionNumber } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
@@ -139,6 +139,8 @@ export interface AcceptedChange {
   readonly committed: CommittedTable | undefined
   /** The new name, for a rename of a table. */
   readonly renamedTo?: TableRef | undefined
+  /** The approved version of a contract that the change puts in force. */
+  readonly covers?: VersionNumber | undefined
   /** Whether the reply may repeat that to an earlier request with the same Idempotency-Key. */
   readonly mayRepeat: boolean
 }

@@ -34,6 +34,10 @@ export interface Policy {
   readonly definitionCel: string
   /** The namespace or tag through which it governs a table; absent where it is bound to the table itself. */
   readonly scope?: NamespaceScope | TagScope
+  /** A policy of mode `shadow` is enforced from this time on, in milliseconds since 1970. */
+  readonly enforceFromMs?: number
+  /** Set for a policy that follows from a contract; it is changed by the contract alone. */
+  readonly derived?: DerivedPolicy
 }
 
 /** A policy's name for a denial, with the namespace or tag through which it governs. */
@@ -41,4 +45,49 @@ export function policyTitle({ name, scope }: Pick<Policy, 'name' | 'scope'>): st
   if (scope === undefined) return name
   if ('tag' in scope) return `${name} (tag ${scope.tag})`
   return `${name} (${scope.namespace.length === 0 ? 'every namespace' : `namespace ${scope.namespace.join('.')}`})`
+}
+
+/** A version of a contract by its number. */
+export interface VersionNumber {
+  readonly contract: string
+  readonly number: number
+}
+
+/** Which version of a contract a policy follows from. */
+export interface DerivedPolicy {
+  readonly contract: string
+  readonly number: number
+  /** What the document says of itself. */
+  readonly version: string
+  /** When the contract began to govern the table, in milliseconds since 1970. */
+  readonly sinceMs: number
+  /**
+   * Approved versions, newest first. A commit that the version in force refuses is judged by their policies instead.
+   * Only the first policy of a table has them.
+   */
+  readonly covering: readonly CoveringVersion[]
+}
+
+/** An approved version, with its policies of one table. */
+export interface CoveringVersion {
+  readonly number: number
+  readonly version: string
+  /** Until when an approval by break-glass holds. */
+  readonly untilMs?: number
+  readonly policies: readonly Policy[]
+}
+
+/** The start of a derived policy's id. No policy of a person has a colon in its id. */
+export const derivedPolicyPrefix = 'contract:'
+
+/** The key of `table` and `commit.result` that holds columns by path. No policy can name it by a field selection. */
+export const columnsKey = '@columns'
+
+/** Policies with the modes that they have at a time. */
+export function inEffect(policies: readonly Policy[], atMs: number): readonly Policy[] {
+  return policies.map((policy) =>
+    policy.enforceFromMs !== undefined && policy.mode === 'shadow' && atMs >= policy.enforceFromMs
+      ? { ...policy, mode: 'enforce' }
+      : policy,
+  )
 }

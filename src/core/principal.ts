@@ -32,4 +32,6 @@ export interface IdentifiedPrincipal {
   readonly source: PrincipalSource
   /** True only where the credential was verified here. Unverified claims are for the write gateway alone. */
   readonly verified: boolean
+  /** The session of a commit, and whom it was minted for. */
+  readonly session?: { readonly id: string; readonly kind: 'service' | 'browser'; readonly sub: string }
 }

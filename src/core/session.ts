@@ -1,7 +1,7 @@
 /** A session as every surface sees it: tenant, principal and scopes (docs/reference/identity.md 2). */
 
 import type { SealedCatalogCredential } from './catalog.ts'
-import type { Principal } from './principal.ts'
+import type { IdentifiedPrincipal, Principal } from './principal.ts'
 import type { TenantId } from './tenant.ts'
 
 export const sessionScopes = ['commit', 'read', 'lineage', 'admin'] as const
@@ -57,4 +57,12 @@ export interface Session {
     /** Covers session and credential: it changes when either changes. */
     readonly fingerprint: string
   }
+}
+
+/** A principal with the session through which it came. */
+export function throughSession(
+  identified: IdentifiedPrincipal,
+  { sessionId, kind, principal }: Pick<Session, 'sessionId' | 'kind' | 'principal'>,
+): IdentifiedPrincipal {
+  return { ...identified, session: { id: sessionId, kind, sub: principal.sub } }
 }

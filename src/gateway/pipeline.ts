@@ -5,7 +5,7 @@
 
 import { tenantContext } from '../auth/guard.ts'
 import { Fault } from '../base/fault.ts'
-import type { Session } from '../core/session.ts'
+import { type Session, throughSession } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { aboutRequest } from '../http/about-request.ts'
 import { type CommitBody, noBody } from './base/body.ts'
@@ -146,7 +146,10 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   progress.gated = surface.isGated(path)
   if (progress.gated) assertMayCommit(found)
 
-  const identified = await caller.identify(request.headers, aboutRequest(request).peer, found)
+  const identified = throughSession(
+    await caller.identify(request.headers, aboutRequest(request).peer, found),
+    found,
+  )
 
   const takesBody = request.method === 'POST' && surface.takesBody(path)
   const { body, session } = takesBody

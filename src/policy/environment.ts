@@ -27,6 +27,7 @@ import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
 import { calendarFunctions } from './calendar.ts'
+import { columnFunctions } from './columns.ts'
 import { factsKey, type ManifestFact, manifestFactNames, manifestFactTypes } from './manifest-facts.ts'
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
@@ -199,6 +200,7 @@ function sized(length: number): void {
 
 const functions: CelFunc[] = [
   ...calendarFunctions,
+  ...columnFunctions,
   celFunc('manifest.has_column', [MAP, STRING], BOOL, (table, name) => hasField(table, 'schema', name)),
   celFunc('manifest.has_partition', [MAP, STRING], BOOL, (table, name) =>
     hasField(table, 'partition_spec', name),

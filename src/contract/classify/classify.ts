@@ -18,7 +18,7 @@ import {
   undecided,
 } from './finding.ts'
 import { type FieldIds, propertyFindings, qualityFindings, relationshipFindings } from './properties.ts'
-import { protectionFindings } from './protections.ts'
+import { additionalColumnsFindings, commitModeFindings, protectionFindings } from './protections.ts'
 import { slaChange } from './thresholds.ts'
 
 /** Field ids of each table's columns, by tableKey. */
@@ -98,6 +98,8 @@ function schemaFindings(old: ModelSchema, now: ModelSchema): readonly Finding[] 
     ...relationshipFindings(at, old.relationships, now.relationships),
     ...qualityFindings(at, old.quality, now.quality),
     ...protectionFindings(at, 'row filter', old.rowFilters, now.rowFilters),
+    ...commitModeFindings(at, old.mode, now.mode),
+    ...additionalColumnsFindings(at, old, now),
     ...(Bun.deepEquals(old.pin, now.pin)
       ? []
       : [finding(at, 'pin-changed', { ...harmless, consumer: 'warning' }, 'Readers see another snapshot')]),
@@ -133,8 +135,11 @@ function slaFindings(before: ContractModel | undefined, after: ContractModel): r
 }
 
 function termFindings(before: ContractModel | undefined, after: ContractModel): readonly Finding[] {
-  if (before === undefined || before.compatibility === after.compatibility) return []
+  if (before === undefined) return []
+  const modes = commitModeFindings('', before.mode, after.mode)
+  if (before.compatibility === after.compatibility) return modes
   return [
+    ...modes,
     finding(
       '',
       'compatibility-changed',

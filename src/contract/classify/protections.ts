@@ -1,8 +1,45 @@
 /** Compares row filters and masks. What cannot be shown to be stricter counts as looser. */
 
 import { maskActions } from '../../core/mask.ts'
-import type { ModelMask, ModelRowFilter } from '../../wire/odcs/model.ts'
+import type { CommitMode, ModelMask, ModelRowFilter, ModelSchema } from '../../wire/odcs/model.ts'
 import { type Finding, protection } from './finding.ts'
+
+/** The findings about what happens to commits that break the contract. */
+export function commitModeFindings(
+  at: string,
+  before: CommitMode | undefined,
+  after: CommitMode | undefined,
+): readonly Finding[] {
+  if (before === after) return []
+  const looser = modes.indexOf(after) < modes.indexOf(before)
+  const said = (mode: CommitMode | undefined) => mode ?? 'the default'
+  const message = `The mode of commits is ${said(after)} instead of ${said(before)}`
+  return [commitFinding(at, 'mode', looser, message)]
+}
+
+/** The findings about columns that an object does not name. */
+export function additionalColumnsFindings(
+  at: string,
+  before: ModelSchema,
+  after: ModelSchema,
+): readonly Finding[] {
+  const [was, is] = [before.additionalColumns ?? 'allow', after.additionalColumns ?? 'allow']
+  if (was === is) return []
+  const order = ['allow', 'warn', 'deny']
+  const message = `Columns that the contract does not name: ${is} instead of ${was}`
+  return [commitFinding(at, 'additional-columns', order.indexOf(is) < order.indexOf(was), message)]
+}
+
+/** From the loosest on; without a mode, commits are refused after some days. */
+const modes: readonly (CommitMode | undefined)[] = ['shadow', 'warn', undefined, 'enforce']
+
+/** Looser enforcement of what the contract says is never automatic; a stricter one may stop writers. */
+function commitFinding(at: string, what: string, looser: boolean, message: string): Finding {
+  return {
+    ...{ at, change: `${what}-${looser ? 'loosened' : 'tightened'}`, message, consumer: 'info' },
+    ...(looser ? { producer: 'info', access: 'loosened' } : { producer: 'breaking', access: 'none' }),
+  }
+}
 
 type Protecting = ModelMask | ModelRowFilter
 

@@ -8,7 +8,8 @@ const names: Readonly<Record<string, string>> = {
   ...{ 'double precision': 'double', float8: 'double', varchar: 'string', text: 'string', bool: 'boolean' },
 }
 
-function canonical(type: string): string {
+/** A type in one spelling: the name that Iceberg has for it, where it has one. */
+export function canonicalType(type: string): string {
   const text = type
     .trim()
     .toLowerCase()
@@ -41,7 +42,7 @@ function physicalFinding(
 ): Finding | undefined {
   if (before === undefined || after === undefined)
     return before === after ? undefined : changed(at, 'physical', before, after)
-  const [old, now] = [canonical(before), canonical(after)]
+  const [old, now] = [canonicalType(before), canonicalType(after)]
   if (old === now) return undefined
   const message = `The type is widened from ${before} to ${after}`
   if ((old === 'int' && now === 'long') || (old === 'float' && now === 'double'))

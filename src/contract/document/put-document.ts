@@ -25,6 +25,7 @@ import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeContracts } from '../change.ts'
+import { assertCompiles, syncCommitPolicies } from '../commit/sync-policies.ts'
 import { findSnapshot } from '../pin-table.ts'
 import { declaredBy } from './declared.ts'
 
@@ -65,6 +66,7 @@ export async function putDocument(
   )
   if (now?.sha256 === sha256 && !now.lifeCycle) return now
   const declared = declaredBy(model)
+  assertCompiles(model)
   const pins = await wantedPins(parts, on, model)
   let number = 0
   const value = { version: model.version, sha256, format }
@@ -87,6 +89,7 @@ export async function putDocument(
     })
     for (const { table, pin } of pins)
       await appendPin(tx, tenant, { table, actor: on.actor, atMs: parts.clock.now() }, pin)
+    await syncCommitPolicies(tx, tenant, contract, { nowMs: parts.clock.now(), by: on.actor })
     return concerned
   })
   return { number, sha256, state: 'active', unverified: true }

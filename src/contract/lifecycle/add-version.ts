@@ -10,6 +10,7 @@ import type { Tx } from '../../store/database/session.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeIn } from '../change.ts'
+import { assertCompiles } from '../commit/sync-policies.ts'
 import { declaredBy } from '../document/declared.ts'
 
 /**
@@ -39,6 +40,7 @@ export async function addDraftIn(
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   // What cannot be put in force must not look as if it could.
   declaredBy(model)
+  assertCompiles(model)
   let added: ContractVersion | undefined
   const value = { version: model.version, sha256, format, ...(managedBy !== undefined && { managedBy }) }
   await changeIn(tx, on, { action: 'add-contract-version', subject: { contract }, value }, async () => {

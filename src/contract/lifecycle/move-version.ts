@@ -32,6 +32,7 @@ import type { Tx } from '../../store/database/session.ts'
 import { type ChangeContext, changeContracts, changeIn } from '../change.ts'
 import { stepProblemOf } from '../classify/step-problem.ts'
 import { verdictView } from '../classify/verdict-view.ts'
+import { syncCommitPolicies } from '../commit/sync-policies.ts'
 import { judgeAgainstForce } from '../document/compare-document.ts'
 import { declaredBy } from '../document/declared.ts'
 import { wantedPins } from '../document/put-document.ts'
@@ -102,11 +103,40 @@ export async function moveIn(
     const by = personOf(on.actor)
     const resumes = move === 'deploy' && version.state === 'deploying'
     if (!resumes) await step.make(version, move, by, reason)
-    if (move === 'propose') return await step.approve(name)
-    if (move === 'deploy') return await step.activate(name, by, pins)
+    const concerned =
+      move === 'propose'
+        ? await step.approve(name)
+        : move === 'deploy'
+          ? await step.activate(name, by, pins)
+          : []
     if (move === 'retire') await endForce(tx, name.contract, version.model)
-    return []
+    await syncCommitPolicies(tx, on.tenant, name.contract, { nowMs: parts.clock.now(), by: on.actor })
+    return concerned
   })
+}
+
+/**
+ * Puts an approved version in force with a commit that it covers, in the transaction of the commit's audit. The caller
+ * holds the lock of contracts. A version that is in force already stays.
+ * @param commitId the commit
+ * @throws Fault where the version cannot be put in force any more
+ */
+export async function coverVersion(
+  parts: Pick<LifeCycleParts, 'clock'>,
+  on: ChangeContext,
+  tx: Tx,
+  name: VersionName,
+  commitId: string,
+): Promise<void> {
+  const step = new Step(parts, on, tx)
+  const version = await step.load(name)
+  if (version.state === 'active') return
+  await changeIn(
+    tx,
+    on,
+    { action: 'move-contract-version', subject: { ...name }, value: { move: 'cover' } },
+    () => step.cover(version, commitId),
+  )
 }
 
 /**
@@ -131,7 +161,9 @@ export async function signVersion(
     const decision = decideSignOff(await step.facts(version), personOf(on.actor), signed.sha256)
     if (decision.kind === 'refused') throw faultOf(decision)
     await addSignOff(tx, on.tenant, version, { level: decision.level, comment: signed.comment, by: on.actor })
-    return await step.approve(name)
+    const concerned = await step.approve(name)
+    await syncCommitPolicies(tx, on.tenant, name.contract, { nowMs: parts.clock.now(), by: on.actor })
+    return concerned
   })
 }
 
@@ -156,7 +188,7 @@ class Step {
   readonly #tenant: TenantId
 
   constructor(
-    private readonly parts: LifeCycleParts,
+    private readonly parts: Pick<LifeCycleParts, 'clock'>,
     private readonly on: ChangeContext,
     private readonly tx: Tx,
   ) {
@@ -206,20 +238,40 @@ class Step {
     const version = await this.load(name)
     const decision = decideMove('activate', await this.facts(version), undefined, undefined)
     if (decision.kind === 'refused') return []
+    const concerned = await this.#enforce(version, 'activate', 'without checks')
+    const atMs = this.parts.clock.now()
+    for (const { table, pin } of pins)
+      await appendPin(this.tx, this.#tenant, { table, actor: this.on.actor, atMs }, pin)
+    return concerned
+  }
+
+  /** Puts an approved version in force, because a commit that was made is covered by it. @throws Fault */
+  async cover(version: ContractVersion, commitId: string): Promise<ConcernedTables> {
+    const decision = decideMove('cover', await this.facts(version), undefined, undefined)
+    if (decision.kind === 'refused') throw faultOf(decision)
+    const concerned = await this.#enforce(version, 'cover', `commit ${commitId}`)
+    await syncCommitPolicies(this.tx, this.#tenant, version.contract, {
+      nowMs: this.parts.clock.now(),
+      by: this.on.actor,
+    })
+    return concerned
+  }
+
+  async #enforce(
+    version: ContractVersion,
+    move: 'activate' | 'cover',
+    reason: string,
+  ): Promise<ConcernedTables> {
     const { contract, number, model } = version
     const base = await versionInForce(this.#run, this.#tenant, contract)
     if (base !== undefined)
       await this.#record(base, 'retire', 'retired', true, `replaced by ${version.version}`)
     await setUnverified(this.tx, this.#tenant, version)
-    await this.#record(version, 'activate', decision.to, true, 'without checks')
+    await this.#record(version, move, 'active', true, reason)
     const declared = declaredBy(model)
-    const concerned = await putInForce(this.tx, this.#tenant, {
+    return await putInForce(this.tx, this.#tenant, {
       ...{ contract, number, after: model, declared, before: base?.model },
     })
-    const atMs = this.parts.clock.now()
-    for (const { table, pin } of pins)
-      await appendPin(this.tx, this.#tenant, { table, actor: this.on.actor, atMs }, pin)
-    return concerned
   }
 
   async #record(
@@ -252,7 +304,9 @@ export async function loadFacts(
     author: personOf(version.createdBy),
     signOffs: signOffs.map(({ by, ...one }) => ({ ...one, by: personOf(by) })),
     // Without a verdict it is not known, so somebody must look.
-    needsSignOff: verdict === undefined || verdict.breaking || verdict.loosens_access,
+    // A writer's commit alone changes no contract.
+    needsSignOff:
+      verdict === undefined || verdict.breaking || verdict.loosens_access || version.evidence !== undefined,
     needsSecond: model.secondApproval,
     otherDeploying: deploying.some((one) => one.number !== number),
     baseHolds: (force?.number ?? 0) === baseNumber,

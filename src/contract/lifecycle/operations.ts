@@ -16,6 +16,7 @@ import {
   pageOf,
   text,
   time,
+  uuid,
 } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { listMoves, readLifeCycleSettings, saveLifeCycleSettings } from '../../store/contract/life-cycle.ts'
@@ -29,7 +30,7 @@ import { changeOf, contractsPath, operation } from '../parts.ts'
 import { addDraft } from './add-version.ts'
 import { moveVersion, signVersion } from './move-version.ts'
 import { listVersions, moveView, needVersion, showVersion, versionView } from './show-version.ts'
-import { moves, versionStates } from './state-machine.ts'
+import { isOfSystem, moves, versionStates } from './state-machine.ts'
 
 const tag = 'contracts'
 const versionsPath = `${documentPath}/versions` as const
@@ -57,6 +58,12 @@ export const versionSummary = {
 export const versionSchema = object({
   ...versionSummary,
   verdict: maybe(described(verdictSchema, 'what was found when it was proposed')),
+  evidence: maybe(
+    described(
+      object({ commit_id: uuid, committer: text, namespace: list(text), table: text }),
+      'the refused commit for which it was proposed',
+    ),
+  ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
   break_glass_until: maybe(time),
   sign_offs: list(
@@ -161,7 +168,7 @@ export const lifeCycleOperations = [
     access: writing,
     input: object({
       ...named,
-      move: oneOf(moves.filter((move) => move !== 'approve' && move !== 'activate')),
+      move: oneOf(moves.filter((move) => !isOfSystem(move))),
       reason: maybe(described(nonEmpty, 'required for break_glass, reject, cancel, deprecate and retire')),
     }),
     output: versionSchema,

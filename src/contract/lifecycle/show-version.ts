@@ -38,10 +38,11 @@ export async function showVersion(store: Store, tenant: TenantId, name: VersionN
   const version = await findVersion(run, tenant, name)
   if (version === undefined) throw missing()
   const signOffs = await signOffsOf(run, tenant, version)
-  const { verdict, breakGlassUntil } = version
+  const { verdict, breakGlassUntil, evidence } = version
   return {
     ...versionView(version),
     ...(verdict !== undefined && { verdict }),
+    ...(evidence !== undefined && { evidence }),
     waits_for: waitsFor(await loadFacts(run, tenant, version, nowMs)),
     ...(breakGlassUntil !== undefined && { break_glass_until: breakGlassUntil }),
     sign_offs: signOffs.map(({ level, sha256, by, at, comment }) => ({

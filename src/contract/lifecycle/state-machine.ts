@@ -16,11 +16,12 @@ export const moves = [
   'withdraw',
   'deploy',
   'activate',
+  'cover',
   'cancel',
   'deprecate',
   'retire',
 ] as const
-/** `activate` is the system's; all others are asked for by a person or service. */
+/** `approve`, `activate` and `cover` are the system's; all others are asked for by a person or service. */
 export type Move = (typeof moves)[number]
 
 /** Who a person or service is, as far as the guards ask. */
@@ -79,6 +80,7 @@ const froms: Readonly<Record<Move, readonly string[]>> = {
   withdraw: ['draft', 'proposed', 'approved'],
   deploy: ['approved'],
   activate: ['deploying'],
+  cover: ['approved'],
   cancel: ['deploying'],
   deprecate: ['active'],
   retire: ['deprecated'],
@@ -92,9 +94,15 @@ const tos: Readonly<Record<Move, string>> = {
   withdraw: 'withdrawn',
   deploy: 'deploying',
   activate: 'active',
+  cover: 'active',
   cancel: 'failed',
   deprecate: 'deprecated',
   retire: 'retired',
+}
+
+/** Whether the system makes a move by what was found, and nobody may ask for it. */
+export function isOfSystem(move: Move): move is 'approve' | 'activate' | 'cover' {
+  return move === 'approve' || move === 'activate' || move === 'cover'
 }
 
 const needReason: readonly Move[] = ['break_glass', 'reject', 'cancel', 'deprecate', 'retire']
@@ -123,7 +131,7 @@ const refused = (fault: Extract<Decision, { kind: 'refused' }>['fault'], why: st
 
 function rightOf(move: Move, { author }: VersionFacts, by: Person | undefined): Decision | undefined {
   // The system approves and activates by what was found; nobody else may.
-  if (move === 'approve' || move === 'activate')
+  if (isOfSystem(move))
     return by === undefined ? undefined : refused('forbidden', `Nobody may ask for ${move}`)
   if (by === undefined) return refused('forbidden', `The system does not ask for ${move}`)
   const isSteward = by.roles.includes('steward')
@@ -143,7 +151,7 @@ function guardOf(move: Move, facts: VersionFacts): Decision | undefined {
     return refused('unprocessable', facts.stepProblem)
   if (move === 'approve' && missingSignOffs(facts).length > 0)
     return refused('conflict', `The version waits for sign-off: ${missingSignOffs(facts).join(', ')}`)
-  if (move !== 'deploy' && move !== 'activate') return undefined
+  if (move !== 'deploy' && move !== 'activate' && move !== 'cover') return undefined
   if (facts.otherDeploying) return refused('conflict', 'Another version of the contract is being deployed')
   if (!facts.baseHolds)
     return refused('conflict', 'Another version came in force since this one was proposed. Import it again')

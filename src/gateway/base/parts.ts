@@ -5,12 +5,16 @@ import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
+import type { IntentHead } from '../../core/commit.ts'
+import type { BreakEvidence, ContractBreak } from '../../core/contract-break.ts'
+import type { VersionNumber } from '../../core/policy.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { PolicyEngine } from '../../policy/engine.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
+import type { Tx } from '../../store/database/session.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Vend } from '../../vending/vending.ts'
@@ -29,6 +33,27 @@ export type MaskedFor = (
   identified: IdentifiedPrincipal,
 ) => Promise<boolean>
 
+/** What a commit does to the contract of its table. */
+export interface CommitContracts {
+  /**
+   * Opens a proposal for a commit that the version in force refuses, once for the same change.
+   * @returns the reason that the writer reads; it names what the commit breaks, and the proposal
+   * @throws what the store throws
+   */
+  readonly propose: (broken: ContractBreak, evidence: BreakEvidence) => Promise<string>
+  /**
+   * Puts the approved version in force that a commit is covered by, in the transaction of its audit. Nothing where it is
+   * in force already.
+   * @throws Fault where it cannot be put in force any more
+   */
+  readonly cover: (
+    tx: Tx,
+    tenant: TenantId,
+    version: VersionNumber,
+    intent: Pick<IntentHead, 'commitId' | 'principal' | 'principalSource' | 'requestId'>,
+  ) => Promise<void>
+}
+
 export interface GatewayParts {
   readonly store: Store
   readonly catalogs: OpenCatalogs
@@ -42,6 +67,7 @@ export interface GatewayParts {
   /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
+  readonly contracts: CommitContracts
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess
   /** Issues storage credentials to clients, where the catalog credential says so. */

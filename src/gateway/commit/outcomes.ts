@@ -35,13 +35,31 @@ async function deny(
   judged: Judged,
   intent: PendingIntent,
   base: string,
-  reason: string,
+  given: string,
 ): Promise<never> {
   // The audit removes the intent, which must not be written after it.
   await intent.idle()
   const rejected = { ...intent.on(base), table: judged.table }
+  const reason = await brokenReason(parts, intent, judged, given)
   await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))
   throw new Fault('policy_denied', `policy denied: ${reason}`)
+}
+
+/** The reason of a denial. Where a contract denies, it says what breaks, and a version is proposed. Never throws. */
+async function brokenReason(
+  parts: GatewayParts,
+  { tenant, withoutBase }: PendingIntent,
+  { breaks }: Judged,
+  given: string,
+): Promise<string> {
+  if (breaks === undefined) return given
+  try {
+    return await parts.contracts.propose(breaks, { tenant, intent: withoutBase })
+  } catch (err) {
+    const { commitId } = withoutBase
+    parts.log.error({ err, commitId, contract: breaks.contract }, 'no version could be proposed for a commit')
+    return given
+  }
 }
 
 async function refuseUnjudged(

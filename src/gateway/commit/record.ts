@@ -8,7 +8,7 @@ import {
   type CommittedTable,
 } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
-import type { Policy } from '../../core/policy.ts'
+import type { Policy, VersionNumber } from '../../core/policy.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordUnjudged } from '../../store/commit/refusals.ts'
@@ -19,6 +19,8 @@ import { auditAccepted, isUnplaced } from '../recovery/audit-accepted.ts'
 
 export interface Decided {
   readonly policies: readonly Policy[]
+  /** The approved version of a contract that the change puts in force. */
+  readonly covers?: VersionNumber | undefined
   /** For a rename of a table. */
   readonly renamedTo?: TableRef | undefined
   readonly verdict: { readonly outcomes: readonly PolicyOutcome[] }
@@ -88,14 +90,14 @@ export async function noteUnjudged(
 /** An accepted change, as the journal and the audit take it. */
 export function acceptedChange(
   { tenant, intent }: PendingIntent,
-  { policies, verdict, renamedTo }: Decided,
+  { policies, verdict, renamedTo, covers }: Decided,
   committed: CommittedTable | undefined,
   mayRepeat: boolean,
 ): AcceptedChange {
   const { body: _, ...head } = intent
   const { outcomes } = verdict
   const applied = policies.map(appliedPolicy)
-  return { tenant, intent: head, policies: applied, outcomes, committed, renamedTo, mayRepeat }
+  return { tenant, intent: head, policies: applied, outcomes, committed, renamedTo, covers, mayRepeat }
 }
 
 /** Writes an accepted change to the journal: the first thing that happens after the upstream's reply. Never throws. */

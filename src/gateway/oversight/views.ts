@@ -1,7 +1,8 @@
 /** Commit policies and decisions in the form of the API, in the names of the specification, and their schemas. */
 
+import type { AppliedPolicy } from '../../core/commit.ts'
 import { decisions, policyErrorCodes } from '../../core/decision.ts'
-import { type Policy, policyKinds, policyModes } from '../../core/policy.ts'
+import { type DerivedPolicy, type Policy, policyKinds, policyModes } from '../../core/policy.ts'
 import { principalSources } from '../../core/principal.ts'
 import {
   described,
@@ -10,6 +11,7 @@ import {
   maybe,
   object,
   oneOf,
+  ordinal,
   text,
   time,
   uuid,
@@ -26,12 +28,37 @@ const appliedMembers = {
 
 export const policySchema = object({
   ...appliedMembers,
+  enforced_from: maybe(described(time, 'a policy of mode shadow is enforced from this time on')),
+  derived: maybe(
+    described(
+      object({
+        contract: text,
+        number: described(ordinal, 'of the version'),
+        version: described(text, 'as the document says'),
+        covered_by: described(list(ordinal), 'approved versions that a commit may put in force'),
+      }),
+      'the contract that it follows from, which alone changes it',
+    ),
+  ),
   name: described(text, 'shown to a writer who is denied'),
   message: described(text, 'what the writer should do about a denial'),
 })
 
-/** A policy as it stands, or as it stood. */
-export function policyView<P extends Pick<Policy, 'definitionCel'>>({ definitionCel, ...policy }: P) {
+/** A policy as it stands. */
+export function policyView({ definitionCel, enforceFromMs, derived, ...same }: Policy) {
+  return {
+    ...same,
+    definition_cel: definitionCel,
+    ...(enforceFromMs !== undefined && { enforced_from: new Date(enforceFromMs) }),
+    ...(derived !== undefined && { derived: derivedView(derived) }),
+  }
+}
+
+function derivedView({ contract, number, version, covering }: DerivedPolicy) {
+  return { contract, number, version, covered_by: covering.map((one) => one.number) }
+}
+
+function appliedView({ definitionCel, ...policy }: AppliedPolicy) {
   return { ...policy, definition_cel: definitionCel }
 }
 
@@ -113,7 +140,7 @@ export function decisionRecordView(record: AuditRecord) {
     principal: record.principal,
     credential_id: record.credentialId,
     body_sha256: record.bodySha256,
-    policies: record.policies.map(policyView),
+    policies: record.policies.map(appliedView),
     outcomes: record.outcomes.map(({ policyId, ...outcome }) => ({ policy_id: policyId, ...outcome })),
     received_at_ms: record.receivedAtMs,
   }

@@ -10,13 +10,13 @@ import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import { findAudit, isAudited } from '../../store/commit/audit.ts'
 import { closeIntent, findIntentBody, markAccepted } from '../../store/commit/commit-intents.ts'
-import { recordVerdict } from '../../store/commit/verdicts.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents } from './decide.ts'
 import { lookAtTable, staleIntent } from './look.ts'
+import { recordCovering } from './record-covering.ts'
 
-type AuditParts = Pick<GatewayParts, 'store' | 'catalogs' | 'metrics' | 'log' | 'clock'>
+type AuditParts = Pick<GatewayParts, 'store' | 'catalogs' | 'metrics' | 'log' | 'clock' | 'contracts'>
 
 /** Whether the change wrote a metadata file, and it is not known which. */
 export function isUnplaced({ intent, committed }: AcceptedChange): boolean {
@@ -29,17 +29,18 @@ export function isUnplaced({ intent, committed }: AcceptedChange): boolean {
  * @throws Fault `conflict` where the change has another verdict; what the store throws
  */
 export async function auditAccepted(
-  { store, metrics, log }: AuditParts,
-  { tenant, intent, policies, outcomes, committed, renamedTo, mayRepeat }: AcceptedChange,
+  parts: AuditParts,
+  { tenant, intent, policies, outcomes, committed, renamedTo, covers, mayRepeat }: AcceptedChange,
   body: Uint8Array,
 ): Promise<void> {
+  const { store, metrics, log } = parts
   const which = { commitId: intent.commitId, table: tableName(intent.table) }
   if (mayRepeat && committed && (await isAudited(store, tenant, intent, committed.metadataLocation))) {
     await closeIntent(store, tenant, intent.commitId)
     log.info(which, 'the catalog repeated its reply to an earlier request, which is already audited')
     return
   }
-  const recorded = await recordVerdict(store, tenant, {
+  const recorded = await recordCovering(parts, tenant, covers, {
     intent: { ...intent, body },
     decision: 'APPROVED',
     reason: '',

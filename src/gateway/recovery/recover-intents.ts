@@ -7,6 +7,7 @@ import { inParallel } from '../../base/in-parallel.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { appliedPolicy, type IntentHead } from '../../core/commit.ts'
+import { inEffect } from '../../core/policy.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -20,12 +21,12 @@ import {
   loadIntentBody,
   releaseIntents,
 } from '../../store/commit/commit-intents.ts'
-import { recordVerdict } from '../../store/commit/verdicts.ts'
 import { policiesAtIntent } from '../../store/policy/policy-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
-import { lookAtTable, staleIntent } from './look.ts'
+import { lookAtTable, staleIntent, type TableNow } from './look.ts'
+import { judgeRecovered, recordCovering } from './record-covering.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessOpen } from './unless-open.ts'
 
@@ -219,17 +220,34 @@ async function recoverTable(
     const decided = await unlessNotMade(parts, tenant, intent, outcomes.get(intent.commitId))
     const outcome = decided && (await unlessOpen(parts, claimed, decided))
     if (outcome?.kind === 'committed' && now !== undefined)
-      await recordVerdict(parts.store, tenant, {
-        intent: { ...intent, body: await loadIntentBody(parts.store, tenant, intent.commitId) },
-        decision: 'APPROVED',
-        reason: '',
-        policies: (await policiesAtIntent(parts.store, tenant, table, intent.commitId)).map(appliedPolicy),
-        outcomes: [],
-        committed: committedAt(now.result, intent, outcome.metadataLocation),
-      })
+      await recordRecovered(parts, tenant, now, intent, outcome.metadataLocation)
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
     count(parts, intent, run, outcome)
   }
+}
+
+/** Audits a commit that was made. The version of a contract that covers it is found by the table as it is now. */
+async function recordRecovered(
+  parts: GatewayParts,
+  tenant: TenantId,
+  { result }: TableNow,
+  intent: IntentHead,
+  metadataLocation: string,
+): Promise<void> {
+  const { store } = parts
+  const all = inEffect(
+    await policiesAtIntent(store, tenant, intent.table, intent.commitId),
+    intent.receivedAtMs,
+  )
+  const { policies, covers } = await judgeRecovered(parts, all, intent, result.metadata)
+  await recordCovering(parts, tenant, covers, {
+    intent: { ...intent, body: await loadIntentBody(store, tenant, intent.commitId) },
+    decision: 'APPROVED',
+    reason: '',
+    policies: policies.map(appliedPolicy),
+    outcomes: [],
+    committed: committedAt(result, intent, metadataLocation),
+  })
 }
 
 /** How long before its intent a base may have been replaced: an intent may be opened on a cached base. */

@@ -4,6 +4,7 @@
  */
 
 import type { Verdict } from '../../core/decision.ts'
+import { inEffect } from '../../core/policy.ts'
 import type { WriteGovernance } from '../../store/policy/policies.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
@@ -45,7 +46,8 @@ export async function judgeCached(
   cached: CachedTable,
   loaded: Outcome<WriteGovernance>,
 ): Promise<Verdict | undefined> {
-  const policies = loaded.ok ? applicable(loaded.value.policies, change.request) : []
+  const all = loaded.ok ? inEffect(loaded.value.policies, change.receivedAtMs) : []
+  const policies = applicable(all, change.request)
   if (policies.length === 0) return undefined
   try {
     const judge = async () => await parts.policies.judge(policies, bindingsOf(change, cached))

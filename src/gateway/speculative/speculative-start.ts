@@ -9,7 +9,7 @@ import { sessionCredential } from '../../auth/credentials.ts'
 import type { ReadSessionKey } from '../../auth/find-session.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { afterSending } from '../../base/turn.ts'
-import type { Session } from '../../core/session.ts'
+import { type Session, throughSession } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { beginCommit } from '../../store/commit/begin-commit.ts'
@@ -123,7 +123,10 @@ async function readCommit(
   session: Session,
   body: CommitBody,
 ): Promise<TableCommit> {
-  const identified = await auth.identify(request.headers, aboutRequest(request).peer, session)
+  const identified = throughSession(
+    await auth.identify(request.headers, aboutRequest(request).peer, session),
+    session,
+  )
   const commitRequest = await readCommitRequest(body.bytes)
   assertCommits({ request: commitRequest, table })
   const receivedAtMs = parts.clock.now()

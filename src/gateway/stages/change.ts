@@ -1,7 +1,8 @@
 /** Defines one change of one table, and the verdict on it. */
 
+import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
-import type { Policy } from '../../core/policy.ts'
+import type { Policy, VersionNumber } from '../../core/policy.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -30,4 +31,8 @@ export interface Judged {
   /** The policies that applied to this change, in id order. */
   readonly policies: readonly Policy[]
   readonly verdict: Verdict
+  /** The approved version of a contract that the change puts in force. */
+  readonly covers?: VersionNumber
+  /** What the change would break of a contract, where that denies it. */
+  readonly breaks?: ContractBreak
 }

@@ -7,7 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import { type JsonObject, jsonObject } from '../../base/json.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
-import { type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
+import { inEffect, type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import { noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
@@ -91,7 +91,7 @@ export async function judgeAction(
     const one = await load
     if (!one.ok)
       return { base, table: name, policies: [], verdict: policiesUnavailable(parts, name, one.thrown) }
-    loaded.set(tableKey(name), one.value.policies)
+    loaded.set(tableKey(name), inEffect(one.value.policies, change.receivedAtMs))
     const pinned = index === 0 ? one.value.pinnedSnapshotId : undefined
     if (pinned !== undefined && losesPin(change))
       return { base, table: name, policies: [], verdict: pinnedDenial(name, pinned) }

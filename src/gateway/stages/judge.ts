@@ -5,14 +5,16 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject } from '../../base/json.ts'
+import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
-import type { Policy } from '../../core/policy.ts'
+import { type DerivedPolicy, inEffect, type Policy } from '../../core/policy.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { applyUpdates, isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
 import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
+import { judgeByContract, tableColumns } from '../base/judge-by-contract.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
@@ -58,7 +60,8 @@ export async function judgeChange(
   const loaded = await loads.governance
   if (!loaded.ok)
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
-  const { policies: all, pinnedSnapshotId, territory: found } = loaded.value
+  const { pinnedSnapshotId, territory: found } = loaded.value
+  const all = inEffect(loaded.value.policies, change.receivedAtMs)
   const policies = applicable(all, request)
   const denied =
     expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)
@@ -70,18 +73,29 @@ export async function judgeChange(
   // An unknown update may expire the pinned snapshot or remove a key; evaluating refuses it.
   const isGuarded = pinnedSnapshotId !== undefined || isEncrypted(base?.metadata)
   const mustApply = isGuarded && !request.updates.every(isSupportedUpdate)
-  const verdict =
-    policies.length === 0 && !mustApply
-      ? allowed
-      : (early ??
-        (await change.stages.time('evaluate', () =>
-          evaluate(parts, upstream, policies, change, base, mustApply),
-        )))
-  const judged = base === undefined ? withGrant(verdict, all, 'create-table', table) : verdict
-  if (judged.kind !== 'allow') return { base, table, policies, verdict: judged }
+  const judge = (by: readonly Policy[]) =>
+    change.stages.time('evaluate', () => evaluate(parts, upstream, by, change, base, mustApply))
+  const verdict = policies.length === 0 && !mustApply ? allowed : (early ?? (await judge(policies)))
+  const { deniedBy, ...judged } = await judgeByContract(policies, verdict, change.receivedAtMs, (by) =>
+    judge(applicable(by, request)),
+  )
+  const granted = base === undefined ? withGrant(judged.verdict, all, 'create-table', table) : judged.verdict
+  const breaks = deniedBy && breakOf(change, base, deniedBy)
+  if (granted.kind !== 'allow') return { base, table, ...judged, verdict: granted, ...(breaks && { breaks }) }
   const { prefixes } = territory
   const refused = await judgeManifests(parts, upstream, change, base?.metadata, { found, prefixes })
-  return { base, table, policies, verdict: refused ?? (await taking(judged, territory)) }
+  return { base, table, ...judged, verdict: refused ?? (await taking(granted, territory)) }
+}
+
+function breakOf(
+  change: Change,
+  base: CachedTable | undefined,
+  { contract, number, version }: DerivedPolicy,
+): ContractBreak {
+  const before = base && tableColumns(base.metadata)
+  const after = tableColumns(resultOf(change, base))
+  const { table, identified } = change
+  return { contract, number, version, table, before, after, session: identified.session }
 }
 
 /**

@@ -35,6 +35,10 @@ export async function recordVerdict(
   assertWhole(record)
   const params = recordParams(tenant, record)
   const [row] = await store.tenantCall<Row>(tenant, 'record_verdict', params)
+  return recordedOf(row)
+}
+
+function recordedOf(row: Row | undefined): RecordedVerdict {
   if (row === undefined)
     throw new Fault('internal', 'Internal error.', { detail: 'record_verdict gave no row' })
   const { recorded, ingested, ingest_error } = row
@@ -42,12 +46,15 @@ export async function recordVerdict(
 }
 
 /** The same inside a transaction of the tenant. */
-export async function recordVerdictIn(tx: Tx, tenant: TenantId, record: VerdictRecord): Promise<void> {
+export async function recordVerdictIn(
+  tx: Tx,
+  tenant: TenantId,
+  record: VerdictRecord,
+): Promise<RecordedVerdict> {
   assertWhole(record)
-  await tx.query('select recorded from svc.record_verdict($1, $2, $3, $4, $5, $6, $7)', [
-    tenant,
-    ...recordParams(tenant, record),
-  ])
+  const params = [tenant, ...recordParams(tenant, record)]
+  const [row] = await tx.query<Row>('select * from svc.record_verdict($1, $2, $3, $4, $5, $6, $7)', params)
+  return recordedOf(row)
 }
 
 function assertWhole({ decision, intent, committed }: VerdictRecord): void {

@@ -28,6 +28,16 @@ export interface NewVersion {
   /** Who keeps the document outside the service, such as a repository. */
   readonly managedBy?: string | undefined
   readonly by: Actor
+  /** The commit for which it is proposed. */
+  readonly evidence?: CommitEvidence
+}
+
+/** A commit that a version in force refused, for which another version was proposed. */
+export interface CommitEvidence {
+  readonly commit_id: string
+  readonly committer: string
+  readonly namespace: readonly string[]
+  readonly table: string
 }
 
 /** What was found of a proposal; its findings are shown, and nothing else is decided by them. */
@@ -68,6 +78,7 @@ export interface ContractVersion {
   readonly breakGlassUntil: Date | undefined
   /** Who keeps the document outside the service; undefined where nobody said so. */
   readonly managedBy: string | undefined
+  readonly evidence: CommitEvidence | undefined
   readonly createdAt: Date
   readonly createdBy: Actor
 }
@@ -92,27 +103,29 @@ interface Row {
   readonly base_number: number | null
   readonly break_glass_until: Date | null
   readonly managed_by: string | null
+  readonly evidence: CommitEvidence | null
   readonly created_at: Date
   readonly created_by: Actor
 }
 
 const columns = `contract_id, number, version, api_version, format, encode(sha256, 'hex') as sha256, model, state,
-  unverified, life_cycle, verdict, base_number, break_glass_until, managed_by, created_at, created_by`
+  unverified, life_cycle, verdict, base_number, break_glass_until, managed_by, evidence, created_at, created_by`
 
 /** Adds a version after the contract's last one. The caller holds the lock of contracts. @returns its number */
 export async function addVersion(tx: Tx, tenant: TenantId, version: NewVersion): Promise<number> {
-  const { contract, format, body, sha256, model, state, unverified, lifeCycle, by } = version
+  const { contract, format, body, sha256, model, state, unverified, lifeCycle, by, evidence } = version
   const managedBy = version.managedBy ?? null
   const [row] = await tx.query<{ number: number }>(
     `insert into svc.contract_version (tenant_id, contract_id, number, version, api_version, format, body, sha256,
-       model, state, unverified, life_cycle, created_by, managed_by)
+       model, state, unverified, life_cycle, created_by, managed_by, evidence)
      select $1, $2, coalesce(max(number), 0) + 1, $3, $4, $5, $6, decode($7, 'hex'), $8::text::jsonb, $9, $10::bool,
-       $11::bool, $12::text::jsonb, $13
+       $11::bool, $12::text::jsonb, $13, $14::text::jsonb
      from svc.contract_version where tenant_id = $1 and contract_id = $2
      returning number`,
     [
       ...[tenant, contract, storableText(model.version), model.apiVersion, format, body, sha256],
       ...[storableJson(model), state, unverified, lifeCycle, storableJson(by), managedBy],
+      evidence === undefined ? null : storableJson(evidence),
     ],
   )
   return row?.number ?? 0
@@ -191,6 +204,21 @@ export async function pageOfVersions(
   )
   const found = toPage(rows, limit, (row) => String(row.number))
   return { ...found, items: found.items.map(versionOf) }
+}
+
+/** The versions of a contract with this document, newest first. */
+export async function versionsWith(
+  run: RunQuery,
+  tenant: TenantId,
+  contract: string,
+  sha256: string,
+): Promise<readonly ContractVersion[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and contract_id = $2 and sha256 = decode($3, 'hex') order by number desc`,
+    [tenant, storableText(contract), sha256],
+  )
+  return rows.map(versionOf)
 }
 
 /** Whether a contract has a version that went through the life cycle, or goes. */
@@ -274,5 +302,6 @@ function versionOf(row: Row): ContractVersion {
     baseNumber: row.base_number ?? undefined,
     breakGlassUntil: row.break_glass_until ?? undefined,
     managedBy: row.managed_by ?? undefined,
+    evidence: row.evidence ?? undefined,
   }
 }

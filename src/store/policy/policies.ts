@@ -6,6 +6,8 @@
 import { Fault } from '../../base/fault.ts'
 import { type Actor, operator } from '../../core/administration.ts'
 import {
+  type DerivedPolicy,
+  derivedPolicyPrefix,
   type NamespaceScope,
   type Policy,
   type PolicyKind,
@@ -29,7 +31,8 @@ import type { Store } from '../store.ts'
 import { readTerritory } from '../territory/territory-rows.ts'
 import { compareScopes, edgeScope, namedScope, namespaceIds, scopeNode } from './policy-scope.ts'
 
-const shapes = {
+/** Label and edge by kind. */
+export const policyShapes = {
   schema: { label: 'Policy', edge: 'SCHEMA_GOVERNS' },
   write_acl: { label: 'Policy', edge: 'WRITE_GOVERNS' },
   retention: { label: 'RetentionPolicy', edge: 'RETAINS' },
@@ -52,18 +55,53 @@ export interface StoredPolicy {
   readonly name: string
   readonly message: string
   readonly definition_cel: string
+  readonly enforce_from_ms?: number
+  readonly derived?: StoredDerived
 }
 
-/** @throws Fault `policy_engine_unavailable` for a malformed one */
-export function toPolicy({ id, kind, mode, name, message, definition_cel }: StoredPolicy): Policy {
+type StoredDerived = Omit<DerivedPolicy, 'covering'> & {
+  readonly covering: readonly (Omit<DerivedPolicy['covering'][number], 'policies'> & {
+    readonly policies: readonly StoredPolicy[]
+  })[]
+}
+
+/** A policy as its node holds it. */
+export function storedPolicy({ definitionCel, enforceFromMs, derived, ...same }: Policy): StoredPolicy {
+  const covering = derived?.covering.map((one) => ({ ...one, policies: one.policies.map(storedPolicy) }))
+  return {
+    ...same,
+    definition_cel: definitionCel,
+    ...(enforceFromMs !== undefined && { enforce_from_ms: enforceFromMs }),
+    ...(derived !== undefined && { derived: { ...derived, covering: covering ?? [] } }),
+  }
+}
+
+/** The policy of a node's properties. @throws Fault `policy_engine_unavailable` for a malformed one */
+export function toPolicy(stored: StoredPolicy): Policy {
+  const { id, kind, mode, name, message, definition_cel, enforce_from_ms: enforceFromMs, derived } = stored
   if (!policyKinds.includes(kind) || !policyModes.includes(mode) || typeof definition_cel !== 'string')
     throw new Fault('policy_engine_unavailable', 'policy-engine-unavailable', {
       detail: `policy ${id} is malformed`,
     })
-  return { id, kind, mode, name, message, definitionCel: definition_cel }
+  const covering = derived?.covering.map((one) => ({ ...one, policies: one.policies.map(toPolicy) }))
+  return {
+    ...{ id, kind, mode, name, message, definitionCel: definition_cel },
+    ...(enforceFromMs !== undefined && { enforceFromMs }),
+    ...(derived !== undefined && { derived: { ...derived, covering: covering ?? [] } }),
+  }
+}
+
+/** @throws Fault `conflict` for a policy that follows from a contract */
+function assertNotDerived(id: string): void {
+  if (id.startsWith(derivedPolicyPrefix))
+    throw new Fault(
+      'conflict',
+      'This policy follows from a contract and is not changed by itself. Propose a version of the contract.',
+    )
 }
 
 function checkPolicy(policy: Policy): void {
+  assertNotDerived(policy.id)
   if (!/^[A-Za-z0-9_-]{1,255}$/.test(policy.id))
     throw new Fault('bad_request', 'A policy id must be 1 to 255 letters, digits, _ and -.')
   if (!policyKinds.includes(policy.kind) || !policyModes.includes(policy.mode))
@@ -99,8 +137,8 @@ export async function putPolicy(
   try {
     await store.tenantTransaction(tenant, async (tx) => {
       await tx.query('select svc.put_policy($1, $2, $3::text::jsonb, $4::text::jsonb, $5::text::jsonb)', [
-        shapes[policy.kind].label,
-        shapes[policy.kind].edge,
+        policyShapes[policy.kind].label,
+        policyShapes[policy.kind].edge,
         storableJson({ id, ...value }),
         storableJson(scopeNode(scope)),
         storableJson(by),
@@ -123,6 +161,7 @@ export async function deletePolicy(
   by: Actor = operator(),
 ): Promise<boolean> {
   if (id === '') return false
+  assertNotDerived(id)
   return await store.tenantTransaction(tenant, async (tx) => {
     const [row] = await tx.query<{ deleted: boolean }>(
       'select svc.delete_policy($1, $2::text::jsonb) as deleted',
@@ -155,7 +194,7 @@ export async function listPolicies(
   )
 }
 
-const policyEdges: readonly string[] = Object.values(shapes).map(({ edge }) => edge)
+const policyEdges: readonly string[] = Object.values(policyShapes).map(({ edge }) => edge)
 
 /** What governs writing a table. */
 export interface WriteGovernance {
@@ -239,7 +278,7 @@ export async function loadPoliciesBelow(
   try {
     const rows = await store.tenantQuery<PolicyRow>(
       tenant,
-      `with ${governedBelow(namespace)} ${Object.values(shapes)
+      `with ${governedBelow(namespace)} ${Object.values(policyShapes)
         .map(
           ({ label, edge }) =>
             `select '${edge}' as edge, p.properties, case when n.end_id is not null then e.properties end as bound

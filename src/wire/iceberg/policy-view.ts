@@ -4,7 +4,8 @@
  * Iceberg specification's own objects, unchanged.
  */
 
-import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
+import { columnsKey } from '../../core/policy.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { CommitRequest } from './commit-request.ts'
 import {
@@ -32,13 +33,15 @@ export function tableView(ref: TableRef, metadata: JsonObject): JsonObject {
   const currentSnapshot = snapshots[currentIndex]
   if (currentId !== undefined && currentSnapshot === undefined)
     throw metadataReader.fault(`the current snapshot ${currentId} is not among the snapshots`)
+  const schema = currentSchema(metadata)
   return jsonObject({
     namespace: ref.namespace,
     name: ref.name,
     uuid: metadataReader.optionalString(metadata, 'table-uuid') ?? null,
     location: metadataReader.optionalString(metadata, 'location') ?? null,
     format_version: formatVersion(metadata),
-    schema: currentSchema(metadata),
+    schema,
+    [columnsKey]: columnsOf(schema),
     schemas: schemasOf(metadata),
     partition_spec: defaultPartitionSpec(metadata),
     partition_specs: partitionSpecsOf(metadata),
@@ -69,6 +72,31 @@ export function commitView(
     result,
     received_at: BigInt(receivedAtMs),
   })
+}
+
+/** Cached per schema, because most commits leave it unchanged. */
+const columnIndexes = new WeakMap<JsonObject, JsonObject>()
+
+/** The fields of a schema by path, through structs; a top-level column goes before a path of the same text. */
+function columnsOf(schema: JsonObject): JsonObject {
+  const known = columnIndexes.get(schema)
+  if (known !== undefined) return known
+  const columns = new Map<string, JsonValue>()
+  const add = (holder: JsonObject, prefix: string) => {
+    const fields = metadataReader.objects(holder, 'fields')
+    for (const field of fields) {
+      const path = prefix + metadataReader.string(field, 'name')
+      if (!columns.has(path)) columns.set(path, field)
+    }
+    for (const field of fields) {
+      const type = field.get('type')
+      if (isJsonObject(type) && type.get('type') === 'struct')
+        add(type, `${prefix}${metadataReader.string(field, 'name')}.`)
+    }
+  }
+  add(schema, '')
+  columnIndexes.set(schema, columns)
+  return columns
 }
 
 /** Cached per raw snapshot, because `table`, `commit.result` and later commits share all but the new ones. */

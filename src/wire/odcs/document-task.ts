@@ -1,5 +1,6 @@
 /** The tasks on documents that a worker performs, as plain data, and the function that performs one. */
 
+import { type Amendments, amendmentEdits } from './amend-document.ts'
 import { type Conversion, convertDocument } from './convert-document.ts'
 import { type DocumentEdit, editDocument } from './edit-document.ts'
 import { type ReportedField, reportFields } from './field-report.ts'
@@ -12,6 +13,7 @@ import { standardProblems } from './validate-document.ts'
 export type DocumentTask = { readonly bytes: Uint8Array; readonly format: DocumentFormat } & (
   | { readonly kind: 'read' }
   | { readonly kind: 'edit'; readonly edits: readonly DocumentEdit[] }
+  | { readonly kind: 'amend'; readonly amendments: Amendments }
   | { readonly kind: 'convert'; readonly conversion: Conversion }
 )
 
@@ -33,12 +35,17 @@ export function performDocumentTask(task: DocumentTask): DocumentOutcome {
   try {
     if (task.kind === 'convert')
       return { kind: 'converted', bytes: convertDocument(bytes, format, task.conversion) }
-    const wanted = task.kind === 'edit' ? editDocument(readDocument(bytes, format), task.edits) : bytes
+    const wanted = task.kind === 'read' ? bytes : editedBytes(task)
     return { kind: 'read', read: readWhole(wanted, format) }
   } catch (thrown) {
     if (!(thrown instanceof DocumentRefusal)) throw thrown
     return { kind: 'refused', problems: thrown.problems }
   }
+}
+
+function editedBytes(task: Extract<DocumentTask, { kind: 'edit' | 'amend' }>): Uint8Array {
+  const document = readDocument(task.bytes, task.format)
+  return editDocument(document, task.kind === 'edit' ? task.edits : amendmentEdits(document, task.amendments))
 }
 
 function readWhole(bytes: Uint8Array, format: DocumentFormat): ReadDocument {

@@ -34,7 +34,13 @@ const enforcedOfTable: ReadonlySet<string> = new Set([
   `.properties[]${ours}.rowFilters`,
 ])
 
+/** Refused to commits that do not keep it. A key or a required column is kept only where the table has it so. */
+const enforcedOfCommits: ReadonlySet<string> = new Set(
+  ['name', 'physicalName', 'logicalType', 'physicalType'].map((name) => `.properties[].${name}`),
+)
+
 const storedOfSchema: ReadonlySet<string> = new Set([
+  `${ours}.mode`,
   ...['name', 'id', 'physicalName', 'description', 'relationships', 'quality'].map((name) => `.${name}`),
   ...[
     ...['name', 'id', 'physicalName', 'description', 'logicalType', 'physicalType', 'required', 'unique'],
@@ -44,7 +50,7 @@ const storedOfSchema: ReadonlySet<string> = new Set([
 
 const stored: ReadonlySet<string> = new Set([
   ...['apiVersion', 'kind', 'id', 'version', 'slaProperties'],
-  ...['compatibility', 'consumers'].map((name) => `customProperties.covenant.${name}`),
+  ...['compatibility', 'consumers', 'mode'].map((name) => `customProperties.covenant.${name}`),
 ])
 
 /** The fields of a document, in their order. */
@@ -81,11 +87,17 @@ function addCustom(value: JsonValue, at: string, add: (path: string) => void): v
   }
 }
 
-function outcomeOf(path: string, { schemas }: ContractModel): FieldOutcome {
+function outcomeOf(path: string, model: ContractModel): FieldOutcome {
   const index = schemaPath.exec(path)?.[1]
   if (index === undefined) return stored.has(path) ? 'stored' : 'ignored'
   // Fields of nested properties are those of properties, but masks and filters are refused there.
   const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
-  if (storedOfSchema.has(rest)) return 'stored'
-  return schemas[Number(index)]?.table !== undefined && enforcedOfTable.has(rest) ? 'enforced' : 'ignored'
+  const schema = model.schemas[Number(index)]
+  const isTable = schema?.table !== undefined
+  const refuses = isTable && (schema.mode ?? model.mode ?? 'enforce') === 'enforce'
+  if (isTable && enforcedOfTable.has(rest)) return 'enforced'
+  if (refuses && enforcedOfCommits.has(rest)) return 'enforced'
+  if (rest === `${ours}.additionalColumns`)
+    return refuses && schema.additionalColumns === 'deny' ? 'enforced' : 'stored'
+  return storedOfSchema.has(rest) ? 'stored' : 'ignored'
 }

@@ -9,6 +9,10 @@ export const compatibilities = ['backward', 'full', 'none'] as const
 /** Whom a version may not break without a new major version: consumers, consumers and producers, nobody. */
 export type Compatibility = (typeof compatibilities)[number]
 
+export const commitModes = ['enforce', 'warn', 'shadow'] as const
+/** What happens to a commit that breaks the contract: refused, answered with a warning, recorded. */
+export type CommitMode = (typeof commitModes)[number]
+
 export interface ModelTable {
   readonly namespace: readonly string[]
   readonly name: string
@@ -79,6 +83,10 @@ export interface ModelSchema {
   readonly relationships: readonly ModelRelationship[]
   readonly quality: readonly ModelQuality[]
   readonly rowFilters: readonly ModelRowFilter[]
+  /** Instead of the contract's. */
+  readonly mode?: CommitMode
+  /** What happens to columns that the object does not name; allowed where it is absent. */
+  readonly additionalColumns?: 'allow' | 'warn' | 'deny'
 }
 
 export interface ModelSla {
@@ -103,6 +111,8 @@ export interface ContractModel {
   readonly consumers?: readonly ModelConsumer[]
   /** Whether a role of the contract names second-level approvers. */
   readonly secondApproval: boolean
+  /** Absent: recorded for some days after the contract began to govern a table, refused from then on. */
+  readonly mode?: CommitMode
   readonly schemas: readonly ModelSchema[]
   readonly sla: readonly ModelSla[]
 }

@@ -1,17 +1,18 @@
 /** Reads the model of a contract document that the standard's schema accepts. */
 
 import { apiVersions, isApiVersion, isWritten } from './api-versions.ts'
-import type {
-  Compatibility,
-  ContractModel,
-  ModelConsumer,
-  ModelMask,
-  ModelProperty,
-  ModelQuality,
-  ModelRelationship,
-  ModelRowFilter,
-  ModelSchema,
-  ModelSla,
+import {
+  type Compatibility,
+  type ContractModel,
+  commitModes,
+  type ModelConsumer,
+  type ModelMask,
+  type ModelProperty,
+  type ModelQuality,
+  type ModelRelationship,
+  type ModelRowFilter,
+  type ModelSchema,
+  type ModelSla,
 } from './model.ts'
 import { type DocumentProblem, DocumentRefusal } from './problem.ts'
 import { type ContractDocument, plainValue } from './read-document.ts'
@@ -28,6 +29,12 @@ const textOf = (value: unknown): string | undefined => (typeof value === 'string
 function text<K extends string>(from: Plain, name: K): { readonly [P in K]?: string } {
   const value = textOf(from[name])
   return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: string }
+}
+
+/** The member where it is one of these. */
+function choice<K extends string, V extends string>(from: Plain, name: K, values: readonly V[]) {
+  const value = values.find((one) => one === from[name])
+  return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V }
 }
 
 /**
@@ -51,6 +58,7 @@ export function readModel(document: ContractDocument): ContractModel {
     secondApproval: objects(plain.roles).some(
       (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
     ),
+    ...choice(ours, 'mode', commitModes),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
   }
@@ -99,6 +107,8 @@ class ModelReader {
       relationships: relationshipsOf(plain.relationships),
       quality: objects(plain.quality).map(qualityOf),
       rowFilters: rowFiltersOf(ours.rowFilters),
+      ...choice(ours, 'mode', commitModes),
+      ...choice(ours, 'additionalColumns', ['allow', 'warn', 'deny'] as const),
     }
     const protects =
       schema.rowFilters.length > 0 ||

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { celEnv, parse, plan } from '@bufbuild/cel'
 import { type JsonObject, type JsonValue, jsonObject, stringifyJson } from '../../../src/base/json.ts'
+import { columnsKey } from '../../../src/core/policy.ts'
 import { applyUpdates } from '../../../src/wire/iceberg/apply-updates.ts'
 import { commitView, tableView } from '../../../src/wire/iceberg/policy-view.ts'
 import { expectFault, object, objects, schema0, table, tableV1 } from './sample-metadata.ts'
@@ -29,7 +30,9 @@ const view12 = {
 
 describe('tableView', () => {
   test('has the structure under snake_case keys', () => {
-    expect(plain(tableView(ref, metadata))).toEqual({
+    const { [columnsKey]: columns, ...view } = plain(tableView(ref, metadata)) as Record<string, unknown>
+    expect(Object.keys(columns as object)).toEqual(['id', 'email'])
+    expect(view).toEqual({
       namespace: ['a', 'b'],
       name: 't',
       uuid: table['table-uuid'],

@@ -65,6 +65,8 @@ describe('a document', () => {
       filters: outcome('schema[0].customProperties.covenant.rowFilters'),
       masks: outcome('schema[0].properties[].customProperties.covenant.masks'),
       required: outcome('schema[0].properties[].required'),
+      columns: outcome('schema[0].properties[].name'),
+      types: outcome('schema[0].properties[].logicalType'),
       other: outcome('schema[0].customProperties.acme'),
     }).toEqual({
       status: 'ignored',
@@ -72,8 +74,19 @@ describe('a document', () => {
       filters: 'enforced',
       masks: 'enforced',
       required: 'stored',
+      columns: 'enforced',
+      types: 'enforced',
       other: 'ignored',
     })
+  })
+
+  test('that only warns of commits has no column that looks enforced', () => {
+    const warns = orders.replace('        table: {', '        mode: warn\n        table: {')
+    const { fields } = accepted(warns)
+    expect(fields.filter(({ path, outcome }) => path.endsWith('].name') && outcome === 'enforced')).toEqual(
+      [],
+    )
+    expect(fields.find(({ path }) => path.endsWith('.masks'))?.outcome).toBe('enforced')
   })
 
   test('that names no table has no field that looks enforced', () => {
