@@ -216,6 +216,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     seconds: 180,
     anyCatalog: true,
   },
+  /** Credentials that the service issues, against moto with its IAM enforced. */
+  vending: {
+    file: 'vending.clients.ts',
+    needs: ['python:moto', 'python:pyiceberg'],
+    quick: true,
+    seconds: 300,
+  },
   pgwire: {
     file: 'pgwire.clients.ts',
     needs: ['python:pgwire', 'maven:pgwire', 'npm:pgwire'],

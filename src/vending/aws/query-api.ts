@@ -38,7 +38,9 @@ const responseBytesMax = 256 * 1024
  */
 export async function callQueryApi(call: QueryCall): Promise<string> {
   const { endpoint, service, region, keys, form, rules, nowMs } = call
-  const body = new TextEncoder().encode(new URLSearchParams(form).toString())
+  // As AWS's own clients write a form: some servers sign one that they have written again.
+  const text = new URLSearchParams(form).toString().replaceAll('*', '%2A')
+  const body = new TextEncoder().encode(text)
   const path = '/'
   const headers = await signRequest(
     { ...keys, sessionToken: undefined, region, service },
@@ -59,9 +61,9 @@ export async function callQueryApi(call: QueryCall): Promise<string> {
       signal: AbortSignal.timeout(requestMs),
       responseBytesMax,
     })
-    const text = new TextDecoder().decode(response.body)
-    if (response.status === 200) return text
-    throw new QueryRefusal(elementOf(text, 'Code') ?? 'Unknown', response.status)
+    const reply = new TextDecoder().decode(response.body)
+    if (response.status === 200) return reply
+    throw new QueryRefusal(elementOf(reply, 'Code') ?? 'Unknown', response.status)
   } catch (thrown) {
     if (!(thrown instanceof UpstreamHttpError)) throw thrown
     throw new Fault(
