@@ -12,6 +12,7 @@ import { unlessAborted } from '../../base/unless-aborted.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import { isQuarantined, type TerritoryFound, territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { storageRoots } from '../../storage/access.ts'
@@ -20,7 +21,7 @@ import { admitSnapshot, snapshotIdOf } from '../../storage/new-manifests.ts'
 import { BoundFailure, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { noteOutside, type ReadOwner } from '../../storage/read-territory.ts'
 import { snapshotReader } from '../../storage/snapshot-difference.ts'
-import { openStorage } from '../../storage/storage.ts'
+import { openStorage, type Storage } from '../../storage/storage.ts'
 import { type OutsideFile, territoryGuard } from '../../storage/territory-guard.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
@@ -69,24 +70,53 @@ export async function auditManifests(parts: AuditParts, signal: AbortSignal): Pr
   const untilMs = performance.now() + runMs
   for (let isMore = true; isMore && performance.now() < untilMs; ) {
     const due = await dueManifestChecks(parts.store, batch)
-    for (const check of due) {
+    for (const [first, ...others] of Map.groupBy(due, tableOf).values()) {
       signal.throwIfAborted()
-      await auditOne(parts, check, signal)
+      if (first !== undefined) await auditTable(parts, [first, ...others], signal)
     }
     isMore = due.length === batch
   }
   parts.metrics.manifestChecksPending.set(await countManifestChecks(parts.store))
 }
 
-async function auditOne(parts: AuditParts, check: ManifestCheck, signal: AbortSignal): Promise<void> {
-  const { store, metrics, log } = parts
+type Checks = readonly [ManifestCheck, ...ManifestCheck[]]
+
+const tableOf = ({ tenant, credentialId, catalog, table }: ManifestCheck) =>
+  JSON.stringify([tenant, credentialId, catalog, tableKey(table)])
+
+/** Makes the checks of one table, which is loaded once for all of them. */
+async function auditTable(parts: AuditParts, checks: Checks, signal: AbortSignal): Promise<void> {
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(checkMs)])
+  let opened: OpenTable | undefined
+  try {
+    opened = await unlessAborted(openTable(parts, checks, bounded), bounded)
+  } catch (err) {
+    for (const check of checks) await auditOne(parts, check, signal, () => Promise.reject(err))
+    return
+  }
+  try {
+    for (const check of checks)
+      await auditOne(parts, check, signal, async (until) =>
+        opened === undefined ? unchecked : await checkCommit(parts, check, opened, until),
+      )
+  } finally {
+    await opened?.storage.close()
+  }
+}
+
+async function auditOne(
+  { store, metrics, log }: AuditParts,
+  check: ManifestCheck,
+  signal: AbortSignal,
+  work: (until: AbortSignal) => Promise<Checked>,
+): Promise<void> {
   const { tenant, commitId, table, tries } = check
   const startMs = performance.now()
   const observe = (outcome: 'inside' | 'outside' | 'failed') =>
     metrics.manifestCheckMs.observe({ mode: 'audit', outcome }, performance.now() - startMs)
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(checkMs)])
   try {
-    const { found, isEnforced } = await unlessAborted(checkCommit(parts, check, bounded), bounded)
+    const { found, isEnforced } = await unlessAborted(work(bounded), bounded)
     const quarantined = await endManifestCheck(store, check, isEnforced ? found : [])
     observe(found.length === 0 ? 'inside' : 'outside')
     if (quarantined === 0) return
@@ -122,42 +152,69 @@ interface Checked {
 
 const unchecked: Checked = { found: [], isEnforced: false }
 
-/** @throws ReadFailure, Fault, CatalogError where something cannot be read now */
-async function checkCommit(parts: AuditParts, check: ManifestCheck, signal: AbortSignal): Promise<Checked> {
+/** A table whose manifests may be read. */
+interface OpenTable {
+  readonly metadata: JsonObject
+  readonly owner: ReadOwner
+  readonly found: TerritoryFound
+  readonly storage: Storage
+  /** Snapshots that a check of this run found to be bad, which `found` does not say yet. */
+  readonly bad: Set<bigint>
+}
+
+/**
+ * @returns undefined where there is nothing to check: no query reads the table's snapshots either, or the tenant chose so
+ * @throws ReadFailure, Fault, CatalogError where something cannot be read now
+ */
+async function openTable(
+  parts: AuditParts,
+  checks: Checks,
+  signal: AbortSignal,
+): Promise<OpenTable | undefined> {
   const { store } = parts
-  const { tenant, table } = check
-  const credential = await findCatalogCredentialById(store, tenant, check.credentialId)
-  // Where the catalog is another one now, or no storage may be read, no query reads these snapshots.
-  if (credential === undefined || catalogOf(credential) !== check.catalog) return unchecked
-  if (storageRoots(credential.config).length === 0) return unchecked
-  const metadata = await loadMetadata(parts, check, credential, signal)
-  if (metadata === undefined) return unchecked
-  const { catalog } = check
+  const [first] = checks
+  const { tenant, table, catalog } = first
+  const credential = await findCatalogCredentialById(store, tenant, first.credentialId)
+  if (credential === undefined || catalogOf(credential) !== catalog) return undefined
+  if (storageRoots(credential.config).length === 0) return undefined
+  const metadata = await loadMetadata(parts, first, credential, signal)
+  if (metadata === undefined) return undefined
   const owner = { catalog, credentialId: credential.id, table, tableUuid: tableUuidOf(metadata) }
   const asked = (await loadWriteGovernance(store, tenant, table)).territory
-  if (asked.manifests === 'off') return unchecked
+  if (asked.manifests === 'off') return undefined
   const fed = await feedTerritory(store, tenant, { owner, folders: foldersOf(metadata) }, 'commit', asked)
-  const found = fed?.found ?? asked
-  const { isNew, trusted } = await sorted(store, check, owner, found, metadata)
-  if (isNew.length === 0) return unchecked
-  const storage = openStorage(
-    await parts.tableAccess(tenant, credential, table, check.tries > 0),
-    parts.budget,
-  )
-  try {
-    return await storage.during(async () => {
-      const reader = snapshotReader(storage, bounds, signal, () => true)
-      const bad: FoundSnapshot[] = []
-      for (const snapshot of isNew) {
-        const one = await checkSnapshot(parts, tenant, owner, found, reader, snapshot, trusted)
-        if (one === undefined) trusted.set(snapshotIdOf(snapshot), snapshot)
-        else bad.push(one)
-      }
-      return { found: bad, isEnforced: found.mode === 'enforce' }
-    })
-  } finally {
-    await storage.close()
+  const again = checks.some(({ tries }) => tries > 0)
+  const access = await parts.tableAccess(tenant, credential, table, again)
+  return {
+    metadata,
+    owner,
+    found: fed?.found ?? asked,
+    storage: openStorage(access, parts.budget),
+    bad: new Set(),
   }
+}
+
+/** @throws ReadFailure, Fault where something cannot be read now */
+async function checkCommit(
+  parts: AuditParts,
+  check: ManifestCheck,
+  { metadata, owner, found, storage, bad }: OpenTable,
+  signal: AbortSignal,
+): Promise<Checked> {
+  const { isNew, trusted } = await sorted(parts.store, check, owner, found, metadata)
+  for (const id of bad) trusted.delete(id)
+  if (isNew.length === 0) return unchecked
+  return await storage.during(async () => {
+    const reader = snapshotReader(storage, bounds, signal, () => true)
+    const outside: FoundSnapshot[] = []
+    for (const snapshot of isNew) {
+      const one = await checkSnapshot(parts, check.tenant, owner, found, reader, snapshot, trusted)
+      if (one === undefined) trusted.set(snapshotIdOf(snapshot), snapshot)
+      else outside.push(one)
+    }
+    for (const { snapshotId } of outside) bad.add(snapshotId)
+    return { found: outside, isEnforced: found.mode === 'enforce' }
+  })
 }
 
 /** @returns undefined for a table that is not there any more */

@@ -468,6 +468,15 @@ describe('after the commit of a caller whom no mask restricts', () => {
     expect(await quarantineOf(repaired)).toBeUndefined()
   })
 
+  test('the commits of one table are checked by one load of it', async () => {
+    for (const snapshot of [await snapshotOf([await clean()]), await snapshotOf([await clean()])])
+      expect((await commit(lake.env, snapshot)).status).toBe(200)
+    const loads = catalog.faults.counts.load
+    await audit()
+    expect(catalog.faults.counts.load).toBe(loads + 1)
+    expect(await pending()).toMatchObject({ checks: 0 })
+  })
+
   test('what cannot be read waits and is tried again, until it can be', async () => {
     const manifest = await own().manifest([{ path: stolenFile }])
     const snapshot = await snapshotOf([manifest])
