@@ -78,6 +78,8 @@ export interface AppOptions {
   readonly lostAnswerWaitsMs?: readonly number[]
   /** The commits that detection and jobs wait for; a test passes one that is quiet sooner. */
   readonly commits?: RightOfWay
+  /** Whether the schedules of jobs start them. Default: true; a test runs them itself. */
+  readonly jobsByTime?: boolean
   /** Waits before a failed audit is repeated; a test decides when that is over. */
   readonly auditSleep?: (ms: number) => Promise<void>
   /** Waits out the drain delay; a test decides when that is over. */
@@ -193,7 +195,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     publicUrl,
   })
 
-  const jobs = startAllJobs({ gateway, lineage, detection })
+  const jobs = startAllJobs({ gateway, lineage, detection, byTime: options.jobsByTime ?? true })
   void jobs.run('recover-intents')
   const clockWatch = new ClockWatch({
     clock,

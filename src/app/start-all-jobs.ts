@@ -24,10 +24,12 @@ interface JobParts {
   readonly gateway: GatewayParts
   readonly lineage: LineageReceiver
   readonly detection: Detection
+  /** Whether their schedules start them; else only `run` does. */
+  readonly byTime: boolean
 }
 
 /** Starts every job of the service, on one replica at a time. */
-export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
+export function startAllJobs({ gateway, lineage, detection, byTime }: JobParts): Jobs {
   const { store, metrics, log, commits } = gateway
   return startJobs(
     [
@@ -84,6 +86,7 @@ export function startAllJobs({ gateway, lineage, detection }: JobParts): Jobs {
     { keep: (job, value) => putJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
     commits,
     log,
+    byTime,
   )
 }
 

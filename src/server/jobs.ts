@@ -35,6 +35,7 @@ export interface Jobs {
  * Starts the schedules of `jobs`.
  * @param gauges shares gauge values between replicas
  * @param requests a job waits for these before it starts
+ * @param byTime whether the schedules start jobs; else only `run` does
  */
 export function startJobs(
   jobs: readonly Job[],
@@ -42,6 +43,7 @@ export function startJobs(
   gauges: JobGauges,
   requests: RightOfWay,
   log: Logger,
+  byTime = true,
 ): Jobs {
   const running = new Map<string, Promise<void>>()
   const stopping = new AbortController()
@@ -70,7 +72,8 @@ export function startJobs(
     running.set(job.name, next)
     return next
   }
-  const schedules = jobs.map((job) => new Cron(job.schedule, { unref: true }, () => run(job)))
+  const timed = byTime ? jobs : []
+  const schedules = timed.map((job) => new Cron(job.schedule, { unref: true }, () => run(job)))
   return {
     async run(name) {
       const job = jobs.find((one) => one.name === name)

@@ -90,6 +90,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
     log: createLogger({ level: 'silent' }),
     ...(options.clock && { clock: options.clock }),
     // Intents end by `recover`, not under the job that looks for them meanwhile.
+    jobsByTime: false,
     intentTimes: { leaseMs: limits.intentLeaseMs, upstreamMs: 0 },
   })
   return {

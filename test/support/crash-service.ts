@@ -28,6 +28,7 @@ export function startCrashService(
     store,
     metrics: createMetrics(),
     log: createLogger({ level: 'silent' }),
+    jobsByTime: false,
     intentTimes: { leaseMs, upstreamMs: 0 },
     lostAnswerWaitsMs: [0, 20],
     passCrashPoint,

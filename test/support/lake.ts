@@ -121,6 +121,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
     log: createLogger({ level: 'silent' }),
     catalogDirectory: testCatalogDirectory,
     licenseKeys: [...licenseKeys, testLicenseKey],
+    jobsByTime: false,
     ...options,
     config: parseConfig({
       SVC_LISTEN_ADDR: loopback,

@@ -85,6 +85,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     lostAnswerWaitsMs: [0, 20],
     commits: new RightOfWay({ quietMs: 1, waitMsMax: limits.backgroundWaitMs }),
     licenseKeys: [...licenseKeys, testLicenseKey],
+    jobsByTime: false,
     catalogDirectory: testCatalogDirectory,
     ...options,
     config: parseConfig({
