@@ -165,6 +165,7 @@ const more = [
   'test/store/policy/load-plan.test.ts',
   'test/gateway/chaos.soak.test.ts',
   'test/store/territory/index-plans.test.ts',
+  'test/store/territory/quarantine.test.ts',
   'test/store/territory/territory-rows.test.ts',
   'test/gateway/territory/ring-1.test.ts',
   'test/gateway/territory/operations.test.ts',

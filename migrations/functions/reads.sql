@@ -1,15 +1,36 @@
 -- What a query asks of the store: what governs its tables, and the record of its usage. Each is one call that is a
 -- transaction of its own. The governance is one value, compared as a whole with the one before.
 
+-- The tables whose territory the given ones share, directly or through others: {table, source}. Runs in the tenant's
+-- context.
+create or replace function svc.sources(ids text[]) returns jsonb
+language plpgsql stable as $$
+begin
+  return coalesce((
+    with recursive shared (table_id, source_id) as (
+      select r.table_id, r.source ->> 'table_id' from svc.territory r
+        where r.tenant_id = svc.current_tenant() and r.table_id = any(ids) and r.kind = 'derived'
+          and coalesce(r.released_at, 'infinity') > clock_timestamp()
+      union
+      select r.table_id, r.source ->> 'table_id' from shared s join svc.territory r
+        on r.tenant_id = svc.current_tenant() and r.table_id = s.source_id and r.kind = 'derived'
+          and coalesce(r.released_at, 'infinity') > clock_timestamp())
+    select jsonb_agg(jsonb_build_object('table', table_id, 'source', source_id)) from shared), '[]');
+end $$;
+
 -- What governs reading tables: [kind, subject, id, properties], joined by commas, without the brackets around the
 -- list. `id` is that of a table, column or tag in the graph; `subject` is the id of what a row is about. Runs in the
 -- tenant's context, whose search_path names the label tables. Only plans by index are admitted, as in svc.enter; a
--- list of ids is one scan of an index.
+-- list of ids is one scan of an index. A clone brings the tables whose territory it shares, each named by a row of the
+-- kind `source`.
 create or replace function svc.governance(ids text) returns text
 language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_bitmapscan = off as $$
 declare
-  wanted ag_catalog.agtype[] := array(select to_jsonb(x)::text::ag_catalog.agtype from jsonb_array_elements_text(ids::jsonb) x);
+  shared jsonb := svc.sources(array(select jsonb_array_elements_text(ids::jsonb)));
+  wanted ag_catalog.agtype[] := array(
+    select to_jsonb(x)::text::ag_catalog.agtype from jsonb_array_elements_text(ids::jsonb) x
+    union select (s -> 'source')::text::ag_catalog.agtype from jsonb_array_elements(shared) s);
 begin
   return (
     with t as materialized (
@@ -49,6 +70,7 @@ begin
           coalesce(m.properties, f.properties)
         from "APPLIES_TO" e left join "ColumnMask" m on m.id = e.start_id left join "RowFilter" f on f.id = e.start_id
         where e.end_id = any(array(select id from g)) and (m.id is not null or f.id is not null)
+      union all select 'source', null, null, s::text::agtype from jsonb_array_elements(shared) s
       union all select 'setting', null, null,
           jsonb_build_object('readable', s.readable_without_contract)::text::agtype
         from svc.read_setting s)
@@ -93,5 +115,5 @@ begin
       $15, $16, $17, $18, $19, $20);
 end $$;
 
-revoke all on function svc.governance, svc.load_read, svc.record_usage from public;
-grant execute on function svc.governance, svc.load_read, svc.record_usage to svc_tenant;
+revoke all on function svc.sources, svc.governance, svc.load_read, svc.record_usage from public;
+grant execute on function svc.sources, svc.governance, svc.load_read, svc.record_usage to svc_tenant;

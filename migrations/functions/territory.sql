@@ -207,6 +207,10 @@ begin
   update svc.territory t
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
     where t.tenant_id = tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog' and t.released_at is null;
+  update svc.territory t
+    set source = t.source || jsonb_build_object('table_id', new_name ->> 'table_id', 'namespace', new_name -> 'namespace',
+      'name', new_name ->> 'name')
+    where t.tenant_id = tenant and t.source ->> 'table_id' = v ->> 'table_id' and t.source ->> 'catalog' = v ->> 'catalog';
   -- So does what was found, and is still to be found, of its manifests.
   update svc.snapshot_quarantine q
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'

@@ -71,6 +71,31 @@ export const territoryCommands: readonly Command[] = [
         },
       ),
   },
+  ...(['derive', 'revoke'] as const).map(
+    (verb): Command => ({
+      words: `territory ${verb}`,
+      usage:
+        '--tenant ID --catalog NICKNAME --table ns.table --source-catalog NICKNAME --source-table ns.table',
+      summary:
+        verb === 'derive'
+          ? 'Lets a shallow clone name its source’s files, under the source’s filters and masks.'
+          : 'Ends what a shallow clone shares with its source.',
+      fields: verb === 'derive' ? ['prefixes'] : ['released'],
+      prepare: (flags) =>
+        onTenant(
+          flags,
+          { own: `${verb}_territory`, admin: `${verb}_tenant_territory` },
+          {
+            catalog: flags.required('catalog'),
+            table: flags.requiredTable(),
+            source: {
+              catalog: flags.required('source-catalog'),
+              table: flags.requiredTable('source-table'),
+            },
+          },
+        ),
+    }),
+  ),
   {
     words: 'territory release',
     usage: '--tenant ID --catalog NICKNAME --table ns.table [--prefix LOCATION]',

@@ -46,6 +46,8 @@ export const administrationActions = [
   'put-territory-manifests',
   'release-snapshot',
   'grant-territory',
+  'derive-territory',
+  'revoke-territory',
   'release-territory',
   'hand-over-territory',
   'decide-finding',

@@ -68,6 +68,11 @@ export function isOwn(row: TerritoryOwner, { catalog, table, tableUuid }: Territ
   return row.catalog === catalog || (tableUuid !== undefined && row.tableUuid === tableUuid)
 }
 
+/** The prefixes in which the folders of one table may lie. A clone's files may lie in its source's, its folders not. */
+export function folderPrefixesOf({ rows }: TerritoryFound, owner: TerritoryOwner): readonly string[] {
+  return rows.filter((row) => row.kind !== 'derived' && isOwn(row, owner)).map(({ prefix }) => prefix)
+}
+
 /** The territory of one table. */
 export function territoryOf({ mode, version, rows }: TerritoryFound, owner: TerritoryOwner): Territory {
   const own = rows.filter((row) => isOwn(row, owner)).map(({ prefix }) => prefix)

@@ -198,6 +198,11 @@ function readState(principal: Principal, governance: Governance, state: TableSta
       '42501',
       `The upstream catalog restricts reading table ${ref.name} in ways that are not applied here, so it cannot be read.`,
     )
+  if (governance.isClone && state.nameMapped)
+    throw new SqlError(
+      '42501',
+      `Table ${ref.name} shares files of another table by a grant, and maps columns by name, so the other table's filters and masks cannot be matched. Remove its name mapping.`,
+    )
   const { metadataLocation } = state
   const schema = state.schemas.get(pin?.schemaId ?? state.currentSchemaId)
   const isThere = pin === undefined || state.snapshotSchemaIds.has(pin.snapshotId)

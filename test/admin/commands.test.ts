@@ -282,12 +282,15 @@ describe('the administration log', () => {
     const { id: tenant } = await cli.json<{ id: string }>(words('tenant create --name logged'))
     const made = await cli.json<{ id: string }>(words(`session create --tenant ${tenant} --name spark`))
     await provision(tenant)
+    const source = '--source-catalog main --source-table sales.orders'
     for (const command of [
       `policy delete --tenant ${tenant} --id keep-id`,
       `territory mode --tenant ${tenant} --mode observe`,
       `territory manifests --tenant ${tenant} --mode enforce`,
       `quarantine release --tenant ${tenant} --id ${await cli.leaveQuarantine(tenant)} --reason agreed`,
       `territory grant --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
+      `territory derive --tenant ${tenant} --catalog main --table sales.clone ${source}`,
+      `territory revoke --tenant ${tenant} --catalog main --table sales.clone ${source}`,
       `territory release --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
       `catalog remove --tenant ${tenant} --nickname main`,
       `session revoke --tenant ${tenant} --id ${made.id}`,
@@ -305,7 +308,7 @@ describe('the administration log', () => {
     expect(items.map(({ action }) => action).toReversed()).toEqual([
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
-      ...['grant-territory', 'release-territory', 'remove-catalog'],
+      ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
       ...['revoke-session', 'deny-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
     ])
     expect(commands.filter((one) => !read.test(one.words))).toHaveLength(items.length)

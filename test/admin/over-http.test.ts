@@ -142,6 +142,9 @@ describe('a command over HTTP', () => {
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
+    const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
+    expect(await json<unknown>(`territory derive${of} ${clone}`)).toEqual({ prefixes: ['s3://lake/in/'] })
+    expect(await json<unknown>(`territory revoke${of} ${clone}`)).toEqual({ released: 1 })
     const release = await over(words(`territory release${of} ${granted}`))
     expect(release).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`territory mode${of} --mode observe`)).status).toBe(0)
@@ -165,7 +168,9 @@ describe('a command over HTTP', () => {
       'policy delete',
       'intent settle',
       'quarantine release',
-      ...['release', 'grant', 'mode', 'manifests', 'show', 'hand-over'].map((one) => `territory ${one}`),
+      ...['release', 'grant', 'derive', 'revoke', 'mode', 'manifests', 'show', 'hand-over'].map(
+        (one) => `territory ${one}`,
+      ),
     )
     const names = tried.map((one) => (typeof one === 'string' ? words(one) : one).slice(0, 2).join(' '))
     expect(commands.map((one) => one.words).toSorted()).toEqual([...new Set(names)].toSorted())

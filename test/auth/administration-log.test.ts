@@ -143,6 +143,7 @@ const lake = '/admin/tenants/{tenant}/catalogs/lake'
 
 const territoryOrders = { catalog: 'main', ...orders }
 const dropped = (name: string) => ({ catalog: 'main', table: tableOf(name) })
+const cloneOf = (name: string) => ({ ...dropped(name), source: dropped('gone2') })
 const document = '/api/v1/contracts/documents/d'
 const lived = '/api/v1/contracts/documents/l'
 const documentText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
@@ -294,6 +295,30 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/territory/hand-overs',
     body: { from: dropped('gone1'), to: dropped('moved1'), table_uuid: 'u' },
     subject: dropped('gone1'),
+  },
+  derive_territory: {
+    action: 'derive-territory',
+    path: '/api/v1/territory/derived',
+    body: { ...cloneOf('clone1') },
+    subject: { catalog: 'main', table: { namespace: ['sales'], name: 'clone1' } },
+  },
+  revoke_territory: {
+    action: 'revoke-territory',
+    path: '/api/v1/territory/derived/revoke',
+    body: { ...cloneOf('clone1') },
+    subject: { catalog: 'main', table: { namespace: ['sales'], name: 'clone1' } },
+  },
+  derive_tenant_territory: {
+    action: 'derive-territory',
+    path: '/admin/tenants/{tenant}/territory/derived',
+    body: { ...cloneOf('clone2') },
+    subject: { catalog: 'main', table: { namespace: ['sales'], name: 'clone2' } },
+  },
+  revoke_tenant_territory: {
+    action: 'revoke-territory',
+    path: '/admin/tenants/{tenant}/territory/derived/revoke',
+    body: { ...cloneOf('clone2') },
+    subject: { catalog: 'main', table: { namespace: ['sales'], name: 'clone2' } },
   },
   put_territory_manifests: {
     action: 'put-territory-manifests',

@@ -240,7 +240,10 @@ test('says what the territory answers', async () => {
     await succeed('POST', `${quarantined}/release`, { ...as, body: { reason: 'agreed' } })
     await succeed('GET', `${root}/quarantine`, as)
     await succeed('POST', `${root}/grants`, { ...as, body: { ...table, prefix: 's3://lake/in/' } })
+    const clone = { catalog: 'main', table: { namespace: ['sales'], name: 'clone' }, source: table }
+    await succeed('POST', `${root}/derived`, { ...as, body: clone })
     await succeed('GET', `${root}/prefixes`, as)
+    await succeed('POST', `${root}/derived/revoke`, { ...as, body: clone })
     await succeed('GET', `${root}/conflicts`, as)
     await succeed('POST', `${root}/releases`, { ...as, body: { ...table, prefix: 's3://lake/in/' } })
     const gone = { catalog: 'main', table: { namespace: ['sales'], name: 'gone' } }

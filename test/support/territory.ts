@@ -60,13 +60,14 @@ export async function enforceTerritory(store: Store, tenant: TenantId): Promise<
   ])
 }
 
-/** Queues the check of a commit on `sales.orders`. @returns the commit's id */
+/** Queues the check of a commit on `sales.orders`, which no job makes. @returns the commit's id */
 async function addManifestCheck(store: Store, tenant: TenantId, catalog: string): Promise<string> {
   const commitId = crypto.randomUUID()
   await store.tenantQuery(
     tenant,
-    `insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name)
-     values ($1, $2, $3, $4, $5, '["sales"]', 'orders')`,
+    `insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name,
+       due_at)
+     values ($1, $2, $3, $4, $5, '["sales"]', 'orders', 'infinity')`,
     [tenant, commitId, credentialA, catalog, territoryTableId(tableOf('orders'))],
   )
   return commitId

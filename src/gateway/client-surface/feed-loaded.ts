@@ -7,7 +7,7 @@ import { type JsonObject, jsonObject, parseJson } from '../../base/json.ts'
 import { Lru } from '../../base/lru.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
-import { type TerritoryFound, territoryOf } from '../../core/territory-owner.ts'
+import { folderPrefixesOf, type TerritoryFound } from '../../core/territory-owner.ts'
 import { type FedTable, feedTerritory } from '../../storage/feed-territory.ts'
 import { isCovered, placeLocation } from '../../storage/place-locations.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
@@ -69,7 +69,7 @@ export async function feedLoaded(
 
 /** Whether some folder of a table is outside of its territory, or has no canonical form. */
 function isStrayIn({ owner, folders }: FedTable, found: TerritoryFound): boolean {
-  const { prefixes } = territoryOf(found, owner)
+  const prefixes = folderPrefixesOf(found, owner)
   return folders.map(placeLocation).some(({ path }) => path === undefined || !isCovered(prefixes, path))
 }
 

@@ -7,7 +7,6 @@ import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
-import { territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { lackingOf } from '../../storage/feed-territory.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
@@ -46,9 +45,8 @@ export async function feedReply(
       lacking &&
       (await claimTerritory(parts.store, tenant, { owner, source: 'commit', strict: false, ...lacking }))
     const found = claimed?.found ?? territory
-    const own = territoryOf(found, owner).prefixes
     const asked = { ...found, rows: [...found.rows, ...territory.rows] }
-    const strays = strayLocations([...folders, ...files], own, asked, owner)
+    const strays = strayLocations([...folders, ...files], asked, owner)
     const listed = strays.filter(({ prefix }) => !claimed?.overlaps.some((one) => one.prefix === prefix))
     if (listed.length > 0)
       await claimTerritory(parts.store, tenant, {

@@ -5,10 +5,12 @@
 
 import { Fault } from '../../base/fault.ts'
 import { type JsonObject, jsonObject } from '../../base/json.ts'
+import { catalogOf } from '../../core/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import { inEffect, type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { isOwn } from '../../core/territory-owner.ts'
 import { noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
@@ -26,7 +28,7 @@ import { type Outcome, outcomeOf } from './loads.ts'
 import { knownFacts } from './manifest-facts.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
 import { pinnedDenial } from './pinned.ts'
-import { askedPrefixes, judgeTerritory, type TerritoryJudged, taking } from './territory.ts'
+import { askedPrefixes, judgeTerritory, type TerritoryJudged, taking, territoryDenial } from './territory.ts'
 import {
   allowed,
   allowedUnevaluated,
@@ -157,16 +159,31 @@ function locationsOf({ action, request }: ActionChange): readonly NamedLocation[
 async function actionTerritory(
   parts: GatewayParts,
   upstream: Upstream,
-  { tenant, table, commitId, staged }: ActionChange,
+  { tenant, table, commitId, staged, purge }: ActionChange,
   named: readonly NamedLocation[],
   loaded: Outcome<ActionGovernance> | undefined,
 ): Promise<Omit<TerritoryJudged, 'prefixes'>> {
   const found = loaded?.ok ? loaded.value.territory : undefined
+  const source =
+    purge && found?.rows.find((row) => row.kind === 'derived' && isOwn(row, ownerOf(upstream, table)))
+  if (source)
+    return {
+      verdict: territoryDenial(
+        `a purge of ${tableName(table)} would delete files of another table; drop it without purge`,
+        `${tableName(table)} shares ${source.prefix}`,
+      ),
+    }
   if (named.length === 0 || found === undefined) return {}
   // A staged creation has no intent, and its client may write files before it commits.
   const change = { tenant, table, commitId: staged ? undefined : commitId, named }
   return await judgeTerritory(parts, upstream, change, undefined, found)
 }
+
+const ownerOf = ({ credential }: Upstream, table: TableRef) => ({
+  catalog: catalogOf(credential),
+  table,
+  tableUuid: undefined,
+})
 
 /** No action names a snapshot. What a metadata file to register holds is unknown until the upstream has read it. */
 function factsOf({ action }: ActionChange): ReadManifestFacts {

@@ -9,6 +9,7 @@ import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
+  folderPrefixesOf,
   isOwn,
   type TerritoryFound,
   type TerritoryOwner,
@@ -113,14 +114,14 @@ export async function judgeTerritory(
   }
   const own = territoryOf(found, owner).prefixes
   if (named.length === 0) return { prefixes: own }
-  const { claims, problems } = placesOf(named.map(placeLocation), own, owner)
+  const { claims, problems } = placesOf(named.map(placeLocation), found, owner)
   const [first] = problems
   const others = found.rows.filter((row) => !isOwn(row, owner))
   if (first !== undefined && found.mode === 'enforce')
     return { prefixes: own, verdict: denied(table, first, rowAround(first.placed, others)) }
   const prefixes = [...own, ...claims.map(({ prefix }) => prefix)]
   if (claims.length === 0 && problems.length === 0) return { prefixes }
-  const conflicts = strayLocations(named, own, found, owner)
+  const conflicts = strayLocations(named, found, owner)
   const { commitId } = change
   const claim: TerritoryClaim = {
     owner,
@@ -139,12 +140,11 @@ export async function judgeTerritory(
  */
 export function strayLocations(
   named: readonly NamedLocation[],
-  own: readonly string[],
   found: TerritoryFound,
   owner: TerritoryOwner,
 ): readonly FoundConflict[] {
   const others = found.rows.filter((row) => !isOwn(row, owner))
-  const conflicts = placesOf(named.map(placeLocation), own, owner).problems.map(({ placed }) =>
+  const conflicts = placesOf(named.map(placeLocation), found, owner).problems.map(({ placed }) =>
     conflictOf(placed, rowAround(placed, others)),
   )
   return [...new Map(conflicts.map((conflict) => [conflict.prefix, conflict])).values()].slice(0, foldersMax)
@@ -159,13 +159,15 @@ interface Problem {
 /** Which folders the change takes, and which locations are not the table's. */
 function placesOf(
   placed: readonly PlacedLocation[],
-  own: readonly string[],
-  owner: { readonly table: TableRef; readonly tableUuid: string | undefined },
+  found: TerritoryFound,
+  owner: TerritoryOwner,
 ): { readonly claims: readonly ClaimedPrefix[]; readonly problems: readonly Problem[] } {
   const claims: ClaimedPrefix[] = []
   const problems: Problem[] = []
-  const isHis = (path: string) =>
-    isCovered(own, path) ||
+  const folders = folderPrefixesOf(found, owner)
+  const { prefixes } = territoryOf(found, owner)
+  const isHis = (path: string, use: PlacedLocation['use']) =>
+    isCovered(use === 'file' ? prefixes : folders, path) ||
     isCovered(
       claims.map(({ prefix }) => prefix),
       path,
@@ -175,7 +177,7 @@ function placesOf(
     ...placed.filter(({ use }) => use !== 'file'),
     ...placed.filter(({ use }) => use === 'file'),
   ]) {
-    if (one.path !== undefined && isHis(one.path)) continue
+    if (one.path !== undefined && isHis(one.path, one.use)) continue
     if (one.path === undefined || one.use === 'file') problems.push(strayFile(one, owner.table))
     else {
       const claim = claimOf(one, owner.table, owner.tableUuid)

@@ -2,9 +2,6 @@
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
-import { catalogOf } from '../../core/catalog.ts'
-import type { TableRef } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
 import { manifestModes, territoryKinds, territoryModes } from '../../core/territory-owner.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
@@ -23,18 +20,18 @@ import {
   wholeNumber,
 } from '../../http/schemas.ts'
 import { ancestorsOf, canonicalPrefix } from '../../storage/canonical-path.ts'
-import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
 import {
   grantTerritory,
   handOverTerritory,
   putTerritoryMode,
   releaseTerritory,
-  type TerritoryTable,
 } from '../../store/territory/administer-territory.ts'
 import { listConflicts, listTerritory, territoryState } from '../../store/territory/list-territory.ts'
 import { conflictReasons, conflictSources } from '../../store/territory/territory-rows.ts'
+import { derivedOperations } from './derived-operations.ts'
 import { quarantineOperations } from './quarantine-operations.ts'
+import { territoryTable } from './territory-table.ts'
 
 interface Parts {
   readonly store: Store
@@ -120,6 +117,7 @@ export const territoryOperations = [
         table: tableIdentifier,
         table_uuid: maybe(text),
         catalog: maybe(described(text, 'absent where its credential was removed')),
+        source: maybe(described(tableIdentifier, 'whose files a clone shares; for the kind `derived`')),
         since: time,
         dropped_at: maybe(described(time, 'since when the table is known to be gone')),
       }),
@@ -186,7 +184,7 @@ export const territoryOperations = [
     ],
     run: async ({ parts, tenant, actor }, { catalog: nickname, table, prefix }) => {
       const granted = folder(prefix)
-      const to = await tableOf(parts, tenant, nickname, table)
+      const to = await territoryTable(parts.store, tenant, nickname, table)
       await grantTerritory(parts.store, tenant, to, granted, await actor())
       return { prefix: granted.prefix }
     },
@@ -209,7 +207,7 @@ export const territoryOperations = [
     faults: { not_found: unknown, conflict: 'The table is not known to be dropped.' },
     examples: [{ input: { catalog: 'main', table: { namespace: ['sales'], name: 'gone' } } }],
     run: async ({ parts, tenant, actor }, { catalog: nickname, table, prefix }) => {
-      const of = await tableOf(parts, tenant, nickname, table)
+      const of = await territoryTable(parts.store, tenant, nickname, table)
       const granted = prefix === undefined ? undefined : folder(prefix).prefix
       return { released: await releaseTerritory(parts.store, tenant, of, granted, await actor()) }
     },
@@ -231,12 +229,13 @@ export const territoryOperations = [
     output: object({ handed_over: wholeNumber }),
     faults: { not_found: unknown, conflict: 'The old name is there, or the table has another uuid.' },
     run: async ({ parts, tenant, actor }, { from, to, table_uuid: tableUuid }) => {
-      const old = await tableOf(parts, tenant, from.catalog, from.table)
-      const next = await tableOf(parts, tenant, to.catalog, to.table)
+      const old = await territoryTable(parts.store, tenant, from.catalog, from.table)
+      const next = await territoryTable(parts.store, tenant, to.catalog, to.table)
       const moved = await handOverTerritory(parts.store, tenant, old, next, tableUuid, await actor())
       return { handed_over: moved }
     },
   }),
+  ...derivedOperations,
   ...quarantineOperations,
 ].flat()
 
@@ -247,16 +246,4 @@ function folder(given: string): { readonly prefix: string; readonly ancestors: r
   const ancestors = ancestorsOf(canonical.path)
   if (ancestors.length < 2) throw new Fault('bad_request', 'A whole bucket or root folder cannot be granted.')
   return { prefix: canonical.path, ancestors }
-}
-
-/** @throws Fault `not_found` for an unknown nickname */
-async function tableOf(
-  { store }: Parts,
-  tenant: TenantId,
-  nickname: string,
-  table: TableRef,
-): Promise<TerritoryTable> {
-  const credential = await findCatalogCredential(store, tenant, nickname)
-  if (credential === undefined) throw new Fault('not_found', 'The tenant has no such catalog.')
-  return { catalog: catalogOf(credential), credentialId: credential.id, nickname, table }
 }

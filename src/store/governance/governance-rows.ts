@@ -16,7 +16,7 @@ export const governanceKinds = [
   'tag',
   'tag-mask',
 ] as const
-export type GovernanceKind = (typeof governanceKinds)[number] | 'setting'
+export type GovernanceKind = (typeof governanceKinds)[number] | 'setting' | 'source'
 
 /**
  * What a row is attached to: a table, a column of it, a tag of the table, or a tag of a column, which may be inherited
@@ -73,7 +73,7 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
       places.set(id, [...(places.get(id) ?? []), ...entry.here])
     }
   return placed.flatMap(({ row: [kind, subject, , properties], here }) =>
-    (here ?? (kind === 'setting' ? [nowhere] : governed(at(subject)))).map((place) => ({
+    (here ?? (kind === 'setting' || kind === 'source' ? [nowhere] : governed(at(subject)))).map((place) => ({
       ...place,
       kind: kindAt(kind, place),
       properties,

@@ -58,10 +58,12 @@ export interface Governance {
   readonly pin: Pin | undefined
   /** Whether the tenant opted in to reading tables without an active contract. */
   readonly readableWithoutContract: boolean
+  /** With those of the tables whose files it shares, where it is a clone; so are the columns' masks. */
   readonly rowFilters: readonly StoredRowFilter[]
   /** The table's own, which its columns inherit. */
   readonly tags: readonly string[]
   readonly columns: readonly StoredColumn[]
+  readonly isClone?: true
 }
 
 /** Runs one statement in the tenant's context. */
@@ -132,13 +134,36 @@ function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<
     rows.filter((row) => !isSentinel(row)),
     ({ tableId }) => tableId,
   )
+  const sources = rows.flatMap(({ kind, properties }) =>
+    kind === 'source' ? [[String(properties.table), String(properties.source)] as const] : [],
+  )
   return new Map(
     refs.flatMap((ref) => {
       const found = byTable.get(idOf(ref)) ?? []
       if (!found.some(({ kind }) => kind === 'table')) return []
-      return [[tableKey(ref), governanceOf(ref, found, readable)] as const]
+      const inherited = sourcesOf(idOf(ref), sources).map((id) =>
+        governanceOf(ref, byTable.get(id) ?? [], readable),
+      )
+      return [[tableKey(ref), inherited.reduce(inherit, governanceOf(ref, found, readable))] as const]
     }),
   )
+}
+
+/** The ids of the tables whose files a table shares, directly or through others. */
+function sourcesOf(
+  id: string,
+  sources: readonly (readonly [table: string, source: string])[],
+): readonly string[] {
+  const found = new Set<string>()
+  const follow = (table: string) => {
+    for (const [clone, source] of sources)
+      if (clone === table && source !== id && !found.has(source)) {
+        found.add(source)
+        follow(source)
+      }
+  }
+  follow(id)
+  return [...found]
 }
 
 /**
@@ -220,6 +245,58 @@ function storedMask({ kind, properties, tag }: PlacedRow): StoredMask {
     ...(expression !== undefined && { expression: String(expression) }),
     origin: kind === 'tag-mask' ? { kind: 'tag', tag } : { kind: 'column' },
   }
+}
+
+/**
+ * The governance of a clone, with every filter and mask of one source by field id (docs/reference/territory.md 4). What
+ * cannot be matched becomes a filter that cannot be applied, which refuses reading to those whom it concerns.
+ */
+function inherit(clone: Governance, source: Governance): Governance {
+  const names = namesOf(source)
+  const bound = <P extends { readonly names?: BoundNames }>(protection: P): P => ({ names, ...protection })
+  const masked = source.columns.filter(({ masks }) => masks.length > 0)
+  const unmatched = masked.filter((column) => !isMatched(column, clone.columns))
+  const byId = new Map(masked.map(({ fieldId, masks }) => [fieldId, masks.map(bound)]))
+  return {
+    ...clone,
+    isClone: true,
+    rowFilters: distinct([
+      ...clone.rowFilters,
+      ...source.rowFilters.map(bound),
+      ...unmatched.flatMap(({ masks }) => masks.map(unappliable)),
+    ]),
+    columns: clone.columns.map((column) => ({
+      ...column,
+      masks: distinct([...column.masks, ...(byId.get(column.fieldId) ?? [])]),
+    })),
+  }
+}
+
+/** The field ids of the source's names, for expressions of tags: their names are looked up in the source. */
+function namesOf({ columns }: Governance): BoundNames {
+  return Object.fromEntries(
+    columns.filter(({ current }) => current).map(({ name, fieldId }) => [name, fieldId]),
+  )
+}
+
+/**
+ * Whether a masked column of the source is one column of the clone, by its field id, and its name is no other's there. A
+ * column that the source has dropped may be absent: then no schema of the clone leads to its values.
+ */
+function isMatched({ fieldId, name, current }: StoredColumn, columns: readonly StoredColumn[]): boolean {
+  const same = columns.filter((column) => column.fieldId === fieldId)
+  if (same.length === 0 && !current) return true
+  const isAmbiguous =
+    current && columns.some((one) => one.fieldId !== fieldId && one.name.toLowerCase() === name.toLowerCase())
+  return same.length === 1 && !isAmbiguous
+}
+
+/** No column has this field id. */
+const noField = -1
+
+/** A filter in place of a mask, for the same principals, whose column is not there: it cannot be applied. */
+function unappliable({ policyId, exemptRoles, origin }: StoredMask): StoredRowFilter {
+  return { policyId, exemptRoles, origin, names: {}, expression: 'this_column IS NULL', fieldId: noField }
 }
 
 /** Removes duplicates: a column may have a tag from a steward and again from each finding of detection. */

@@ -188,6 +188,14 @@ export async function handOverTerritory(
         to.table.name,
       ],
     )
+    await tx.query(
+      `update svc.territory set source = source || $4::text::jsonb
+       where tenant_id = $1 and source ->> 'table_id' = $2 and source ->> 'catalog' = $3`,
+      [
+        ...tableParams(tenant, from),
+        JSON.stringify({ catalog: to.catalog, table_id: territoryTableId(to.table), ...to.table }),
+      ],
+    )
     await recordAdministration(tx, by, {
       action: 'hand-over-territory',
       subject: subjectOf(from),

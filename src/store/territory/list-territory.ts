@@ -85,6 +85,8 @@ export interface HeldPrefix {
   readonly tableUuid: string | undefined
   /** Nickname; undefined where the credential that brought it was removed. */
   readonly catalog: string | undefined
+  /** Of a derived prefix, the table whose files the clone shares. */
+  readonly source: TableRef | undefined
   readonly since: Date
   /** Set while the table is known to be gone. */
   readonly droppedAt: Date | undefined
@@ -109,11 +111,12 @@ export async function listTerritory(
     readonly table_name: string
     readonly table_uuid: string | null
     readonly nickname: string | null
+    readonly source: TableRef | null
     readonly since: Date
     readonly dropped_at: Date | null
   }>(
     tenant,
-    `select t.territory_id, t.prefix, t.kind, t.namespace, t.table_name, t.table_uuid, c.nickname, t.since, t.dropped_at
+    `select t.territory_id, t.prefix, t.kind, t.namespace, t.table_name, t.table_uuid, c.nickname, t.source, t.since, t.dropped_at
      from svc.territory t left join svc.catalog_credential c using (tenant_id, credential_id)
      where t.tenant_id = $1 and t.released_at is null and t.territory_id > $2
        and ($4::text is null or t.table_id = $4)
@@ -134,6 +137,7 @@ export async function listTerritory(
       table: { namespace: row.namespace, name: row.table_name },
       tableUuid: row.table_uuid ?? undefined,
       catalog: row.nickname ?? undefined,
+      source: row.source === null ? undefined : { namespace: row.source.namespace, name: row.source.name },
       since: row.since,
       droppedAt: row.dropped_at ?? undefined,
     })),

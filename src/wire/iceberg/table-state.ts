@@ -24,6 +24,8 @@ export interface TableState {
   /** The schema that was current when each snapshot was made; undefined where the snapshot does not name it. */
   readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
+  /** Set where files without field ids are read by the names that the table gives. */
+  readonly nameMapped?: true
   /** Set where the upstream restricts reading; the table must then not be read at all. */
   readonly restricted?: true
 }
@@ -47,8 +49,13 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     currentSchemaId: schemaIdOf(currentSchema(metadata)),
     snapshotSchemaIds,
     schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
+    ...(hasNameMapping(metadata) && { nameMapped: true }),
     ...(restricted && { restricted }),
   }
+}
+
+function hasNameMapping(metadata: JsonObject): boolean {
+  return reader.optionalObject(metadata, 'properties')?.has('schema.name-mapping.default') === true
 }
 
 /** Format version 1 may omit the id of its one schema. */
