@@ -8,9 +8,13 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob, type Subprocess } from 'bun'
+import fc from 'fast-check'
 import { classify } from '../../src/contract/classify/classify.ts'
+import { makeDocument } from '../../src/contract/document/make-document.ts'
 import { performDocumentTask } from '../../src/wire/odcs/document-task.ts'
+import { writeYaml, yamlDocument } from '../../src/wire/odcs/edit-document.ts'
 import type { ContractModel } from '../../src/wire/odcs/model.ts'
+import { madeTables } from '../contract/document/made-tables.ts'
 import { encode, orders } from '../wire/odcs/fixtures.ts'
 import { kinds, pairs } from './odcs/pairs.ts'
 import { packageFolder } from './packages.ts'
@@ -99,6 +103,16 @@ describe('the examples of the standard', () => {
         expect([form, await lint(`${index}-${form}`, exported)]).toMatchObject([form, { result: 'passed' }])
     }
   })
+})
+
+test('odcs: documents that are made of contracts without one are accepted by datacontract lint', async () => {
+  const seed = 20_261_123
+  console.log(`seed ${seed}`)
+  for (const [index, tables] of fc.sample(madeTables, { seed, numRuns: 25 }).entries()) {
+    const bytes = encode(writeYaml(yamlDocument(makeDocument('made', index + 1, tables))))
+    read(bytes, 'yaml')
+    expect(await lint(`made-${index}.yaml`, bytes)).toMatchObject({ result: 'passed' })
+  }
 })
 
 describe('datacontract breaking', () => {

@@ -15,18 +15,17 @@ export interface MadeTable {
 }
 
 type Members = Readonly<Record<string, JsonValue | undefined>>
-type Foreign = ReturnType<typeof foreignKeysOf>[number]
 
 /** The document of a contract on these tables. Tags, and what came by one, are not the contract's to say. */
 export function makeDocument(id: string, version: number, tables: readonly MadeTable[]): JsonObject {
-  const names = objectNames(tables.map(({ governance }) => governance.ref))
+  const names = objectNames(tables)
   return map({
     apiVersion: 'v3.2.0',
     kind: 'DataContract',
     id,
     version: `${version}.0.0`,
     status: 'active',
-    schema: tables.map((table) => objectOf(table, names)),
+    schema: tables.map((table) => objectOf(table, names.get(tableKey(table.governance.ref)) ?? '')),
   })
 }
 
@@ -39,39 +38,39 @@ function map(members: Members): JsonObject {
 /** A list where it holds something. */
 const some = (items: readonly JsonValue[]) => (items.length > 0 ? items : undefined)
 
-/** Objects are named as their tables, unless two have one name, or a reference would mistake it for a namespace. */
-function objectNames(refs: readonly TableRef[]): ReadonlyMap<string, string> {
-  const taken = (name: string) =>
-    refs.filter((one) => one.name === name).length > 1 || refs.some(({ namespace }) => namespace[0] === name)
+/**
+ * Objects are named as their tables, unless two have one name, or `namespace.table.column` would be read as a reference
+ * into the object.
+ */
+function objectNames(tables: readonly MadeTable[]): ReadonlyMap<string, string> {
+  const refs = tables.map(({ governance }) => governance.ref)
+  const others = tables.flatMap(({ governance, declared }) => foreignKeysOf(declared, governance.ref))
+  const namespaces = new Set(
+    [...refs, ...others.map(({ table }) => table)].map(({ namespace }) => namespace[0]),
+  )
+  const isTaken = (name: string) => namespaces.has(name) || refs.filter((one) => one.name === name).length > 1
   return new Map(
-    refs.map((ref) => [tableKey(ref), taken(ref.name) ? tableName(ref).replaceAll('.', '__') : ref.name]),
+    refs.map((ref) => [tableKey(ref), isTaken(ref.name) ? tableName(ref).replaceAll('.', '__') : ref.name]),
   )
 }
 
-function objectOf({ governance, declared }: MadeTable, names: ReadonlyMap<string, string>): JsonObject {
+const reference = (table: TableRef, column: string) => `${tableName(table)}.${column}`
+
+function objectOf({ governance, declared }: MadeTable, name: string): JsonObject {
   const { ref, rowFilters, columns } = governance
-  const reference = (table: TableRef, column: string) =>
-    `${names.get(tableKey(table)) ?? tableName(table)}.${column}`
-  const protectedColumns = columns.filter((column) => protectionOf(governance, column.name) !== undefined)
-  const properties = [
-    ...(declared.properties ?? []),
-    ...protectedColumns
-      .filter(({ name }) => !declared.properties?.some((one) => one.name === name))
-      .map(({ name }): SchemaProperty => ({ name })),
-  ]
+  const undeclared = columns.filter(
+    (column) =>
+      protectionOf(governance, column.name) !== undefined &&
+      !declared.properties?.some((one) => one.name === column.name),
+  )
+  const properties = [...(declared.properties ?? []), ...undeclared.map((column) => ({ name: column.name }))]
   const own = rowFilters.filter(({ origin }) => origin.kind === 'table').map(filterOf)
   const table = map({ namespace: [...ref.namespace], name: ref.name })
   return map({
-    name: names.get(tableKey(ref)) ?? ref.name,
+    name,
     description: declared.description,
     customProperties: [ours(map({ table, rowFilters: some(own) }))],
-    properties: some(
-      properties.map((property) =>
-        propertyOf(property, governance, (key) =>
-          key.referencedColumns.map((one) => reference(key.table, one)),
-        ),
-      ),
-    ),
+    properties: some(properties.map((property) => propertyOf(property, governance))),
     relationships: some(
       foreignKeysOf({ relationships: declared.relationships ?? [] }, ref).map((key) =>
         map({
@@ -84,11 +83,7 @@ function objectOf({ governance, declared }: MadeTable, names: ReadonlyMap<string
   })
 }
 
-function propertyOf(
-  property: SchemaProperty,
-  governance: Governance,
-  toOf: (key: Foreign) => readonly string[],
-): JsonObject {
+function propertyOf(property: SchemaProperty, governance: Governance): JsonObject {
   const { name, description, primaryKey, primaryKeyPosition: position } = property
   const protection = protectionOf(governance, name)
   return map({
@@ -98,7 +93,7 @@ function propertyOf(
     primaryKeyPosition: position === undefined ? undefined : BigInt(position),
     relationships: some(
       foreignKeysOf({ properties: [property] }, governance.ref).map((key) =>
-        map({ type: 'foreignKey', to: toOf(key)[0] ?? '' }),
+        map({ type: 'foreignKey', to: reference(key.table, key.referencedColumns[0] ?? '') }),
       ),
     ),
     customProperties: protection && [ours(protection)],
