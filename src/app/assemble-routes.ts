@@ -96,7 +96,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
   }
   const admit = admitter(admitParts)
   const serveMcp = mcpServer({
-    parts: { store, clock, states, queries },
+    parts: { store, clock, states, queries, checkPolicies, codec, licensed },
     admit: mcpAdmitter({ ...admitParts, store }),
     log,
     publicUrl,

@@ -21,10 +21,14 @@ export function readEdits(
   const editedFrom = /^"([0-9a-f]{64})"$/.exec(headers.get('if-match') ?? '')?.[1]
   if (editedFrom === undefined)
     throw new Fault('bad_request', 'Send If-Match with the ETag of the document that the patch was made for.')
-  const value = parseJson(body)
+  return { edits: readEditList(parseJson(body)), editedFrom }
+}
+
+/** The edits of a patch. @throws Fault `bad_request` */
+export function readEditList(value: JsonValue): readonly DocumentEdit[] {
   if (!Array.isArray(value) || value.length === 0 || value.length > editsMax)
     throw new Fault('bad_request', `A patch is a list of 1 to ${editsMax} operations.`)
-  return { edits: value.map(readEdit), editedFrom }
+  return value.map(readEdit)
 }
 
 function readEdit(value: JsonValue): DocumentEdit {

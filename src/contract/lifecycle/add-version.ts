@@ -28,12 +28,19 @@ export async function addDraft(
   })
 }
 
+export interface NewDraft {
+  readonly format: DocumentFormat
+  readonly managedBy?: string
+  /** Why the change is wanted; shown with the move. */
+  readonly reason?: string
+}
+
 /** As {@link addDraft}, as one of the changes of a transaction that holds the lock of contracts. */
 export async function addDraftIn(
   tx: Tx,
   on: ChangeContext,
   { bytes, model }: ReadDocument,
-  { format, managedBy }: { readonly format: DocumentFormat; readonly managedBy?: string },
+  { format, managedBy, reason }: NewDraft,
 ): Promise<ContractVersion> {
   const { tenant } = on
   const contract = model.id
@@ -73,6 +80,7 @@ export async function addDraftIn(
         from: undefined,
         to: 'draft',
         auto: false,
+        reason,
         by: on.actor,
       })
     return []

@@ -6,7 +6,10 @@
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../../base/clock.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
+import type { CheckPolicies } from '../../contract/change.ts'
+import type { DocumentCodec } from '../../contract/document/document-codec.ts'
 import type { Caller } from '../../core/operation.ts'
+import type { Licensed } from '../../license/licensed.ts'
 import type { QueryService } from '../../query/query-service.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadSession } from '../read-session.ts'
@@ -17,6 +20,9 @@ export interface ToolParts {
   readonly clock: Clock
   readonly states: TableStates
   readonly queries: QueryService
+  readonly checkPolicies: CheckPolicies
+  readonly codec: DocumentCodec
+  readonly licensed: Pick<Licensed, 'require'>
 }
 
 export interface ToolContext {

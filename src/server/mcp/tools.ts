@@ -7,6 +7,7 @@ import { describeColumns } from './tools/describe-columns.ts'
 import { explainContract } from './tools/explain-contract.ts'
 import { findDatasets } from './tools/find-datasets.ts'
 import { lineage, lineagePath } from './tools/lineage.ts'
+import { proposeContractChange } from './tools/propose-contract-change.ts'
 import { query } from './tools/query.ts'
 import { whyDenied } from './tools/why-denied.ts'
 
@@ -19,6 +20,7 @@ export const tools: readonly Tool[] = [
   lineage,
   lineagePath,
   whyDenied,
+  proposeContractChange,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

@@ -40,6 +40,17 @@ export async function recordMove(tx: Tx, tenant: TenantId, version: Named, made:
   )
 }
 
+/** How many drafts with a reason the principal added in the last 24 hours. The caller holds the lock of contracts. */
+export async function countProposals(tx: Tx, tenant: TenantId, sub: string): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from svc.contract_move
+     where tenant_id = $1 and move = 'import' and reason is not null and actor_sub = $2
+       and at > clock_timestamp() - interval '24 hours'`,
+    [tenant, storableText(sub)],
+  )
+  return row?.count ?? 0
+}
+
 export interface StoredSignOff {
   readonly level: 'first' | 'second'
   /** Hex, of the document that was signed. */
