@@ -117,6 +117,10 @@ export const variables = {
     about:
       'Comma-separated CIDR ranges or host names where upstream catalogs may have private addresses. Unset: nowhere.',
   },
+  SVC_MCP_CLIENTS: {
+    about:
+      'OAuth clients of `/mcp` without a metadata document, comma-separated: an id, a space and a redirect URI each; a client with several comes several times.',
+  },
   SVC_DEMO: {
     default: '0',
     about:

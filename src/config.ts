@@ -5,6 +5,7 @@
  */
 
 import { join } from 'node:path'
+import { parseClient } from './auth/authorization/redirect-uri.ts'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
 import {
@@ -75,6 +76,8 @@ export interface Config {
   readonly jwt: { readonly jwksUrl: string; readonly issuer: string; readonly audience: string } | undefined
   /** Host names in lower case. */
   readonly upstreamAllow: { readonly cidrs: readonly Cidr[]; readonly hosts: readonly string[] }
+  /** Clients of the authorization server: an id and one address each. */
+  readonly mcpClients: readonly { readonly id: string; readonly redirectUri: string }[]
   readonly demo: boolean
   readonly logLevel: LogLevel
   readonly license: LicenseSource | undefined
@@ -310,6 +313,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       cidrs: upstreamAllow.filter((item) => typeof item !== 'string'),
       hosts: upstreamAllow.filter((item) => typeof item === 'string'),
     },
+    mcpClients: list('SVC_MCP_CLIENTS', parseClient, 'a client id, a space and its https:// redirect URI'),
     demo,
     logLevel:
       optional(

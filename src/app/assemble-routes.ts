@@ -5,6 +5,8 @@ import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { admitter } from '../auth/admit.ts'
+import { clientFinder } from '../auth/authorization/clients.ts'
+import { authorizationOperations } from '../auth/authorization/operations.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { loginOperations } from '../auth/login/operations.ts'
 import { webhookOperations } from '../auth/webhooks/operations.ts'
@@ -12,6 +14,7 @@ import { Fault } from '../base/fault.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
+import { isLoopback } from '../config-values.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
 import { gitOperations } from '../contract/git/operations.ts'
@@ -95,11 +98,13 @@ export function assembleRoutes(parts: RouteParts): Routes {
     findCreator: (session: Session) => findSessionCreator(store, session),
   }
   const admit = admitter(admitParts)
+  const provider = identityProvider(config)
   const serveMcp = mcpServer({
     parts: { store, clock, states, queries, checkPolicies, codec, licensed },
-    admit: mcpAdmitter({ ...admitParts, store }),
+    admit: mcpAdmitter({ ...admitParts, store, clock, publicUrl }),
     log,
     publicUrl,
+    signsIn: provider !== undefined,
   })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
@@ -125,12 +130,18 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(adminOperations, { store, licensed, clock, log, metrics }),
     ...bind(ownOperations, { store, clock, log, metrics }),
     ...bind(vendingOperations, { store, clock, addressRules }),
-    ...bind(loginOperations, {
+    ...bind([...loginOperations, ...authorizationOperations], {
       store,
-      provider: identityProvider(config),
+      provider,
       publicUrl,
       internalAdminOrgId,
       clock,
+      findClient: clientFinder({
+        registered: config.mcpClients,
+        addressRules,
+        allowsLoopback: () => isLoopback(publicUrl().hostname),
+        clock,
+      }),
     }),
     ...bind(webhookOperations, {
       store,

@@ -88,6 +88,8 @@ export interface Declaration<
   readonly status?: 200 | 201 | 202 | 204 | 302
   /** Reasons to fail by kind, besides those that follow from `access` and `input`. */
   readonly faults?: Partial<Record<FaultKind, string>>
+  /** The body of a 400, where another specification gives it. Default: an ErrorModel. */
+  readonly badRequest?: TSchema
   readonly examples?: readonly { readonly input: object; readonly output?: object }[]
   /** Content types of a body that no schema describes. */
   readonly media?: { readonly request?: readonly string[]; readonly response?: readonly string[] }

@@ -395,6 +395,7 @@ test('without an identity provider /login says so', async () => {
     provider: undefined,
     publicUrl: () => service.app.url,
     internalAdminOrgId: undefined,
+    findClient: () => Promise.reject(new Error('not reached')),
   })
   for (const path of ['/login', '/callback?state=x&code=y'])
     expect((await serve(new Request(`http://svc.example${path}`))).status).toBe(404)

@@ -15,6 +15,15 @@ const withoutSession = [
   'GET /api/v1/openapi.json',
   'GET /login',
   'GET /callback',
+  // What a client needs before it has a token.
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /oauth/authorize',
+  // Takes a sealed code or refresh token.
+  'POST /oauth/token',
+  // Takes a sealed question, from a page of the service alone.
+  'POST /oauth/consent',
   'POST /webhooks/identity-provider',
   'POST /webhooks/billing',
   'POST /v1/webhooks/alpha',

@@ -38,6 +38,8 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/login', undefined],
   ['/logout', undefined],
   ['/callback', undefined],
+  ['/oauth/', undefined],
+  ['/.well-known/', undefined],
 ]
 
 let service: IdentityService

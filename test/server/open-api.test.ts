@@ -42,6 +42,13 @@ const leftOut = [
 const seenElsewhere = [
   'GET /login',
   'GET /callback',
+  // See test/auth/authorization.
+  'GET /.well-known/oauth-protected-resource',
+  'GET /.well-known/oauth-protected-resource/mcp',
+  'GET /.well-known/oauth-authorization-server',
+  'GET /oauth/authorize',
+  'POST /oauth/consent',
+  'POST /oauth/token',
   'POST /v1/lineage',
   'GET /api/v1/lineage/graph',
   'GET /api/v1/lineage/runs/:producer/:run_id',

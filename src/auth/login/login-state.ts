@@ -5,14 +5,19 @@
 
 import { sameSecret } from '../../base/same-secret.ts'
 import { seal, unseal } from '../../store/database/sealing.ts'
+import type { AuthorizationRequest } from '../authorization/tickets.ts'
 import type { LoginChecks } from './identity-provider.ts'
 
-export interface LoginState extends LoginChecks {
-  /** A path of this service. */
-  readonly returnTo: string
-  /** Milliseconds since the Unix epoch. */
-  readonly expiresAtMs: number
-}
+/** What a login is for: a path of this service to return to, or a client that a person lets act. */
+export type LoginPurpose =
+  | { readonly returnTo: string; readonly authorization?: never }
+  | { readonly authorization: AuthorizationRequest; readonly returnTo?: never }
+
+export type LoginState = LoginChecks &
+  LoginPurpose & {
+    /** Milliseconds since the Unix epoch. */
+    readonly expiresAtMs: number
+  }
 
 const place = ['login']
 

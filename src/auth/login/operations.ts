@@ -1,6 +1,5 @@
 /** Declares /login, /callback and /logout (docs/reference/identity.md 6), which give a browser a session and end it. */
 
-import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
 import { aboutRequest } from '../../http/about-request.ts'
@@ -9,23 +8,16 @@ import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession, endBrowserSession } from '../../store/session/browser-sessions.ts'
 import { useOnce } from '../../store/session/used-once.ts'
-import type { Store } from '../../store/store.ts'
 import { findTenantByOrganization } from '../../store/tenant/tenants.ts'
+import { consentPage } from '../authorization/consent-page.ts'
+import { resourceOf } from '../authorization/metadata.ts'
+import { consentMs } from '../authorization/terms.ts'
+import { type AuthorizationRequest, sealTicket } from '../authorization/tickets.ts'
 import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
-import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
-import { localPath, openLogin, sealLogin } from './login-state.ts'
+import { beginLogin, callbackUrl, configured, type LoginParts, loginCookie, redirect } from './begin-login.ts'
+import type { CompletedLogin } from './identity-provider.ts'
+import { localPath, openLogin } from './login-state.ts'
 
-export interface LoginParts {
-  readonly store: Store
-  /** Absent where no identity provider is configured. */
-  readonly provider: IdentityProvider | undefined
-  /** The service's address as browsers know it. */
-  readonly publicUrl: () => URL
-  readonly internalAdminOrgId: string | undefined
-  readonly clock: Clock
-}
-
-const loginCookie = '__Host-svc_login'
 const afterLogin = '/api/v1/session'
 
 const operation = operationsOf<LoginParts>()
@@ -80,21 +72,9 @@ export const loginOperations = [
   }),
 ]
 
-function configured({ provider }: LoginParts): IdentityProvider {
-  if (provider === undefined)
-    throw new Fault('not_found', 'No identity provider is configured; use a service session.')
-  return provider
-}
-
-const redirectUri = (parts: LoginParts) => new URL('/callback', parts.publicUrl()).href
-
-async function begin(parts: LoginParts, request: Request): Promise<Response> {
-  const { url, checks } = await configured(parts).begin(redirectUri(parts))
+function begin(parts: LoginParts, request: Request): Promise<Response> {
   const returnTo = localPath(new URL(request.url).searchParams.get('return_to'), afterLogin)
-  const state = { ...checks, returnTo, expiresAtMs: parts.clock.now() + limits.loginMs }
-  return redirect(url.href, [
-    setCookie(loginCookie, sealLogin(parts.store.secretsKey, state), limits.loginMs),
-  ])
+  return beginLogin(parts, { returnTo })
 }
 
 async function complete(parts: LoginParts, request: Request): Promise<Response> {
@@ -110,9 +90,10 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     )
   if (!(await store.adminTransaction((tx) => useOnce(tx, 'login', login.state, 2 * limits.loginMs))))
     throw new Fault('bad_request', 'This login is already complete. Start again at /login.')
-  const completed = await provider.complete(new URL(`${redirectUri(parts)}${search}`), login)
+  const completed = await provider.complete(new URL(`${callbackUrl(parts)}${search}`), login)
   const tenant = await findTenantByOrganization(store, completed.organizationId)
-  const replaced = readCookie(request.headers, sessionCookie)
+  // A session for a client is not the browser's own.
+  const replaced = login.authorization === undefined ? readCookie(request.headers, sessionCookie) : undefined
   const secret =
     tenant &&
     (await createBrowserSession(
@@ -124,10 +105,28 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   // An unknown and a suspended tenant get the same message, so that a login does not reveal which tenants exist.
   if (secret === undefined)
     throw new Fault('forbidden', 'Your organization has no active tenant in this service.')
+  if (login.authorization !== undefined)
+    return await askConsent(parts, login.authorization, completed.principal.sub, secret)
   return redirect(login.returnTo, [
     setCookie(sessionCookie, secret, limits.browserSessionMs),
     clearCookie(loginCookie),
   ])
+}
+
+/** Asks the person who has signed in whether the client may act. */
+async function askConsent(
+  parts: LoginParts,
+  request: AuthorizationRequest,
+  person: string,
+  secret: string,
+): Promise<Response> {
+  const client = await parts.findClient(request.clientId)
+  const expiresAtMs = parts.clock.now() + consentMs
+  const resource = resourceOf(parts.publicUrl())
+  const consent = sealTicket(parts.store, 'consent', resource, { ...request, secret, expiresAtMs })
+  const page = consentPage(client, request, person, consent)
+  page.headers.append('set-cookie', clearCookie(loginCookie))
+  return page
 }
 
 /**
@@ -147,10 +146,4 @@ async function logOut({ store }: LoginParts, request: Request): Promise<Response
   if (secret === undefined) throw new Fault('unauthenticated', 'There is no session to end.')
   await endBrowserSession(store, secret)
   return new Response(null, { status: 204, headers: { 'set-cookie': clearCookie(sessionCookie) } })
-}
-
-function redirect(location: string, cookies: readonly string[]): Response {
-  const headers = new Headers({ location })
-  for (const cookie of cookies) headers.append('set-cookie', cookie)
-  return new Response(null, { status: 302, headers })
 }

@@ -1,19 +1,22 @@
 /**
- * Identifies the caller of an MCP request. A service session comes as a bearer or in X-Svc-Session; a cookie is never
- * used, because another site's page could send it. Access tokens of the catalog are for another audience.
+ * Identifies the caller of an MCP request: by an access token of the authorization server, or by a service session as a
+ * bearer or in X-Svc-Session. A cookie is never used, because another site's page could send it. A token for another
+ * resource, and the catalog's access tokens, are for another audience.
  */
 
 import { type AdmitParts, admitter } from '../../auth/admit.ts'
+import { resourceOf } from '../../auth/authorization/metadata.ts'
+import { accessTokenPrefix, openTicket } from '../../auth/authorization/tickets.ts'
 import { bearerToken, claimsToBeOurs } from '../../auth/bearer.ts'
 import type { ReadCredential } from '../../auth/read-credential.ts'
+import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
-import type { Session } from '../../core/session.ts'
 import { isSessionSecret, serviceSecretPrefix } from '../../store/session/session-secret.ts'
-import { findServiceSessionById } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { ReadSession } from '../read-session.ts'
-import { type McpScope, scopesOf } from './scopes.ts'
+import { scopesOf } from './scopes.ts'
 
 export interface McpCaller {
   readonly caller: Caller
@@ -25,17 +28,25 @@ export interface McpCaller {
 /** @throws Fault `unauthenticated`, or `forbidden` without the scope `read` or a license */
 export type AdmitMcp = (request: Request) => Promise<McpCaller>
 
+export interface McpAdmitParts extends AdmitParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly publicUrl: () => URL
+}
+
 /** Makes the check of callers. */
-export function mcpAdmitter(parts: AdmitParts & { readonly store: Store }): AdmitMcp {
-  const { store, findSession, identify } = parts
+export function mcpAdmitter(parts: McpAdmitParts): AdmitMcp {
+  const { findSession, identify } = parts
   const admit = admitter(
     {
       ...parts,
-      // A session secret as a bearer says who the session is, and nothing of a person.
-      identify: (headers, peer, session) => identify(withoutSecret(headers), peer, session),
+      // A credential of ours says who the session is, and nothing more of a person.
+      identify: (headers, peer, session) => identify(withoutOwnBearer(headers), peer, session),
     },
-    async (request, scope) => {
-      const session = await sessionOf(request.headers, findSession)
+    async ({ headers }, scope) => {
+      const session = await findSession(credentialOf(parts, headers).secret)
+      if (session === undefined)
+        throw new Fault('unauthenticated', 'The session is unknown, expired or revoked.')
       if (!session.scopes.includes(scope))
         throw new Fault('forbidden', `The session lacks the scope \`${scope}\`.`)
       return session
@@ -44,49 +55,70 @@ export function mcpAdmitter(parts: AdmitParts & { readonly store: Store }): Admi
   return async (request) => {
     const caller = await admit(request, { scope: 'read', capability: 'mcp' })
     if (caller === undefined) throw new Fault('tenant_context_missing', 'The request has no tenant.')
-    const reader = new ReadSession(readCredentialOf(store, caller))
-    return { caller, reader, scopes: scopesOf(caller.session) }
+    const { secret, granted } = credentialOf(parts, request.headers)
+    const reader = new ReadSession(readCredentialOf(parts, caller, secret))
+    const own = scopesOf(caller.session)
+    return {
+      caller,
+      reader,
+      scopes: granted === undefined ? own : own.filter((one) => granted.includes(one)),
+    }
   }
 }
 
-async function sessionOf(headers: Headers, findSession: AdmitParts['findSession']): Promise<Session> {
-  const given = [headers.get('x-svc-session'), secretOf(headers)].filter((one) => one !== null && one !== '')
-  const [secret, other] = given
-  const token = bearerToken(headers.get('authorization'))
-  const isForOthers = token !== undefined && claimsToBeOurs(token)
-  const isService = typeof secret === 'string' && isSessionSecret(serviceSecretPrefix, secret)
-  if (!isService || isForOthers || (other !== undefined && other !== secret))
-    throw new Fault('unauthenticated', 'Send the secret of one service session: Authorization: Bearer svc_….')
-  const session = await findSession(secret)
-  if (session === undefined) throw new Fault('unauthenticated', 'The session is unknown, expired or revoked.')
-  return session
+interface Credential {
+  /** Of the session. */
+  readonly secret: string
+  /** The scopes of an access token; undefined: all of the session's. */
+  readonly granted?: readonly string[]
 }
 
-/** The service session's secret that is sent as a bearer. */
-function secretOf(headers: Headers): string | null {
+/** @throws Fault `unauthenticated` unless the request has exactly one credential that is for this resource */
+function credentialOf({ store, clock, publicUrl }: McpAdmitParts, headers: Headers): Credential {
   const token = bearerToken(headers.get('authorization'))
-  return token?.startsWith(serviceSecretPrefix) ? token : null
+  const header = headers.get('x-svc-session') ?? ''
+  if (token?.startsWith(accessTokenPrefix) && header === '') {
+    const grant = openTicket(store, 'access', resourceOf(publicUrl()), token, clock.now())
+    if (grant !== undefined) return { secret: grant.secret, granted: grant.scopes }
+  }
+  const secret = header === '' ? (token ?? '') : header
+  const isOther = isOwnBearer(token) && token !== secret
+  if (isSessionSecret(serviceSecretPrefix, secret) && !isOther && !(token && claimsToBeOurs(token)))
+    return { secret }
+  throw new Fault(
+    'unauthenticated',
+    'Send one credential as Authorization: Bearer: a service session (svc_…), or a token of the authorization server.',
+  )
 }
 
-function withoutSecret(headers: Headers): Headers {
-  if (secretOf(headers) === null) return headers
+function isOwnBearer(token: string | undefined): boolean {
+  return token?.startsWith(serviceSecretPrefix) === true || token?.startsWith(accessTokenPrefix) === true
+}
+
+function withoutOwnBearer(headers: Headers): Headers {
+  if (!isOwnBearer(bearerToken(headers.get('authorization')))) return headers
   const others = new Headers(headers)
   others.delete('authorization')
   return others
 }
 
 /** The session as the read path checks it while a statement runs. */
-function readCredentialOf(store: Store, { session, principal, identified }: Caller): ReadCredential {
-  const { tenant, sessionId, expiresAtMs } = session
+function readCredentialOf(
+  { findSession }: McpAdmitParts,
+  { session, principal, identified }: Caller,
+  secret: string,
+): ReadCredential {
+  const { tenant, sessionId, expiresAtMs, kind } = session
   return {
     tenant,
     principal,
     principalSource: principal === session.principal ? 'session' : identified.source,
     expiresAtMs,
-    sessionToCheck: () => sessionId,
+    // The store's load of a statement knows service sessions only.
+    sessionToCheck: () => (kind === 'service' ? sessionId : undefined),
     async stillValid() {
-      const now = await findServiceSessionById(store, sessionId)
-      return now !== undefined && now.tenant === tenant && now.scopes.includes('read')
+      const now = await findSession(secret)
+      return now?.sessionId === sessionId && now.scopes.includes('read')
     },
   }
 }

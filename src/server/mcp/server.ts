@@ -13,14 +13,15 @@ import {
   Server,
 } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
-import { Fault } from '../../base/fault.ts'
+import { resourceMetadataUrl } from '../../auth/authorization/metadata.ts'
+import { Fault, toFault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import type { McpScope } from '../../core/mcp-scope.ts'
 import { errorResponse } from '../../http/fault-response.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { mcpBounds } from './bounds.ts'
 import { type CallParts, CallSlots, callTool } from './call-tool.ts'
 import type { AdmitMcp, McpCaller } from './caller.ts'
-import type { McpScope } from './scopes.ts'
 import type { ToolParts } from './tool.ts'
 import { listedTools, toolNamed } from './tools.ts'
 
@@ -30,6 +31,8 @@ export interface McpOptions {
   readonly log: Logger
   /** The address that clients use. */
   readonly publicUrl: () => URL
+  /** Whether people can sign in, because an identity provider is configured. */
+  readonly signsIn: boolean
 }
 
 const version = '1'
@@ -48,6 +51,7 @@ export function mcpServer({
   admit,
   log,
   publicUrl,
+  signsIn,
 }: McpOptions): (request: Request) => Promise<Response> {
   const calls: CallParts = { parts, slots: new CallSlots(), log }
   const callers = new WeakMap<Request, McpCaller>()
@@ -81,17 +85,28 @@ export function mcpServer({
       onerror: (err) => log.debug({ err }, 'mcp'),
     },
   )
+  // Without an identity provider there is nowhere to get a token.
+  const challenge = (scope: string) =>
+    signsIn ? `resource_metadata="${resourceMetadataUrl(publicUrl())}", scope="${scope}"` : `scope="${scope}"`
+  const challenged = (thrown: unknown): Response => {
+    const fault = toFault(thrown)
+    if (fault.kind !== 'unauthenticated') throw fault
+    const response = errorResponse(fault)
+    response.headers.set('www-authenticate', `Bearer ${challenge('mcp:read')}`)
+    return response
+  }
   return async (request) => {
     const hosts = hostsOf(publicUrl())
     const misplaced = hostHeaderValidationResponse(request, hosts) ?? originValidationResponse(request, hosts)
     if (misplaced !== undefined) return misplaced
-    const caller = await admit(request)
+    const caller = await admit(request).catch((thrown: unknown) => challenged(thrown))
+    if (caller instanceof Response) return caller
     if (request.method !== 'POST') return await handler.fetch(request)
     const { bytes } = await readBodyOf(request, mcpBounds.bodyBytesMax, () => admit(request))
     const body = parseJson(bytes)
     if (!isJsonObject(body)) throw new Fault('bad_request', 'The body must be one JSON-RPC message.')
     const missing = missingScope(body, caller)
-    if (missing !== undefined) return insufficientScope(missing)
+    if (missing !== undefined) return insufficientScope(missing, challenge)
     callers.set(request, caller)
     const parsedBody: unknown = JSON.parse(Buffer.from(bytes).toString())
     // Read whole, so that a request is under way until its answer is there: a shutdown waits for it.
@@ -112,9 +127,10 @@ function missingScope(body: JsonObject, { scopes }: McpCaller): McpScope | undef
   return scope !== undefined && !scopes.includes(scope) ? scope : undefined
 }
 
-function insufficientScope(scope: McpScope): Response {
+function insufficientScope(scope: McpScope, challenge: (scope: string) => string): Response {
   const response = errorResponse(new Fault('forbidden', `This tool needs the scope \`${scope}\`.`))
-  response.headers.set('www-authenticate', `Bearer error="insufficient_scope", scope="mcp:read ${scope}"`)
+  const scopes = [...new Set(['mcp:read', scope])].join(' ')
+  response.headers.set('www-authenticate', `Bearer error="insufficient_scope", ${challenge(scopes)}`)
   return response
 }
 

@@ -8,12 +8,12 @@ import type { Clock } from '../../base/clock.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { CheckPolicies } from '../../contract/change.ts'
 import type { DocumentCodec } from '../../contract/document/document-codec.ts'
+import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { QueryService } from '../../query/query-service.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadSession } from '../read-session.ts'
-import type { McpScope } from './scopes.ts'
 
 export interface ToolParts {
   readonly store: Store

@@ -115,7 +115,7 @@ function parametersOf(operation: Operation): readonly Parameter[] {
 
 /** The refusals that follow from access and input and those that the operation declares, by status. */
 function refusals(operation: Operation): Readonly<Record<number, Content>> {
-  const { access, faults, input } = operation
+  const { access, faults, input, badRequest } = operation
   const takesBody = 'run' in operation && placesOf(operation).body.length > 0
   const reasons: Partial<Record<FaultKind, string>> = {
     ...(input !== undefined && { bad_request: 'A parameter or the body is malformed; see `error.message`.' }),
@@ -128,7 +128,8 @@ function refusals(operation: Operation): Readonly<Record<number, Content>> {
   return Object.fromEntries(
     [...byStatus].map(([status, all]) => {
       const description = all.map(([, reason]) => reason).join(' ')
-      return [status, { description, content: json(errorSchema) }]
+      const schema = status === 400 ? (badRequest ?? errorSchema) : errorSchema
+      return [status, { description, content: json(schema) }]
     }),
   )
 }
