@@ -47,6 +47,9 @@ type Place = { namespace: readonly string[]; table: string; column?: string; tag
 const unknownColumn = { not_found: 'There is no such column.' }
 const inapplicable = { unprocessable: 'It cannot be applied to a table that it would govern.' }
 const nothing = { not_found: 'There is nothing of that name to remove.' }
+const underContract = {
+  conflict: 'It would loosen protection under a contract with a life cycle: propose a version.',
+}
 const exemptRoles = maybe(described(list(text), 'roles that it does not concern'))
 
 const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
@@ -57,7 +60,11 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     method: 'PUT',
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text, expression: nonEmpty, exempt_roles: exemptRoles }),
-    faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
+    faults: {
+      ...(noun === 'column' && unknownColumn),
+      ...inapplicable,
+      ...(noun !== 'tag' && underContract),
+    },
     run: async (context, { id, expression, exempt_roles = [], ...place }) => {
       const filter = { id, expression, exemptRoles: exempt_roles }
       await putRowFilter(await changeOf(context), target(place as Place), filter)
@@ -70,7 +77,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     method: 'DELETE',
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text }),
-    faults: nothing,
+    faults: { ...nothing, ...(noun !== 'tag' && underContract) },
     run: async (context, { id, ...place }) =>
       await orNotFound(deleteRowFilter(await changeOf(context), target(place as Place), id)),
   }),
@@ -90,7 +97,11 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
       expression: maybe(described(text, 'with apply-expression, and with no other')),
       exempt_roles: exemptRoles,
     }),
-    faults: { ...(noun === 'column' && unknownColumn), ...inapplicable },
+    faults: {
+      ...(noun === 'column' && unknownColumn),
+      ...inapplicable,
+      ...(noun !== 'tag' && underContract),
+    },
     run: async (context, { id, action, expression, exempt_roles = [], ...place }) => {
       const mask = { id, action, expression, exemptRoles: exempt_roles }
       await putMask(await changeOf(context), target(place as Place), mask)
@@ -103,7 +114,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     method: 'DELETE',
     path: `${path}/masks/{id}`,
     input: object({ ...address, id: text }),
-    faults: nothing,
+    faults: { ...nothing, ...(noun !== 'tag' && underContract) },
     run: async (context, { id, ...place }) =>
       await orNotFound(deleteMask(await changeOf(context), target(place as Place), id)),
   }),

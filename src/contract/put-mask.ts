@@ -5,6 +5,7 @@ import { isMaskAction } from '../core/mask.ts'
 import { saveMask } from '../store/contract/rows.ts'
 import type { MaskTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, changeContracts, checkFilterOrMask, checkName } from './change.ts'
+import { refuseLoosening } from './refuse-loosening.ts'
 
 export interface NewMask {
   readonly id: string
@@ -16,7 +17,7 @@ export interface NewMask {
 /**
  * Saves a mask of a column or tag, replacing the one with the same id there.
  * @throws Fault `bad_request` when it is malformed, `not_found` for an unknown column, `unprocessable` when it cannot
- * be applied to a column that it would mask
+ * be applied to a column that it would mask, `conflict` for a looser one where a contract with a life cycle governs
  */
 export async function putMask(on: ChangeContext, target: MaskTarget, mask: NewMask): Promise<void> {
   checkFilterOrMask(mask)
@@ -30,5 +31,8 @@ export async function putMask(on: ChangeContext, target: MaskTarget, mask: NewMa
   const { id, action, expression, exemptRoles: exempt_roles } = mask
   const value = { action, expression, exempt_roles }
   const made = { action: 'put-mask', subject: { ...target, id }, value } as const
-  await changeContracts(on, made, (tx) => saveMask(tx, on.tenant, target, { id, ...value }))
+  await changeContracts(on, made, async (tx) => {
+    await refuseLoosening(tx, on.tenant, target, 'mask', id, mask)
+    return await saveMask(tx, on.tenant, target, { id, ...value })
+  })
 }

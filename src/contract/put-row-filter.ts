@@ -3,6 +3,7 @@
 import { saveRowFilter } from '../store/contract/rows.ts'
 import type { FilterTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, changeContracts, checkFilterOrMask, checkName } from './change.ts'
+import { refuseLoosening } from './refuse-loosening.ts'
 
 export interface NewRowFilter {
   readonly id: string
@@ -13,7 +14,7 @@ export interface NewRowFilter {
 /**
  * Saves a row filter of a table, column or tag, replacing the one with the same id there.
  * @throws Fault `bad_request` when it is malformed, `not_found` for an unknown column, `unprocessable` when it cannot
- * be applied to a table that it would filter
+ * be applied to a table that it would filter, `conflict` for a looser one where a contract with a life cycle governs
  */
 export async function putRowFilter(
   on: ChangeContext,
@@ -25,5 +26,8 @@ export async function putRowFilter(
   const { id, expression, exemptRoles: exempt_roles } = filter
   const value = { expression, exempt_roles }
   const made = { action: 'put-row-filter', subject: { ...target, id }, value } as const
-  await changeContracts(on, made, (tx) => saveRowFilter(tx, on.tenant, target, { id, ...value }))
+  await changeContracts(on, made, async (tx) => {
+    await refuseLoosening(tx, on.tenant, target, 'row filter', id, filter)
+    return await saveRowFilter(tx, on.tenant, target, { id, ...value })
+  })
 }

@@ -121,6 +121,26 @@ test('the short ways are closed to a contract with a life cycle', async () => {
   expect(short.map(([status]) => status)).toEqual([409, 409, 409, 409])
 })
 
+test('protection is loosened by a version alone, and made stricter by anybody who may', async () => {
+  const mask = `${table}/columns/email/masks`
+  const filter = `${table}/row-filters/eu`
+  const put = (to: string, body: object) => ask('PUT', to, stella, body)
+  const refused = await ask('DELETE', `${mask}/m`, stella)
+  expect(refused[0]).toBe(409)
+  expect(JSON.stringify(refused[1])).toContain('Propose a version of it that loosens the mask m.')
+  expect((await put(`${mask}/m`, { action: 'show-last-4' }))[0]).toBe(409)
+  expect((await put(`${mask}/m`, { action: 'replace-with-null', exempt_roles: ['boss'] }))[0]).toBe(409)
+  expect((await put(`${mask}/m`, { action: 'replace-with-null' }))[0]).toBe(204)
+  expect((await put(filter, { expression: 'id > 0', exempt_roles: ['boss'] }))[0]).toBe(204)
+  expect((await put(filter, { expression: 'id > 0' }))[0]).toBe(204)
+  expect((await put(filter, { expression: 'true' }))[0]).toBe(409)
+  expect((await ask('DELETE', filter, stella))[0]).toBe(409)
+  expect((await ask('DELETE', `${mask}/none`, stella))[0]).toBe(404)
+  // A document knows nothing of tags.
+  expect((await put('/api/v1/contracts/tags/pii/masks/t', { action: 'replace-with-null' }))[0]).toBe(204)
+  expect((await ask('DELETE', '/api/v1/contracts/tags/pii/masks/t', stella))[0]).toBe(204)
+})
+
 test('a change that breaks nobody is approved by itself, and replaces the version in force', async () => {
   const { at, answer } = await propose(document('1.0.1').replace('name: id,', 'name: id, description: key,'))
   expect(answer).toMatchObject({ state: 'approved', sign_offs: [] })
