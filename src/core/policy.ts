@@ -61,6 +61,8 @@ export interface DerivedPolicy {
   readonly version: string
   /** When the contract began to govern the table, in milliseconds since 1970. */
   readonly sinceMs: number
+  /** Set for a policy that the document holds as CEL: what it denies is no change of a column. */
+  readonly written?: true
   /**
    * Approved versions, newest first. A commit that the version in force refuses is judged by their policies instead.
    * Only the first policy of a table has them.

@@ -482,6 +482,70 @@ describe('columns that the contract does not name', () => {
   })
 })
 
+describe('the policies that a document holds', () => {
+  const cel = (text: string, more = '') =>
+    `, policies: [{id: keep, name: no owner, message: leave it, definitionCel: '${text}'${more}}]`
+  const noOwner = '!("owner" in commit.result.properties)'
+  const owner = setProperties({ owner: 'me' })
+
+  test('judge commits with the version, and propose nothing', async () => {
+    const table = await underContract({ more: cel(noOwner) })
+    const refused = await literal(table, owner)
+    expect([refused.status, await refused.text()]).toEqual([403, 'policy denied: no owner: leave it'])
+    expect(await versionsOf(table)).toHaveLength(1)
+    expect((await literal(table, setProperties({ a: '1' }))).status).toBe(200)
+  })
+
+  test('have a mode of their own, or that of the contract', async () => {
+    const warned = await literal(await underContract({ more: cel(noOwner, ', mode: warn') }), owner)
+    expect([warned.status, warned.headers.get('x-svc-policy-warning')]).toEqual([200, 'no%20owner'])
+    const enforced = await underContract({ mode: '', more: cel(noOwner, ', mode: enforce') })
+    expect((await literal(enforced, owner)).status).toBe(403)
+    const young = await underContract({ mode: '', more: cel(noOwner) })
+    expect((await literal(young, owner)).status).toBe(200)
+    nowMs += shadowMs
+    expect((await literal(young, owner)).status).toBe(403)
+  })
+
+  test('are refused with line and column where they do not compile, or would never do what they say', async () => {
+    const table = await newTable()
+    const said = await ask('PUT', `${documents}/${table}`, documentOf(table, { more: cel('commit.no') }))
+    const { problems } = said[1].error as unknown as { problems: Json[] }
+    expect([said[0], problems[0]]).toMatchObject([
+      422,
+      { line: 10, column: 164, message: expect.stringContaining("commit has no key 'no'") },
+    ])
+    expect((await ask('PUT', `${documents}/${table}`, documentOf(table, { more: cel('not x') })))[0]).toBe(
+      422,
+    )
+    const named = cel('true').replace('name: no owner', 'name: territory')
+    expect((await ask('PUT', `${documents}/${table}`, documentOf(table, { more: named })))[0]).toBe(422)
+  })
+
+  test('are reported as enforced', async () => {
+    const table = await newTable()
+    const [, { fields }] = await ask(
+      'PUT',
+      `${documents}/${table}`,
+      documentOf(table, { more: cel(noOwner) }),
+    )
+    expect(fields).toContainEqual({
+      ...{ path: 'schema[0].customProperties.covenant.policies', outcome: 'enforced', count: 1 },
+    } as never)
+  })
+
+  test('are removed by a version that somebody else has signed', async () => {
+    const table = await underContract({ more: cel(noOwner) })
+    const at = await approve(table, documentOf(table, { version: '1.1.0' }))
+    expect(await ask('GET', at)).toMatchObject([
+      200,
+      { sign_offs: [{ by: 'stella' }], verdict: { loosens_access: true } },
+    ])
+    expect((await literal(table, owner)).status).toBe(200)
+    expect(await ask('GET', at)).toMatchObject([200, { state: 'active' }])
+  })
+})
+
 test('derived policies are listed as such, and are not changed by themselves', async () => {
   const table = await underContract({ mode: '' })
   const [, { items }] = await ask('GET', '/api/v1/policies?limit=1000')

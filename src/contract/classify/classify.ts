@@ -18,7 +18,12 @@ import {
   undecided,
 } from './finding.ts'
 import { type FieldIds, propertyFindings, qualityFindings, relationshipFindings } from './properties.ts'
-import { additionalColumnsFindings, commitModeFindings, protectionFindings } from './protections.ts'
+import {
+  additionalColumnsFindings,
+  commitModeFindings,
+  policyFindings,
+  protectionFindings,
+} from './protections.ts'
 import { slaChange } from './thresholds.ts'
 
 /** Field ids of each table's columns, by tableKey. */
@@ -100,6 +105,7 @@ function schemaFindings(old: ModelSchema, now: ModelSchema): readonly Finding[] 
     ...protectionFindings(at, 'row filter', old.rowFilters, now.rowFilters),
     ...commitModeFindings(at, old.mode, now.mode),
     ...additionalColumnsFindings(at, old, now),
+    ...policyFindings(at, old.policies, now.policies),
     ...(Bun.deepEquals(old.pin, now.pin)
       ? []
       : [finding(at, 'pin-changed', { ...harmless, consumer: 'warning' }, 'Readers see another snapshot')]),
@@ -136,7 +142,10 @@ function slaFindings(before: ContractModel | undefined, after: ContractModel): r
 
 function termFindings(before: ContractModel | undefined, after: ContractModel): readonly Finding[] {
   if (before === undefined) return []
-  const modes = commitModeFindings('', before.mode, after.mode)
+  const modes = [
+    ...commitModeFindings('', before.mode, after.mode),
+    ...policyFindings('', before.policies, after.policies),
+  ]
   if (before.compatibility === after.compatibility) return modes
   return [
     ...modes,

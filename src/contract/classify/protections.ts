@@ -1,7 +1,13 @@
 /** Compares row filters and masks. What cannot be shown to be stricter counts as looser. */
 
 import { maskActions } from '../../core/mask.ts'
-import type { CommitMode, ModelMask, ModelRowFilter, ModelSchema } from '../../wire/odcs/model.ts'
+import type {
+  CommitMode,
+  ModelMask,
+  ModelPolicy,
+  ModelRowFilter,
+  ModelSchema,
+} from '../../wire/odcs/model.ts'
 import { type Finding, protection } from './finding.ts'
 
 /** The findings about what happens to commits that break the contract. */
@@ -28,6 +34,27 @@ export function additionalColumnsFindings(
   const order = ['allow', 'warn', 'deny']
   const message = `Columns that the contract does not name: ${is} instead of ${was}`
   return [commitFinding(at, 'additional-columns', order.indexOf(is) < order.indexOf(was), message)]
+}
+
+/** The findings about CEL policies of commits. Another text may deny less. */
+export function policyFindings(
+  at: string,
+  before: readonly ModelPolicy[] = [],
+  after: readonly ModelPolicy[] = [],
+): readonly Finding[] {
+  const said = ({ name: _, message: __, ...rest }: ModelPolicy) => rest
+  return [
+    ...before.flatMap((old) => {
+      const now = after.find(({ id }) => id === old.id)
+      if (now === undefined) return [commitFinding(at, 'policy', true, `The policy ${old.id} is removed`)]
+      if (Bun.deepEquals(said(now), said(old))) return []
+      const message = `The policy ${old.id} is another one`
+      return [commitFinding(at, 'policy', true, message), commitFinding(at, 'policy', false, message)]
+    }),
+    ...after
+      .filter(({ id }) => !before.some((old) => old.id === id))
+      .map(({ id }) => commitFinding(at, 'policy', false, `The policy ${id} is added`)),
+  ]
 }
 
 /** From the loosest on; without a mode, commits are refused after some days. */

@@ -19,6 +19,8 @@ export interface DerivedRule {
   /** What the writer reads of a denial, after the contract's name and version. */
   readonly message: string
   readonly definitionCel: string
+  /** Set for a policy that the document itself holds: its name, and whether it says its mode, which then stands. */
+  readonly written?: { readonly name: string; readonly hasMode: boolean }
 }
 
 /** A policy's text is kept below this, with room to the limit of texts. */

@@ -23,8 +23,9 @@ import {
   replaceDerivedPolicies,
   type TablePolicy,
 } from '../../store/policy/derived-policies.ts'
-import type { CommitMode, ContractModel } from '../../wire/odcs/model.ts'
+import type { CommitMode, ContractModel, ModelSchema } from '../../wire/odcs/model.ts'
 import { type DerivedRule, deriveRules } from './derive-policies.ts'
+import { documentRules } from './document-policies.ts'
 
 /** How long a contract without a mode only records what it would refuse, for each table that it begins to govern. */
 export const shadowMs = 7 * 24 * 3_600_000
@@ -62,7 +63,7 @@ export async function syncCommitPolicies(
 /** @throws Fault `unprocessable` for a version whose policies do not compile */
 export function assertCompiles(model: ContractModel): void {
   for (const schema of governing(model))
-    for (const { clause, definitionCel } of deriveRules(schema)) {
+    for (const { clause, definitionCel } of rulesOf(model, schema)) {
       const [problem] = checkPolicy(definitionCel)
       if (problem !== undefined)
         throw new Fault(
@@ -77,6 +78,15 @@ function mayCover({ model, baseNumber }: ContractVersion, force: ContractVersion
   return baseNumber === force.number && governing(model).every(({ pin }) => pin === undefined)
 }
 
+/** All rules of an object; see {@link deriveRules}. */
+function rulesOf(
+  model: ContractModel,
+  schema: GoverningSchema,
+  before?: ModelSchema,
+): readonly DerivedRule[] {
+  return [...deriveRules(schema, before), ...documentRules(model, schema)]
+}
+
 function policiesOf(
   version: ContractVersion,
   schema: GoverningSchema,
@@ -84,19 +94,17 @@ function policiesOf(
 ): readonly TablePolicy[] {
   const { contract, number, model } = version
   const mode = schema.mode ?? model.mode
-  const policies = deriveRules(schema).map((rule) => policyOf(version, schema, rule))
-  return policies
-    .toSorted((a, b) => (a.id < b.id ? -1 : 1))
-    .map((policy, index) => ({
+  return rulesOf(model, schema)
+    .map((rule) => ({ rule, policy: policyOf(version, schema, rule) }))
+    .toSorted((a, b) => (a.policy.id < b.policy.id ? -1 : 1))
+    .map(({ rule: { written }, policy }, index) => ({
       table: { namespace: [...schema.table.namespace], name: schema.table.name },
       policy: {
         ...policy,
-        ...inMode(policy.mode, mode, sinceMs),
+        ...(written?.hasMode ? {} : inMode(policy.mode, mode, sinceMs)),
         derived: {
-          contract,
-          number,
-          version: version.version,
-          sinceMs,
+          ...{ contract, number, version: version.version, sinceMs },
+          ...(written !== undefined && { written: true as const }),
           covering: index === 0 ? covering : [],
         },
       },
@@ -118,10 +126,10 @@ function inMode(
 function policyOf(
   { contract, number, version }: ContractVersion,
   { table }: GoverningSchema,
-  { clause, kind, mode, message, definitionCel }: DerivedRule,
+  { clause, kind, mode, message, definitionCel, written }: DerivedRule,
 ): Policy {
   const id = derivedPolicyPrefix + nodeId(`${contract}:${number}:${tableName(table)}:${clause}`)
-  return { id, kind, mode, name: `contract ${contract} ${version}`, message, definitionCel }
+  return { id, kind, mode, name: written?.name ?? `contract ${contract} ${version}`, message, definitionCel }
 }
 
 /** The policies of an approved version, as a commit must fulfil them that puts it in force. */
@@ -134,7 +142,9 @@ function coveringOf(
     governing(model).find((one) => tableKey(one.table) === tableKey(table))
   const schema = of(version)
   const policies =
-    schema === undefined ? [] : deriveRules(schema, of(force)).map((rule) => policyOf(version, schema, rule))
+    schema === undefined
+      ? []
+      : rulesOf(version.model, schema, of(force)).map((rule) => policyOf(version, schema, rule))
   const { number, breakGlassUntil } = version
   return {
     ...{ number, version: version.version, policies },

@@ -1,6 +1,7 @@
 /** The worker thread: performs one task on a contract document at a time. It has no access to the store. */
 
 import { parentPort } from 'node:worker_threads'
+import { checkPolicyToSave } from '../../policy/check.ts'
 import {
   type DocumentOutcome,
   type DocumentTask,
@@ -18,6 +19,6 @@ export interface DocumentResult {
 }
 
 parentPort?.on('message', ({ taskId, task }: DocumentRequest) => {
-  const result: DocumentResult = { taskId, outcome: performDocumentTask(task) }
+  const result: DocumentResult = { taskId, outcome: performDocumentTask(task, checkPolicyToSave) }
   parentPort?.postMessage(result)
 })

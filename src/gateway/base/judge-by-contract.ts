@@ -42,7 +42,8 @@ export async function judgeByContract(
     // What is denied by others, or cannot be judged, is so whatever the contract says.
     if (!isVersions && verdict.kind === 'deny') return { policies: instead, verdict: judged }
   }
-  return { policies, verdict, ...(verdict.kind === 'deny' && { deniedBy: broken }) }
+  const proposes = verdict.kind === 'deny' && broken.written !== true
+  return { policies, verdict, ...(proposes && { deniedBy: broken }) }
 }
 
 /** The contract that does not hold after the commit, in whatever mode; undefined where none is broken. */
@@ -51,7 +52,7 @@ function brokenBy(policies: readonly Policy[], verdict: Verdict): DerivedPolicy 
   if (verdict.kind === 'unavailable') return undefined
   if (verdict.kind === 'deny') return derived(verdict.policyId)
   const failed = verdict.outcomes.filter(({ value }) => value === false)
-  return failed.map(({ policyId }) => derived(policyId)).find((one) => one !== undefined)
+  return failed.map(({ policyId }) => derived(policyId)).find((one) => one !== undefined && !one.written)
 }
 
 function coveringVersions(policies: readonly Policy[], atMs: number): readonly CoveringVersion[] {

@@ -61,7 +61,7 @@ export async function judgeRecovered(
 ): Promise<{ readonly policies: readonly Policy[]; readonly covers?: VersionNumber }> {
   // What other policies see of the commit is not rebuilt here.
   const ofColumns = (all: readonly Policy[]) => all.filter(({ kind }) => kind === 'schema')
-  const derived = ofColumns(policies.filter((policy) => policy.derived !== undefined))
+  const derived = ofColumns(policies.filter(({ derived }) => derived !== undefined && !derived.written))
   if (derived.length === 0) return { policies }
   const now = tableView(table, metadata)
   const { sub, roles } = principal

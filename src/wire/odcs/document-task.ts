@@ -7,7 +7,7 @@ import { type ReportedField, reportFields } from './field-report.ts'
 import type { ContractModel } from './model.ts'
 import { type DocumentProblem, DocumentRefusal } from './problem.ts'
 import { type DocumentFormat, readDocument } from './read-document.ts'
-import { readModel } from './read-model.ts'
+import { type CheckPolicyText, readModel } from './read-model.ts'
 import { standardProblems } from './validate-document.ts'
 
 export type DocumentTask = { readonly bytes: Uint8Array; readonly format: DocumentFormat } & (
@@ -29,14 +29,14 @@ export type DocumentOutcome =
   | { readonly kind: 'converted'; readonly bytes: Uint8Array }
   | { readonly kind: 'refused'; readonly problems: readonly DocumentProblem[] }
 
-/** Performs a task; a refusal is an outcome. */
-export function performDocumentTask(task: DocumentTask): DocumentOutcome {
+/** Performs a task; a refusal is an outcome. @param checkPolicy as for `readModel` */
+export function performDocumentTask(task: DocumentTask, checkPolicy?: CheckPolicyText): DocumentOutcome {
   const { bytes, format } = task
   try {
     if (task.kind === 'convert')
       return { kind: 'converted', bytes: convertDocument(bytes, format, task.conversion) }
     const wanted = task.kind === 'read' ? bytes : editedBytes(task)
-    return { kind: 'read', read: readWhole(wanted, format) }
+    return { kind: 'read', read: readWhole(wanted, format, checkPolicy) }
   } catch (thrown) {
     if (!(thrown instanceof DocumentRefusal)) throw thrown
     return { kind: 'refused', problems: thrown.problems }
@@ -48,10 +48,14 @@ function editedBytes(task: Extract<DocumentTask, { kind: 'edit' | 'amend' }>): U
   return editDocument(document, task.kind === 'edit' ? task.edits : amendmentEdits(document, task.amendments))
 }
 
-function readWhole(bytes: Uint8Array, format: DocumentFormat): ReadDocument {
+function readWhole(
+  bytes: Uint8Array,
+  format: DocumentFormat,
+  checkPolicy: CheckPolicyText | undefined,
+): ReadDocument {
   const document = readDocument(bytes, format)
   const problems = standardProblems(document)
   if (problems.length > 0) throw new DocumentRefusal(problems)
-  const model = readModel(document)
+  const model = readModel(document, checkPolicy)
   return { bytes, model, fields: reportFields(document, model) }
 }

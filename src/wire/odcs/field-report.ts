@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import type { ContractModel } from './model.ts'
+import type { CommitMode, ContractModel, ModelPolicy } from './model.ts'
 import type { ContractDocument } from './read-document.ts'
 
 export const fieldOutcomes = ['enforced', 'stored', 'ignored'] as const
@@ -89,15 +89,31 @@ function addCustom(value: JsonValue, at: string, add: (path: string) => void): v
 
 function outcomeOf(path: string, model: ContractModel): FieldOutcome {
   const index = schemaPath.exec(path)?.[1]
-  if (index === undefined) return stored.has(path) ? 'stored' : 'ignored'
+  if (index === undefined) {
+    if (path === 'customProperties.covenant.policies')
+      return policiesOutcome(model.policies, model.mode, model.schemas)
+    return stored.has(path) ? 'stored' : 'ignored'
+  }
   // Fields of nested properties are those of properties, but masks and filters are refused there.
   const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
   const schema = model.schemas[Number(index)]
   const isTable = schema?.table !== undefined
   const refuses = isTable && (schema.mode ?? model.mode ?? 'enforce') === 'enforce'
+  if (rest === `${ours}.policies`)
+    return policiesOutcome(schema?.policies, schema?.mode ?? model.mode, schema ? [schema] : [])
   if (isTable && enforcedOfTable.has(rest)) return 'enforced'
   if (refuses && enforcedOfCommits.has(rest)) return 'enforced'
   if (rest === `${ours}.additionalColumns`)
     return refuses && schema.additionalColumns === 'deny' ? 'enforced' : 'stored'
   return storedOfSchema.has(rest) ? 'stored' : 'ignored'
+}
+
+/** Policies are enforced where one of them may refuse a commit on a table. */
+function policiesOutcome(
+  policies: readonly ModelPolicy[] = [],
+  ofContract: CommitMode | undefined,
+  schemas: ContractModel['schemas'],
+): FieldOutcome {
+  const refuses = policies.some(({ mode }) => (mode ?? ofContract ?? 'enforce') === 'enforce')
+  return refuses && schemas.some(({ table }) => table !== undefined) ? 'enforced' : 'stored'
 }

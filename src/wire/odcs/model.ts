@@ -3,6 +3,7 @@
  * is stored beside the document and sent between threads. The document says the rest.
  */
 
+import type { PolicyKind } from '../../core/policy.ts'
 import type { ApiVersion } from './api-versions.ts'
 
 export const compatibilities = ['backward', 'full', 'none'] as const
@@ -12,6 +13,17 @@ export type Compatibility = (typeof compatibilities)[number]
 export const commitModes = ['enforce', 'warn', 'shadow'] as const
 /** What happens to a commit that breaks the contract: refused, answered with a warning, recorded. */
 export type CommitMode = (typeof commitModes)[number]
+
+/** A CEL policy of commits. */
+export interface ModelPolicy {
+  readonly id: string
+  readonly kind: PolicyKind
+  /** Absent: as the contract's. */
+  readonly mode?: CommitMode
+  readonly name?: string
+  readonly message?: string
+  readonly definitionCel: string
+}
 
 export interface ModelTable {
   readonly namespace: readonly string[]
@@ -87,6 +99,7 @@ export interface ModelSchema {
   readonly mode?: CommitMode
   /** What happens to columns that the object does not name; allowed where it is absent. */
   readonly additionalColumns?: 'allow' | 'warn' | 'deny'
+  readonly policies?: readonly ModelPolicy[]
 }
 
 export interface ModelSla {
@@ -113,6 +126,8 @@ export interface ContractModel {
   readonly secondApproval: boolean
   /** Absent: recorded for some days after the contract began to govern a table, refused from then on. */
   readonly mode?: CommitMode
+  /** They judge the commits on every table of the contract. */
+  readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]
   readonly sla: readonly ModelSla[]
 }

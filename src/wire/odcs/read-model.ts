@@ -1,5 +1,7 @@
 /** Reads the model of a contract document that the standard's schema accepts. */
 
+import { policyKinds } from '../../core/policy.ts'
+import { territoryPolicy } from '../../core/territory-owner.ts'
 import { apiVersions, isApiVersion, isWritten } from './api-versions.ts'
 import {
   type Compatibility,
@@ -7,6 +9,7 @@ import {
   commitModes,
   type ModelConsumer,
   type ModelMask,
+  type ModelPolicy,
   type ModelProperty,
   type ModelQuality,
   type ModelRelationship,
@@ -37,17 +40,26 @@ function choice<K extends string, V extends string>(from: Plain, name: K, values
   return (value === undefined ? {} : { [name]: value }) as { readonly [P in K]?: V }
 }
 
+/** Finds what is wrong with the text of a CEL policy, by offsets. */
+export type CheckPolicyText = (
+  text: string,
+) => readonly { readonly message: string; readonly offset: number }[]
+
 /**
  * Reads the model.
+ * @param checkPolicy without it the texts of policies are not checked
  * @throws DocumentRefusal where what the document says to Covenant is malformed
  */
-export function readModel(document: ContractDocument): ContractModel {
+export function readModel(
+  document: ContractDocument,
+  checkPolicy: CheckPolicyText = () => [],
+): ContractModel {
   const plain = plainValue(document.value) as Plain
   const apiVersion = isApiVersion(plain.apiVersion) ? plain.apiVersion : apiVersions[0]
   const base = { apiVersion, version: String(plain.version), compatibility: 'backward' as Compatibility }
   if (!isWritten(apiVersion))
     return { ...base, id: String(plain.uuid), secondApproval: false, schemas: [], sla: [] }
-  const reader = new ModelReader(document)
+  const reader = new ModelReader(document, checkPolicy)
   const ours = reader.covenant(plain, [], 'contract')
   const consumers = objects(ours.consumers).map(consumerOf)
   const model: ContractModel = {
@@ -59,6 +71,7 @@ export function readModel(document: ContractDocument): ContractModel {
       (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
     ),
     ...choice(ours, 'mode', commitModes),
+    ...reader.policies(ours, []),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
   }
@@ -69,8 +82,12 @@ export function readModel(document: ContractDocument): ContractModel {
 
 class ModelReader {
   readonly problems: DocumentProblem[] = []
+  readonly #found = new Map<string, readonly string[]>()
 
-  constructor(private readonly document: ContractDocument) {}
+  constructor(
+    private readonly document: ContractDocument,
+    private readonly checkPolicy: CheckPolicyText,
+  ) {}
 
   /** The value of the custom property `covenant`; empty where there is none. */
   covenant(holder: Plain, steps: readonly string[], level: CovenantLevel): Plain {
@@ -87,6 +104,7 @@ class ModelReader {
       return {}
     }
     const at = [...first.at, 'value']
+    this.#found.set(steps.join('/'), at)
     const problems = covenantProblems(this.document, at, level, first.value)
     this.problems.push(...problems)
     return problems.length === 0 && isObject(first.value) ? first.value : {}
@@ -109,6 +127,7 @@ class ModelReader {
       rowFilters: rowFiltersOf(ours.rowFilters),
       ...choice(ours, 'mode', commitModes),
       ...choice(ours, 'additionalColumns', ['allow', 'warn', 'deny'] as const),
+      ...this.policies(ours, steps),
     }
     const protects =
       schema.rowFilters.length > 0 ||
@@ -120,6 +139,29 @@ class ModelReader {
         'Row filters, masks and a pin need `table`, which names the table that they protect',
       )
     return schema
+  }
+
+  /** The CEL policies of a level, each checked as one that a person saves. */
+  policies(ours: Plain, steps: readonly string[]): { readonly policies?: readonly ModelPolicy[] } {
+    const policies = objects(ours.policies).map(policyOf)
+    const seen = new Set<string>()
+    for (const [index, { id, name = id, definitionCel }] of policies.entries()) {
+      const at = [...this.#covenantSteps(steps), 'policies', String(index)]
+      if (seen.has(id)) this.#refuse([...at, 'id'], `Two policies have the id ${id}`)
+      seen.add(id)
+      if (name === territoryPolicy) this.#refuse(at, `The policy name ${territoryPolicy} is reserved`)
+      for (const { message, offset } of this.checkPolicy(definitionCel))
+        this.#refuse(
+          [...at, 'definitionCel'],
+          `The policy ${id}, at ${offset}: ${message.replace(/\.$/, '')}`,
+        )
+    }
+    return policies.length === 0 ? {} : { policies }
+  }
+
+  /** Where the value of the custom property `covenant` of a holder is. */
+  #covenantSteps(steps: readonly string[]): readonly string[] {
+    return this.#found.get(steps.join('/')) ?? steps
   }
 
   /** A document must not bind one table twice. */
@@ -235,6 +277,17 @@ function slaOf(plain: Plain): ModelSla {
 
 function consumerOf(plain: Plain): ModelConsumer {
   return { name: textOf(plain.name) ?? '', ...text(plain, 'contact') }
+}
+
+function policyOf(plain: Plain): ModelPolicy {
+  return {
+    id: textOf(plain.id) ?? '',
+    kind: policyKinds.find((kind) => kind === plain.kind) ?? 'schema',
+    ...choice(plain, 'mode', commitModes),
+    ...text(plain, 'name'),
+    ...text(plain, 'message'),
+    definitionCel: textOf(plain.definitionCel) ?? '',
+  }
 }
 
 function maskOf(plain: Plain): ModelMask {
