@@ -225,17 +225,18 @@ export const limits = {
   upstreamCommitMs: 60_000,
   storeStatementMs: 10_000,
   /** The lease of an intent: how long its process owns it. Longer than load and commit together. */
-  intentLeaseMs: 120_000,
+  intentLeaseMs: 100_000,
   /** A commit with an older intent is not forwarded, because its lease could expire meanwhile. */
-  forwardWithinMs: 50_000,
+  forwardWithinMs: 34_000,
   /** For resolving a lost answer, before the client receives a response. */
   lostAnswerWithinMs: 5_000,
   /**
-   * Upstreams that recovery handles concurrently, and milliseconds that one run has for each: less than until the next
-   * run.
+   * Upstreams that recovery handles concurrently, and milliseconds that one run has for each: longer than a load takes.
    */
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
+  /** For how long recovery owns the intents that it claims: where it dies, another run takes them. */
+  recoveryLeaseMs: 60_000,
   /** Milliseconds before a failed audit of an accepted change is repeated: after the first repetition, and at most. */
   auditRetryMs: 100,
   auditRetryMsMax: 2_000,

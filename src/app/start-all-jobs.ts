@@ -35,7 +35,7 @@ export function startAllJobs({ gateway, lineage, detection, byTime }: JobParts):
     [
       {
         name: 'recover-intents',
-        schedule: '* * * * *',
+        schedule: '*/10 * * * * *',
         run: async (signal) => void (await recoverIntents(gateway, signal)),
         gauge: metrics.commitIntents,
       },

@@ -313,11 +313,12 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
     )
 
     const settled = async () => (await countIntents(world.store)).open === 0
+    const endedMs = performance.now()
     await eventually(async () => {
       if (await settled()) return true
       if (!isLong) for (const replica of world.replicas) replica.process().kill('SIGUSR2')
       await Bun.sleep(1_000)
-      if (performance.now() < untilMs + leftMs) return false
+      if (performance.now() < endedMs + leftMs) return false
       return (await settled()) || Promise.reject(new Error(await openIntents(world)))
     })
 
@@ -338,8 +339,8 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
   })
 }
 
-/** Milliseconds after the traffic for which an intent may stay open: its lease, and two runs of recovery. */
-const leftMs = times.leaseMs + 240_000
+/** Milliseconds after the traffic for which an intent may stay open: its lease, and runs of recovery. */
+const leftMs = 120_000
 
 async function openIntents({ store, owner }: World): Promise<string> {
   const { items } = await listIntents(store, owner.tenant, { limit: 20 })

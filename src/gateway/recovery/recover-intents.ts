@@ -65,7 +65,7 @@ async function recover(
 ): Promise<RecoveryReport> {
   const claimed = await claimStaleIntents(parts.store, {
     limit: intentsPerRun,
-    leaseMs: parts.intentTimes.leaseMs,
+    leaseMs: Math.min(parts.intentTimes.leaseMs, limits.recoveryLeaseMs),
     areOrphans,
   })
   const run: Run = {
