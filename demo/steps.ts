@@ -3,6 +3,7 @@
 import { deletePolicy, putPolicy } from '../src/store/policy/policies.ts'
 import type { Expectation } from './check-step.ts'
 import { appendSnapshot, orderFields, removeSnapshots, replaceSchema } from './commits.ts'
+import { putUnderContract, signProposal } from './contract-steps.ts'
 import { examplePolicy } from './example-policies.ts'
 import { commitPath, orders, registerCatalog, type World, type Writer } from './world.ts'
 
@@ -66,6 +67,9 @@ export function demoSteps({ acme }: World, nowMs: number): readonly Step[] {
       manifestList: `${second.folder}/unwritten.avro`,
     })
   const dropId = replaceSchema(orderFields.filter(({ name }) => name !== 'id'))
+  // The other tenant has dropped the column id of its own table by then.
+  const kept = orderFields.filter(({ name }) => name !== 'id' && name !== 'amount')
+  const dropAmount = replaceSchema(kept, 1)
   const byAcme = { tenant: 'acme', path: main } as const
 
   return [
@@ -170,5 +174,37 @@ export function demoSteps({ acme }: World, nowMs: number): readonly Step[] {
       },
       before: ({ store, acme }) => registerCatalog(store, acme, 'archive'),
     },
+    {
+      title: 'It puts its table under a contract, and a writer drops a column of it',
+      because: 'the version in force promises the column; a version without it is proposed for the commit',
+      tenant: 'globex',
+      path: main,
+      writer: notebook,
+      body: dropAmount,
+      expected: refusedByContract,
+      before: putUnderContract,
+    },
+    {
+      title: 'A steward has signed the proposed version, and the writer commits again',
+      because: 'the approved version covers the commit, and is in force from now on',
+      tenant: 'globex',
+      path: main,
+      writer: notebook,
+      body: dropAmount,
+      expected: approved('notebook'),
+      before: signProposal,
+    },
   ]
+}
+
+const contractReason =
+  'contract orders 1.0.0: the column amount is dropped. ' +
+  'Version 2.0.0 (number 2) is proposed: have it signed off, then commit again'
+
+const refusedByContract: Expectation = {
+  status: 403,
+  body: { text: `policy denied: ${contractReason}` },
+  audit: { decision: 'REJECTED', reason: contractReason, committer: 'notebook' },
+  rejected: { policy_denied: 1 },
+  forwarded: 0,
 }

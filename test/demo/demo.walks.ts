@@ -65,6 +65,8 @@ describe('the demo', () => {
       expect.stringMatching(/^409 .*CommitFailedException/),
       expect.stringMatching(/^200 file:/),
       expect.stringMatching(/^404 .*archive/),
+      expect.stringMatching(/^403 policy denied: contract orders 1\.0\.0: the column amount is dropped/),
+      expect.stringMatching(/^200 file:/),
     ])
     const audited = [...stdout.matchAll(/^ +audit +(\w+ \w+)/gm)].map(([, text = '']) => text.split(/ /)[0])
     expect(audited).toEqual([
@@ -77,6 +79,8 @@ describe('the demo', () => {
       'no',
       'APPROVED',
       'no',
+      'REJECTED',
+      'APPROVED',
     ])
     expect(stdout).toContain('commit_rejected_total{reason="policy_engine_unavailable"} +1')
     expect(stdout).toContain('12 steps, all as announced.')
