@@ -33,7 +33,7 @@ test('never has two versions in force, nor a move without its guard, nor anythin
   try {
     const done = await walk([store, replica ?? store], tenant, 300, seed)
     // A walk that never gets anywhere proves nothing.
-    for (const kind of ['add', 'propose', 'sign', 'deploy', 'deprecate', 'withdraw'])
+    for (const kind of ['add', 'propose', 'sign', 'deploy', 'cover', 'deprecate', 'withdraw'])
       expect([kind, (done.get(kind) ?? 0) > 0]).toEqual([kind, true])
   } finally {
     await replica?.close()

@@ -5,13 +5,15 @@
 
 import type { ChangeContext } from '../../../src/contract/change.ts'
 import { addDraft } from '../../../src/contract/lifecycle/add-version.ts'
-import { moveVersion, signVersion } from '../../../src/contract/lifecycle/move-version.ts'
+import { coverVersion, moveVersion, signVersion } from '../../../src/contract/lifecycle/move-version.ts'
 import { type Move, moves } from '../../../src/contract/lifecycle/state-machine.ts'
 import type { Actor } from '../../../src/core/administration.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
+import { lockContracts } from '../../../src/store/contract/changes.ts'
 import { saveLifeCycleSettings } from '../../../src/store/contract/life-cycle.ts'
 import { loadGovernance } from '../../../src/store/governance/governance.ts'
+import { loadWriteGovernance } from '../../../src/store/policy/policies.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { performDocumentTask } from '../../../src/wire/odcs/document-task.ts'
 import { actorOf } from '../../support/actor.ts'
@@ -103,6 +105,7 @@ interface MoveRow {
   readonly roles: readonly string[]
   readonly reason: string | null
   readonly at: Date
+  readonly auto: boolean
 }
 
 /** Walks `steps` pairs of concurrent actions. @returns how many actions succeeded, by name */
@@ -146,6 +149,15 @@ export async function walk(
         return { kind: 'settings', run }
       }
       const target = before.find((one) => one.number === number)
+      if (kind < 0.28) {
+        // As the gateway does with the audit of a commit that the version covers.
+        const cover = () =>
+          store.tenantTransaction(tenant, async (tx) => {
+            await lockContracts(tx)
+            await coverVersion(parts, on, tx, name, crypto.randomUUID())
+          })
+        return { kind: 'cover', run: cover }
+      }
       if (kind < 0.45) {
         const sha256 = random() < 0.8 ? (target?.sha256 ?? '') : '0'.repeat(64)
         return { kind: 'sign', run: () => signVersion(parts, on, name, { sha256 }) }
@@ -195,6 +207,17 @@ async function checkNow(store: Store, tenant: TenantId): Promise<void> {
   const inForce = versions.filter(({ state }) => ['active', 'deprecated'].includes(state))
   if (inForce.length > 1) throw new Error(`two versions are in force: ${JSON.stringify(inForce)}`)
   if (versions.filter(({ state }) => state === 'deploying').length > 1) throw new Error('two are deploying')
+  // The policies of commits are those of the version in force, and only approved versions cover commits.
+  const { policies } = await loadWriteGovernance(store, tenant, table)
+  const derived = policies.flatMap((policy) => policy.derived ?? [])
+  if (
+    derived.some(({ number }) => number !== inForce[0]?.number) ||
+    (derived.length === 0) !== (inForce[0] === undefined)
+  )
+    throw new Error(`the policies are of ${JSON.stringify(derived)}, and ${inForce[0]?.number} is in force`)
+  const approved = versions.filter(({ state }) => state === 'approved').map(({ number }) => number)
+  if (derived.some(({ covering }) => covering.some(({ number }) => !approved.includes(number))))
+    throw new Error(`${JSON.stringify(derived)} cover commits, and ${approved} are approved`)
   const governing = (await loadGovernance(store, tenant, table))?.contract?.version
   if (governing !== inForce[0]?.number)
     throw new Error(`version ${governing} governs, and ${inForce[0]?.number} is in force`)
@@ -210,6 +233,7 @@ const rules: Readonly<Record<string, readonly [from: string, to: string, role?: 
   withdraw: ['draft proposed approved', 'withdrawn'],
   deploy: ['approved', 'deploying', 'steward'],
   activate: ['deploying', 'active', 'steward'],
+  cover: ['approved', 'active'],
   cancel: ['deploying', 'failed', 'steward'],
   deprecate: ['active', 'deprecated', 'steward'],
   retire: ['active deprecated', 'retired', 'steward'],
@@ -220,7 +244,7 @@ async function checkHistory(store: Store, tenant: TenantId): Promise<void> {
   const versions = new Map((await versionsOf(store, tenant)).map((one) => [one.number, one]))
   const made = await store.tenantQuery<MoveRow>(
     tenant,
-    `select number, encode(sha256, 'hex') as sha256, move, from_state, to_state, reason, at, actor_sub as sub,
+    `select number, encode(sha256, 'hex') as sha256, move, from_state, to_state, reason, at, auto, actor_sub as sub,
        actor -> 'roles' as roles from svc.contract_move where tenant_id = $1 order by move_seq`,
     [tenant],
   )
@@ -245,7 +269,9 @@ async function checkHistory(store: Store, tenant: TenantId): Promise<void> {
     const version = versions.get(row.number) ?? fail(row, 'no such version')
     if ((states.get(row.number) ?? null) !== row.from_state) fail(row, 'it was in another state')
     if (!from.split(' ').includes(row.from_state ?? '') || row.to_state !== to) fail(row, 'not a move')
-    if (role !== undefined && !row.roles.includes(role)) fail(row, `without the role ${role}`)
+    // A version is retired by the move of the one that replaces it, in whatever role.
+    const replaced = row.move === 'retire' && row.auto
+    if (role !== undefined && !replaced && !row.roles.includes(role)) fail(row, `without the role ${role}`)
     if (['break_glass', 'reject'].includes(row.move) && row.sub === version.author) fail(row, 'by its author')
     if (['break_glass', 'reject', 'cancel', 'deprecate'].includes(row.move) && !row.reason)
       fail(row, 'no reason')
