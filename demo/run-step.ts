@@ -1,6 +1,7 @@
 /** Sends the commit of one step over HTTP, and collects its response, audit rows, metrics and forwarded requests. */
 
-import { type AuditEntry, listAudit } from '../src/store/commit/audit.ts'
+import type { AuditEntry } from '../src/store/commit/audit.ts'
+import { listDecisions } from '../src/store/commit/decision-list.ts'
 import { commitRejectedReasons } from '../src/telemetry/metrics.ts'
 import type { Observation } from './check-step.ts'
 import type { Step } from './steps.ts'
@@ -47,7 +48,7 @@ export async function runStep(world: World, step: Step): Promise<Observation> {
 async function count(world: World, step: Step): Promise<Counts> {
   const other = step.tenant === 'acme' ? 'globex' : 'acme'
   const rows = async (name: 'acme' | 'globex') =>
-    (await listAudit(world.store, world[name].id, { limit: 1000 })).items
+    (await listDecisions(world.store, world[name].id, { limit: 1000 })).items
   const scrape = await (await fetch(new URL('/metrics', world.app.metricsUrl))).text()
   return {
     own: await rows(step.tenant),

@@ -3,6 +3,7 @@
 import { administrationActions } from '../core/administration.ts'
 import { decisions } from '../core/decision.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import { exportFormats } from '../gateway/oversight/export-formats.ts'
 import type { decisionRecordView } from '../gateway/oversight/views.ts'
 import { type Command, onTenant } from './command.ts'
 import type { Flags } from './flags.ts'
@@ -12,6 +13,21 @@ const entriesMax = 1000
 
 const pageFields = ['items', 'next_page_token']
 const pageUsage = `[--limit ${entriesDefault}] [--after NEXT]`
+
+const decisionUsage = `[--table ns.table] [--decision ${decisions.join('|')}] [--principal SUBJECT] [--policy ID] [--request ID] [--from TIME] [--to TIME]`
+
+/** The members of a request that select decisions. */
+function decisionFilter(flags: Flags) {
+  return {
+    ...filtered(flags.table()),
+    decision: flags.choice('decision', decisions),
+    principal: flags.optional('principal'),
+    policy: flags.optional('policy'),
+    request_id: flags.optional('request'),
+    from: flags.optional('from'),
+    to: flags.optional('to'),
+  }
+}
 
 const recordFields = [
   'commit_id',
@@ -50,16 +66,31 @@ function filtered(table: TableRef | undefined) {
 export const auditCommands: readonly Command[] = [
   {
     words: 'audit list',
-    usage: `--tenant ID [--table ns.table] [--decision ${decisions.join('|')}] ${pageUsage}`,
+    usage: `--tenant ID ${decisionUsage} ${pageUsage}`,
     summary: 'Shows decisions, newest first. If there is a next page, `next_page_token` is its --after.',
     fields: pageFields,
     prepare(flags) {
-      const input = {
-        ...filtered(flags.table()),
-        decision: flags.choice('decision', decisions),
-        ...page(flags),
-      }
+      const input = { ...decisionFilter(flags), ...page(flags) }
       return onTenant(flags, { own: 'list_decisions', admin: 'list_tenant_decisions' }, input)
+    },
+  },
+  {
+    words: 'audit export',
+    usage: `--tenant ID ${decisionUsage} [--format ${exportFormats.join('|')}]`,
+    summary: 'Prints decisions with their explanations as CSV or JSON Lines (default), newest first.',
+    details:
+      'A page at a time is loaded and printed. A failure ends with its exit status, and the text is not whole.',
+    async prepare(flags) {
+      const input = { ...decisionFilter(flags), explain: true, limit: 100 }
+      const format = flags.choice('format', exportFormats) ?? 'jsonl'
+      const { exportHead, exportRecord } = await import('../gateway/oversight/decision-text.ts')
+      return {
+        ...onTenant(flags, { own: 'list_decisions', admin: 'list_tenant_decisions' }, input),
+        printsItems: {
+          head: exportHead(format),
+          item: (one) => exportRecord(format, one as Parameters<typeof exportRecord>[1]),
+        },
+      }
     },
   },
   {

@@ -43,8 +43,7 @@ async function run(
       ? await (await import('./store-client.ts')).openStoreClient(parseConfig(env), openStore)
       : (await import('./http-client.ts')).openHttpClient(service)
   try {
-    const output = await runPrepared(call, client)
-    if (output !== undefined) print(output)
+    await runPrepared(call, client, print)
   } finally {
     await client.close()
   }

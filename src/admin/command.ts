@@ -11,6 +11,8 @@ export interface Wanted {
   readonly input: Input
   /** Prints the items of all pages as one list. */
   readonly everyItem?: true
+  /** Prints the items of each page as text of its own, before the next page is loaded. Each text ends its line. */
+  readonly printsItems?: { readonly head: string; readonly item: (item: unknown) => string }
 }
 
 export interface Command {
@@ -71,10 +73,30 @@ export async function prepareCall(
   return { ...(await command.prepare(flags)), field, ...where }
 }
 
-/** Runs a prepared call. @returns the text for standard output; undefined for nothing */
-export async function runPrepared({ operation, input, everyItem, field }: Call, client: Client) {
-  if (!everyItem) return printable(await client.run(operation, input), field)
-  const items: unknown[] = []
+/** Runs a prepared call. @param print prints a text and ends its line */
+export async function runPrepared(call: Call, client: Client, print: (text: string) => void): Promise<void> {
+  const { operation, input, everyItem, printsItems, field } = call
+  const printLines = (text: string) => {
+    if (text !== '') print(text.slice(0, -1))
+  }
+  if (printsItems !== undefined) {
+    printLines(printsItems.head)
+    for await (const items of pagesOf(client, operation, input))
+      printLines(items.map(printsItems.item).join(''))
+    return
+  }
+  let result: unknown
+  if (everyItem) {
+    const items: unknown[] = []
+    for await (const page of pagesOf(client, operation, input)) items.push(...page)
+    result = items
+  } else result = await client.run(operation, input)
+  const text = printable(result, field)
+  if (text !== undefined) print(text)
+}
+
+/** The items of a listing, page by page. */
+async function* pagesOf(client: Client, operation: string, input: Input): AsyncGenerator<readonly unknown[]> {
   let token: string | undefined
   do {
     const more = token === undefined ? {} : { page_token: token }
@@ -82,10 +104,9 @@ export async function runPrepared({ operation, input, everyItem, field }: Call, 
       readonly items: readonly unknown[]
       readonly next_page_token?: string
     }
-    items.push(...page.items)
+    yield page.items
     token = page.next_page_token
   } while (token !== undefined)
-  return printable(items, undefined)
 }
 
 function readFlags(

@@ -99,6 +99,7 @@ describe('a command over HTTP', () => {
       words(`tag list --tenant ${tenant} --table sales.orders`),
       words(`tag history --tenant ${tenant} --tag pii --table sales.orders --column id`),
       words(`audit list --tenant ${tenant} --table sales.orders --limit 1`),
+      words(`audit export --tenant ${tenant} --table sales.orders --format csv`),
       words(`audit show --tenant ${tenant} --id ${decided[0]?.commitId}`),
       words(`intent list --tenant ${tenant} --table sales.orders`),
       words('intent count'),

@@ -11,7 +11,8 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
-import { type AuditEntry, listAudit } from '../../src/store/commit/audit.ts'
+import type { AuditEntry } from '../../src/store/commit/audit.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
@@ -130,7 +131,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
           },
         },
       ),
-    audit: async (table) => (await listAudit(store, tenant, { table, limit: 1000 })).items,
+    audit: async (table) => (await listDecisions(store, tenant, { table, limit: 1000 })).items,
     async [Symbol.asyncDispose]() {
       await app.stop()
       await store[Symbol.asyncDispose]()

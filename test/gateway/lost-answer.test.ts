@@ -10,8 +10,8 @@ import {
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { limits } from '../../src/limits.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
-import { listAudit } from '../../src/store/commit/audit.ts'
 import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { eventually } from '../support/eventually.ts'
 import { passOn } from '../support/recording-proxy.ts'
 import { addTenant, commit, startTestService, type TestService, type TestTenant } from '../support/service.ts'
@@ -97,7 +97,7 @@ const lead = (nickname: string, endpoint: string) =>
 const ref = (name: string) => ({ namespace: ['sales'], name })
 
 async function approved(table: string) {
-  const { items } = await listAudit(service.store, tenant.tenant, { table: ref(table), limit: 100 })
+  const { items } = await listDecisions(service.store, tenant.tenant, { table: ref(table), limit: 100 })
   return items.filter(({ decision }) => decision === 'APPROVED')
 }
 

@@ -17,7 +17,7 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
-import { findAudit, listAudit } from '../../src/store/commit/audit.ts'
+import { findAudit } from '../../src/store/commit/audit.ts'
 import { beginCommit, type ReturningSession } from '../../src/store/commit/begin-commit.ts'
 import {
   claimStaleIntents,
@@ -28,6 +28,7 @@ import {
   loadIntentBody,
   openIntent,
 } from '../../src/store/commit/commit-intents.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
@@ -1448,17 +1449,17 @@ function audit(): void {
       await recordVerdict(store, home, index === 2 ? rejectedOf(intent) : approvedOf(intent))
     }
     await recordVerdict(store, foreign, approvedOf(intentOf({ table })))
-    const first = await listAudit(store, home, { table, limit: 3 })
-    const rest = await listAudit(store, home, { table, limit: 3, after: first.next ?? '' })
+    const first = await listDecisions(store, home, { table, limit: 3 })
+    const rest = await listDecisions(store, home, { table, limit: 3, after: first.next ?? '' })
     expect([...first.items, ...rest.items].map(({ commitId }) => commitId)).toEqual(ids)
     expect(rest.next).toBeUndefined()
-    const rejected = await listAudit(store, home, { table, decision: 'REJECTED' })
+    const rejected = await listDecisions(store, home, { table, decision: 'REJECTED' })
     expect(rejected.items.map(({ commitId }) => commitId)).toEqual(ids.slice(2, 3))
-    expect((await listAudit(store, home, { limit: 2 })).items.map(({ commitId }) => commitId)).toEqual(
+    expect((await listDecisions(store, home, { limit: 2 })).items.map(({ commitId }) => commitId)).toEqual(
       ids.slice(0, 2),
     )
-    expect((await listAudit(store, foreign, { table })).items).toHaveLength(1)
-    expect(await faultOf(listAudit(store, home, { after: '1; drop' }))).toBe('bad_request')
+    expect((await listDecisions(store, foreign, { table })).items).toHaveLength(1)
+    expect(await faultOf(listDecisions(store, home, { after: '1; drop' }))).toBe('bad_request')
   })
 
   test('one decision comes with all that its replay needs', async () => {

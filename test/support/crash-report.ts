@@ -1,8 +1,8 @@
 /** Reports what a recovered service has recorded, for a comparison with the catalog. */
 
 import type { TenantId } from '../../src/core/tenant.ts'
-import { listAudit } from '../../src/store/commit/audit.ts'
 import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import type { Store } from '../../src/store/store.ts'
 
 export interface CrashReport {
@@ -22,7 +22,7 @@ export async function crashReport(store: Store, tenant: TenantId): Promise<Crash
   const rows = []
   let after: string | undefined
   do {
-    const page = await listAudit(store, tenant, { limit: 1000, ...(after && { after }) })
+    const page = await listDecisions(store, tenant, { limit: 1000, ...(after && { after }) })
     rows.push(...page.items)
     after = page.next
   } while (after !== undefined)

@@ -16,7 +16,8 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import { licenseKeys } from '../../src/license/keys.ts'
 import { limits } from '../../src/limits.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
-import { type AuditRecord, findAudit, listAudit } from '../../src/store/commit/audit.ts'
+import { type AuditRecord, findAudit } from '../../src/store/commit/audit.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -241,7 +242,7 @@ export async function audit(
   service: TestService,
   tenant = service.owner.tenant,
 ): Promise<readonly AuditRecord[]> {
-  const entries = (await listAudit(service.store, tenant, { limit: 1000 })).items
+  const entries = (await listDecisions(service.store, tenant, { limit: 1000 })).items
   const records = await Promise.all(entries.map((entry) => findAudit(service.store, tenant, entry.commitId)))
   return records.filter((record) => record !== undefined)
 }

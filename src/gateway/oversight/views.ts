@@ -1,7 +1,7 @@
 /** Commit policies and decisions in the form of the API, in the names of the specification, and their schemas. */
 
 import type { AppliedPolicy } from '../../core/commit.ts'
-import { decisions, policyErrorCodes } from '../../core/decision.ts'
+import { decisions, type PolicyOutcome, policyErrorCodes } from '../../core/decision.ts'
 import { type DerivedPolicy, type Policy, policyKinds, policyModes } from '../../core/policy.ts'
 import { principalSources } from '../../core/principal.ts'
 import {
@@ -18,6 +18,7 @@ import {
   wholeNumber,
 } from '../../http/schemas.ts'
 import type { AuditEntry, AuditRecord } from '../../store/commit/audit.ts'
+import type { ListedDecision } from '../../store/commit/decision-list.ts'
 
 const appliedMembers = {
   id: text,
@@ -80,38 +81,41 @@ const decisionMembers = {
   request_id: maybe(described(text, '`X-Request-Id` of the response')),
 }
 
-export const decisionSchema = object(decisionMembers)
+const scopeMember = maybe(
+  described(
+    object({ namespace: maybe(list(text)), tag: maybe(text) }),
+    'the namespace or tag through which it governed; absent: the table itself',
+  ),
+)
+const principalSchema = object({ sub: text, email: maybe(text), roles: list(text) })
+const outcomesSchema = list(
+  object({
+    policy_id: text,
+    name: text,
+    mode: oneOf(policyModes),
+    value: maybe(flag),
+    error: maybe(oneOf(policyErrorCodes)),
+    raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
+    explanation: maybe(described(text, 'the failing part of the policy with its values')),
+  }),
+)
+const { definition_cel: _, ...namedMembers } = appliedMembers
+
+/** A decision of a list; the last three members are there where the request asks for explanations. */
+export const listedDecisionSchema = object({
+  ...decisionMembers,
+  principal: maybe(principalSchema),
+  policies: maybe(described(list(object({ ...namedMembers, scope: scopeMember })), 'without their texts')),
+  outcomes: maybe(outcomesSchema),
+})
 
 export const decisionRecordSchema = object({
   ...decisionMembers,
-  principal: object({ sub: text, email: maybe(text), roles: list(text) }),
+  principal: principalSchema,
   credential_id: text,
   body_sha256: described(text, 'hex, of the request'),
-  policies: described(
-    list(
-      object({
-        ...appliedMembers,
-        scope: maybe(
-          described(
-            object({ namespace: maybe(list(text)), tag: maybe(text) }),
-            'the namespace or tag through which it governed; absent: the table itself',
-          ),
-        ),
-      }),
-    ),
-    'as they stood',
-  ),
-  outcomes: list(
-    object({
-      policy_id: text,
-      name: text,
-      mode: oneOf(policyModes),
-      value: maybe(flag),
-      error: maybe(oneOf(policyErrorCodes)),
-      raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
-      explanation: maybe(described(text, 'the failing part of the policy with its values')),
-    }),
-  ),
+  policies: described(list(object({ ...appliedMembers, scope: scopeMember })), 'as they stood'),
+  outcomes: outcomesSchema,
   received_at_ms: described(wholeNumber, 'milliseconds since 1970, `commit.received_at`'),
 })
 
@@ -141,7 +145,24 @@ export function decisionRecordView(record: AuditRecord) {
     credential_id: record.credentialId,
     body_sha256: record.bodySha256,
     policies: record.policies.map(appliedView),
-    outcomes: record.outcomes.map(({ policyId, ...outcome }) => ({ policy_id: policyId, ...outcome })),
+    outcomes: record.outcomes.map(outcomeView),
     received_at_ms: record.receivedAtMs,
   }
+}
+
+/** A decision of a list, with its explanation where it was loaded. */
+export function explainedDecisionView(decision: ListedDecision) {
+  const { explanation } = decision
+  return {
+    ...decisionView(decision),
+    ...(explanation && {
+      principal: explanation.principal,
+      policies: explanation.policies,
+      outcomes: explanation.outcomes.map(outcomeView),
+    }),
+  }
+}
+
+function outcomeView({ policyId, ...outcome }: PolicyOutcome) {
+  return { policy_id: policyId, ...outcome }
 }

@@ -6,7 +6,7 @@ import type { Principal, PrincipalSource } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId } from '../database/names.ts'
-import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { isUuid } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
 export interface AuditEntry {
@@ -39,12 +39,8 @@ export interface AuditRecord extends AuditEntry {
   readonly receivedAtMs: number
 }
 
-export interface AuditFilter extends PageRequest {
-  readonly table?: TableRef
-  readonly decision?: Decision
-}
-
-interface Row {
+/** A row of an entry, with the columns that {@link entryColumns} names. */
+export interface AuditRow {
   readonly audit_seq: string
   readonly commit_id: string
   readonly action: CatalogAction
@@ -61,7 +57,7 @@ interface Row {
   readonly request_id: string | null
 }
 
-interface RecordRow extends Row {
+interface RecordRow extends AuditRow {
   readonly principal: Principal
   readonly credential_id: string
   readonly body_sha256: string
@@ -71,10 +67,11 @@ interface RecordRow extends Row {
   readonly received_at_ms: number
 }
 
-const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
+export const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
   namespace, table_name, base_metadata_location, metadata_location, request_id`
 
-function toEntry(row: Row): AuditEntry {
+/** The entry of a row. */
+export function toEntry(row: AuditRow): AuditEntry {
   return {
     commitId: row.commit_id,
     action: row.action,
@@ -89,35 +86,6 @@ function toEntry(row: Row): AuditEntry {
     metadataLocation: row.metadata_location ?? undefined,
     requestId: row.request_id ?? undefined,
   }
-}
-
-/**
- * The tenant's decisions, newest first.
- * @throws Fault `bad_request` for a bad page token
- */
-export async function listAudit(
-  store: Store,
-  tenant: TenantId,
-  filter: AuditFilter = {},
-): Promise<Page<AuditEntry>> {
-  const limit = pageLimit(filter)
-  const after = afterCount(filter)
-  const rows = await store.tenantQuery<Row>(
-    tenant,
-    `select ${entryColumns} from svc.audit_log
-     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or decision = $3)
-       and ($4::int8 is null or audit_seq < $4)
-     order by audit_seq desc limit $5::int`,
-    [
-      tenant,
-      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
-      filter.decision ?? null,
-      after ?? null,
-      limit + 1,
-    ],
-  )
-  const page = toPage(rows, limit, (row) => row.audit_seq)
-  return { ...page, items: page.items.map(toEntry) }
 }
 
 /** One decision with everything that its replay needs, or undefined. */

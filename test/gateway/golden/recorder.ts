@@ -4,8 +4,8 @@ import { UnsecuredJWT } from 'jose'
 import { createTable } from '../../../demo/commits.ts'
 import { RightOfWay } from '../../../src/base/right-of-way.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
-import { listAudit } from '../../../src/store/commit/audit.ts'
 import { intentsOnTable } from '../../../src/store/commit/commit-intents.ts'
+import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { putPolicy } from '../../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'
@@ -221,7 +221,7 @@ interface Books {
 }
 
 async function booksOf({ store, owner, metrics }: TestService): Promise<Books> {
-  const { items } = await listAudit(store, owner.tenant, { limit: 10 })
+  const { items } = await listDecisions(store, owner.tenant, { limit: 10 })
   const [rejected, durations] = await Promise.all([
     metrics.commitRejected.get(),
     metrics.commitDurationMs.get(),

@@ -14,7 +14,7 @@ import { appendSnapshot, schemaOf } from '../../../demo/commits.ts'
 import { type IcebergWriter, tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import type { Manifest } from '../../../demo/lake/manifests.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
-import { listAudit } from '../../../src/store/commit/audit.ts'
+import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { listRefusals } from '../../../src/store/commit/refusals.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
@@ -220,7 +220,7 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
     expect(response.status).toBe(403)
     expect(message.replace('denied: open.t: ', 'denied: ')).toMatch(denial)
     expect(await metric('commit_rejected_total{reason="policy_denied"}')).toBe(rejected + 1)
-    const [newest] = (await listAudit(lake.store, lake.tenant, { limit: 1 })).items
+    const [newest] = (await listDecisions(lake.store, lake.tenant, { limit: 1 })).items
     expect(newest).toMatchObject({ decision: 'REJECTED' })
     expect(`policy denied: ${newest?.reason}`).toMatch(denial)
     // Whose the file is, is told to stewards, and to them alone.
@@ -258,10 +258,10 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
     const path = fileURLToPath(manifest.path)
     const bytes = await Bun.file(path).bytes()
     await rm(path)
-    const rejected = (await listAudit(lake.store, lake.tenant, { limit: 1 })).items[0]?.commitId
+    const rejected = (await listDecisions(lake.store, lake.tenant, { limit: 1 })).items[0]?.commitId
     const response = await commit(lake.restricted, snapshot)
     expect([response.status, await response.text()]).toEqual([503, 'policy-engine-unavailable'])
-    expect((await listAudit(lake.store, lake.tenant, { limit: 1 })).items[0]?.commitId).toBe(rejected)
+    expect((await listDecisions(lake.store, lake.tenant, { limit: 1 })).items[0]?.commitId).toBe(rejected)
     const [refusal] = (await listRefusals(lake.store, lake.tenant, { limit: 1 })).items
     expect(refusal).toMatchObject({
       reason: 'ErrManifestRead',

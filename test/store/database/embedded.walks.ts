@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { listAudit } from '../../../src/store/commit/audit.ts'
+import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { reconcileTenant } from '../../../src/store/jobs/reconcile.ts'
 import { openStore, type Store } from '../../../src/store/store.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
@@ -115,7 +115,9 @@ describe('embedded store', () => {
         await process_.exited
         if (tenant === undefined) throw new Error('the child made no tenant')
         const store = await openAt(directory)
-        const kept = (await listAudit(store, tenant, { limit: 1000 })).items.map(({ commitId }) => commitId)
+        const kept = (await listDecisions(store, tenant, { limit: 1000 })).items.map(
+          ({ commitId }) => commitId,
+        )
         expect(acknowledged.filter((commitId) => !kept.includes(commitId))).toEqual([])
         expect(await reconcileTenant(store, tenant)).toEqual([])
         await store.close()

@@ -1,0 +1,170 @@
+/** Declares the operations on decisions: lists by filters, single ones, and their export. */
+
+import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { existingTenant } from '../../auth/administration/tenants.ts'
+import { Fault } from '../../base/fault.ts'
+import { decisions } from '../../core/decision.ts'
+import type { RawContext, SessionAccess } from '../../core/operation.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { operationsOf } from '../../http/declare.ts'
+import { pageRequest, pageView } from '../../http/page-view.ts'
+import { readInput } from '../../http/read-input.ts'
+import {
+  described,
+  filteredTable,
+  flag,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  pageInput,
+  pageOf,
+  tableFilter,
+  text,
+  time,
+} from '../../http/schemas.ts'
+import { findAudit } from '../../store/commit/audit.ts'
+import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
+import type { Store } from '../../store/store.ts'
+import { exportDecisions } from './export-decisions.ts'
+import { type ExportFormat, exportFormats } from './export-formats.ts'
+import {
+  decisionRecordSchema,
+  decisionRecordView,
+  explainedDecisionView,
+  listedDecisionSchema,
+} from './views.ts'
+
+interface Parts {
+  readonly store: Store
+}
+
+const pair = tenantOperationsOf<Parts>()
+const operation = operationsOf<Parts>()
+const tag = 'policies'
+const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+
+const filters = {
+  ...tableFilter,
+  decision: maybe(oneOf(decisions)),
+  principal: maybe(described(nonEmpty, 'subject of who made the change')),
+  policy: maybe(described(nonEmpty, 'id of a policy that was in force or evaluated')),
+  request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
+  from: maybe(described(time, 'made at this time or later')),
+  to: maybe(described(time, 'made before this time')),
+}
+const format = maybe(oneOf(exportFormats, { default: 'jsonl' }))
+
+interface FilterInput extends Omit<DecisionFilter, 'table' | 'requestId'> {
+  readonly namespace?: readonly string[] | undefined
+  readonly table?: string | undefined
+  readonly request_id?: string | undefined
+}
+
+function filterOf({ namespace, table, request_id: requestId, ...rest }: FilterInput): DecisionFilter {
+  return { ...rest, requestId, table: filteredTable({ namespace, table }) }
+}
+
+const exported = {
+  tag,
+  summary: 'Streams decisions with their explanations as CSV or JSON Lines, newest first',
+  description:
+    'It holds the decisions on record when it begins. A transfer that breaks off is not whole. In CSV an apostrophe stands before a cell that a spreadsheet would read as a formula.',
+  method: 'GET',
+  media: { response: ['application/x-ndjson', 'text/csv'] },
+  status: 200,
+} as const
+
+interface ExportInput extends FilterInput {
+  readonly format?: ExportFormat
+  readonly tenant?: string
+}
+
+/** @param tenantOf the tenant that the request concerns */
+async function respond(
+  declaration: Parameters<typeof readInput>[0],
+  {
+    parts,
+    request,
+    signal,
+    again,
+  }: Pick<RawContext<Parts, SessionAccess>, 'parts' | 'request' | 'signal' | 'again'>,
+  tenantOf: (input: ExportInput) => Promise<TenantId>,
+): Promise<Response> {
+  const input = (await readInput(declaration, request, again)) as ExportInput
+  const { format: wanted = 'jsonl', tenant: _, ...filter } = input
+  const tenant = await tenantOf(input)
+  return await exportDecisions({
+    store: parts.store,
+    tenant,
+    filter: filterOf(filter),
+    format: wanted,
+    signal,
+    again,
+  })
+}
+
+const ownExport = {
+  ...exported,
+  name: 'export_decisions',
+  path: '/api/v1/decisions/export',
+  access: reading,
+  input: object({ ...filters, format }),
+} as const
+const adminExport = {
+  ...exported,
+  name: 'export_tenant_decisions',
+  path: '/admin/tenants/{tenant}/decisions/export',
+  access: { organization: 'internal admin' },
+  input: object({ ...filters, format, tenant: text }),
+  faults: { not_found: 'There is no such tenant.' },
+} as const
+
+export const decisionOperations = [
+  ...pair({
+    name: 'list_decisions',
+    tag,
+    summary: 'Decisions on commits and other changes, newest first',
+    method: 'GET',
+    path: '/decisions',
+    access: reading,
+    input: {
+      ...filters,
+      explain: maybe(described(flag, 'whether each has its principal, policies and outcomes')),
+      ...pageInput,
+    },
+    output: pageOf(listedDecisionSchema),
+    run: async ({ parts, tenant }, { limit, page_token, explain = false, ...filter }) => {
+      const page = { ...filterOf(filter), ...pageRequest({ limit, page_token }) }
+      return pageView(
+        await listDecisions(parts.store, tenant, page, { isExplained: explain }),
+        explainedDecisionView,
+      )
+    },
+  }),
+  ...pair({
+    name: 'get_decision',
+    tag,
+    summary: 'A decision with its policies at that time, their inputs and outcomes',
+    method: 'GET',
+    path: '/decisions/{id}',
+    access: reading,
+    input: { id: described(text, '`X-Svc-Decision-Id` of the response') },
+    output: decisionRecordSchema,
+    faults: { not_found: 'The tenant has no such decision.' },
+    run: async ({ parts, tenant }, { id }) => {
+      const record = await findAudit(parts.store, tenant, id)
+      if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
+      return decisionRecordView(record)
+    },
+  }),
+  operation({
+    ...ownExport,
+    respond: (context) => respond(ownExport, context, async () => context.caller.tenant),
+  }),
+  operation({
+    ...adminExport,
+    respond: (context) =>
+      respond(adminExport, context, ({ tenant = '' }) => existingTenant(context.parts.store, tenant)),
+  }),
+]

@@ -1,0 +1,71 @@
+/** Streams decisions to a client, a page at a time: the next page is loaded once the client has taken the one before. */
+
+import type { TenantId } from '../../core/tenant.ts'
+import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
+import type { Store } from '../../store/store.ts'
+import { exportHead, exportPage } from './decision-text.ts'
+import { type ExportFormat, exportMedia } from './export-formats.ts'
+
+/** Decisions held in memory at once. */
+const pageCount = 100
+
+export interface DecisionExport {
+  readonly store: Store
+  readonly tenant: TenantId
+  readonly filter: DecisionFilter
+  readonly format: ExportFormat
+  readonly signal: AbortSignal
+  /** Checks access again. Throws once it has ended. */
+  readonly again: () => Promise<unknown>
+}
+
+/**
+ * The response: decisions that were on record when it began, newest first, each once. A failure after the first page
+ * breaks the transfer off, so that what is incomplete does not look complete.
+ * @throws Fault of the first page
+ */
+export async function exportDecisions(wanted: DecisionExport): Promise<Response> {
+  const { format } = wanted
+  const texts = pagesOf(wanted)
+  let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next())
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        const { done, value } = await (next ?? texts.next())
+        next = undefined
+        if (done) controller.close()
+        else controller.enqueue(new TextEncoder().encode(value))
+      },
+      async cancel() {
+        await texts.return(undefined)
+      },
+    },
+    { highWaterMark: 0 },
+  )
+  return new Response(body, {
+    headers: {
+      'content-type': exportMedia[format],
+      'content-disposition': `attachment; filename="decisions.${format}"`,
+      'cache-control': 'no-store',
+    },
+  })
+}
+
+async function* pagesOf({ store, tenant, filter, format, signal, again }: DecisionExport) {
+  let after: string | undefined
+  let head = exportHead(format)
+  do {
+    if (after !== undefined) await again()
+    const page = await listDecisions(
+      store,
+      tenant,
+      { ...filter, limit: pageCount, after },
+      { isExplained: true, signal },
+    )
+    const text = head + exportPage(format, page.items)
+    head = ''
+    after = page.next
+    // An empty chunk would end the transfer early.
+    if (text !== '') yield text
+  } while (after !== undefined)
+}

@@ -1,0 +1,91 @@
+/** Lists decisions of the audit log by filters, with the outcomes of their policies where the caller wants them. */
+
+import type { AppliedPolicy } from '../../core/commit.ts'
+import type { Decision, PolicyOutcome } from '../../core/decision.ts'
+import type { Principal } from '../../core/principal.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableText } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Param } from '../database/session.ts'
+import type { Store } from '../store.ts'
+import { type AuditEntry, type AuditRow, entryColumns, toEntry } from './audit.ts'
+
+export interface DecisionFilter {
+  readonly table?: TableRef | undefined
+  readonly decision?: Decision | undefined
+  /** Subject of who committed. */
+  readonly principal?: string | undefined
+  /** Id of a policy that was evaluated or in force. */
+  readonly policy?: string | undefined
+  readonly requestId?: string | undefined
+  /** Made at this time or later, and before that one. */
+  readonly from?: Date | undefined
+  readonly to?: Date | undefined
+}
+
+/** What explains a decision. The texts of policies are left out, because many decisions share them. */
+export interface Explanation {
+  readonly principal: Principal
+  readonly policies: readonly Omit<AppliedPolicy, 'definitionCel'>[]
+  readonly outcomes: readonly PolicyOutcome[]
+}
+
+export interface ListedDecision extends AuditEntry {
+  /** Undefined where it was not wanted. */
+  readonly explanation: Explanation | undefined
+}
+
+type Row = AuditRow & Partial<Explanation>
+
+const explanationColumns = `, principal, outcomes,
+  (select coalesce(jsonb_agg(p - 'definitionCel' order by place), '[]')
+   from jsonb_array_elements(policies) with ordinality each (p, place)) as policies`
+
+/**
+ * The tenant's decisions, newest first.
+ * @param options.isExplained whether to load what explains them
+ * @throws Fault `bad_request` for a bad page token; the signal's reason
+ */
+export async function listDecisions(
+  store: Store,
+  tenant: TenantId,
+  filter: DecisionFilter & PageRequest = {},
+  { isExplained = false, signal }: { readonly isExplained?: boolean; readonly signal?: AbortSignal } = {},
+): Promise<Page<ListedDecision>> {
+  const limit = pageLimit(filter)
+  const params: Param[] = [tenant, limit + 1]
+  const wanted = (value: Param | undefined, condition: (place: string) => string) =>
+    value === undefined ? '' : ` and ${condition(`$${params.push(value)}`)}`
+  const { table, decision, principal, policy, requestId, from, to } = filter
+  const where = [
+    wanted(afterCount(filter), (place) => `audit_seq < ${place}::int8`),
+    wanted(table && nodeId(tableKey(table)), (place) => `table_id = ${place}`),
+    wanted(decision, (place) => `decision = ${place}`),
+    wanted(principal === undefined ? undefined : storableText(principal), (place) => `committer = ${place}`),
+    wanted(requestId === undefined ? undefined : storableText(requestId), (place) => `request_id = ${place}`),
+    wanted(from?.toISOString(), (place) => `created_at >= ${place}::text::timestamptz`),
+    wanted(to?.toISOString(), (place) => `created_at < ${place}::text::timestamptz`),
+    wanted(
+      policy,
+      (place) =>
+        `(policies @> jsonb_build_array(jsonb_build_object('id', ${place}::text))
+          or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ${place}::text)))`,
+    ),
+  ].join('')
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${entryColumns}${isExplained ? explanationColumns : ''} from svc.audit_log
+     where tenant_id = $1${where} order by audit_seq desc limit $2::int`,
+    params,
+    { readOnly: true, ...(signal && { signal }) },
+  )
+  const page = toPage(rows, limit, (row) => row.audit_seq)
+  return { ...page, items: page.items.map(toListed) }
+}
+
+function toListed(row: Row): ListedDecision {
+  const { principal, policies, outcomes } = row
+  const explanation = principal && policies && outcomes ? { principal, policies, outcomes } : undefined
+  return { ...toEntry(row), explanation }
+}
