@@ -6,6 +6,7 @@ import { isQuarantined } from '../../../src/core/territory-owner.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
 import { loadRead } from '../../../src/store/governance/read-call.ts'
+import { upsertNode } from '../../../src/store/graph/graph.ts'
 import { loadWriteGovernance } from '../../../src/store/policy/policies.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { dueManifestChecks, endManifestCheck } from '../../../src/store/territory/manifest-checks.ts'
@@ -109,6 +110,18 @@ test('whom filters and masks restrict is told where the modes make it matter', a
     ])
   await setModes('enforce', 'audit')
   expect((await foundBy()).restricting).toEqual([])
+  await store.tenantTransaction(ours, async (tx) => {
+    for (const [id, label, roles] of [
+      ['m1', 'ColumnMask', ['auditor']],
+      ['m2', 'ColumnMask', ['auditor']],
+      ['m3', 'ColumnMask', undefined],
+      ['f1', 'RowFilter', ['auditor', 'lead']],
+      ['f2', 'RowFilter', ['auditor']],
+    ] as const)
+      await upsertNode(tx, ours, { label, id, properties: roles ? { exempt_roles: roles } : {} })
+  })
+  expect((await foundBy()).restricting?.toSorted()).toEqual([[], ['auditor'], ['auditor', 'lead']])
+  expect((await foundBy(theirs)).restricting).toBeUndefined()
   await setModes('enforce', 'enforce')
   expect((await foundBy()).restricting).toBeUndefined()
   await setModes('observe', 'audit')
