@@ -41,6 +41,8 @@ export const python = {
     'fsspec==2026.9.0',
     'requests==2.34.2',
     'zstandard==0.25.0',
+    // Writes manifests that PyIceberg itself would not.
+    'fastavro==1.13.1',
   ],
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
   pgwire: [
@@ -122,6 +124,16 @@ export const maven = {
         'b0aa8636d88c24976d552ac9b3075a1315dc1ccd4fa6ed95b365901842664316',
       'iceberg-open-api-1.11.0-tests.jar': '76d2debf256268603964bb8fe8c0a14df117964199b966886ec72476b841692c',
     },
+  },
+  /** What Iceberg's REST catalog fixture needs for a warehouse in S3. */
+  'iceberg-s3': {
+    coordinates: [
+      `org.apache.iceberg:iceberg-aws:${iceberg}`,
+      `org.apache.iceberg:iceberg-aws-bundle:${iceberg}`,
+      'dev.failsafe:failsafe:3.3.2',
+    ],
+    transitive: false,
+    sha256: {},
   },
   pgwire: {
     coordinates: [
@@ -343,6 +355,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:java', 'maven:iceberg-rest', 'python:pyiceberg'],
     quick: false,
     seconds: 300,
+  },
+  'territory-attack': {
+    file: 'territory-attack.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'maven:iceberg-s3', 'python:moto', 'python:pyiceberg'],
+    quick: false,
+    seconds: 600,
   },
   engine: {
     file: 'engine.clients.ts',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 import { java, packageFolder } from './packages.ts'
+import type { Package } from './pins.ts'
 import { startServer } from './processes.ts'
 
 export interface CatalogServer extends AsyncDisposable {
@@ -87,17 +88,40 @@ export async function startNessie(issuer?: string): Promise<NessieServer> {
 }
 
 export interface FixtureServer extends CatalogServer {
-  /** Where its data and metadata files lie. */
+  /** Where its own files lie and, unless they are in an object store, those of its tables. */
   readonly folder: string
 }
 
-/** Iceberg's REST catalog fixture: the reference server over JDBC, on local files; it demands no token. */
-export async function startRestFixture(): Promise<FixtureServer> {
+/**
+ * Iceberg's REST catalog fixture: the reference server over JDBC; it demands no token.
+ * @param s3 where its warehouse lies, with the package `maven:iceberg-s3`; local files where absent
+ */
+export async function startRestFixture(s3?: {
+  readonly url: string
+  readonly warehouse: string
+}): Promise<FixtureServer> {
   const stack = new AsyncDisposableStack()
   try {
     const folder = await mkdtemp(join(tmpdir(), 'covenant-fixture-'))
     stack.defer(() => rm(folder, { recursive: true, force: true }))
     const port = freePort()
+    const storage: Record<string, string> =
+      s3 === undefined
+        ? {
+            CATALOG_WAREHOUSE: `file://${folder}`,
+            CATALOG_IO__IMPL: 'org.apache.iceberg.hadoop.HadoopFileIO',
+          }
+        : {
+            CATALOG_WAREHOUSE: s3.warehouse,
+            CATALOG_IO__IMPL: 'org.apache.iceberg.aws.s3.S3FileIO',
+            CATALOG_S3_ENDPOINT: s3.url,
+            CATALOG_S3_PATH__STYLE__ACCESS: 'true',
+            CATALOG_S3_ACCESS__KEY__ID: 'catalog',
+            CATALOG_S3_SECRET__ACCESS__KEY: 'catalog',
+            AWS_REGION: 'us-east-1',
+          }
+    const packages: Package[] = ['maven:iceberg-rest']
+    if (s3 !== undefined) packages.push('maven:iceberg-s3')
     stack.use(
       await startServer(
         'rest-fixture',
@@ -105,15 +129,14 @@ export async function startRestFixture(): Promise<FixtureServer> {
           java(),
           '-Xmx400m',
           '-cp',
-          join(packageFolder('maven:iceberg-rest'), 'lib/*'),
+          packages.map((name) => join(packageFolder(name), 'lib/*')).join(':'),
           'org.apache.iceberg.rest.RESTCatalogServer',
         ],
         `http://127.0.0.1:${port}/v1/config`,
         {
           env: {
             CATALOG_REST_PORT: String(port),
-            CATALOG_WAREHOUSE: `file://${folder}`,
-            CATALOG_IO__IMPL: 'org.apache.iceberg.hadoop.HadoopFileIO',
+            ...storage,
             CATALOG_URI: `jdbc:sqlite:file:${folder}/catalog.db`,
           },
         },

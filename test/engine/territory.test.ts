@@ -208,6 +208,13 @@ test('a plan that was cached is judged again for another territory, and for anot
   expect((await ask({ ...territory('enforce', 'forged'), version: '2' })).code).toBe('42501')
 })
 
+test('what lies outside is reported where it is observed, also if it cannot be read', async () => {
+  const { metadataLocation } = forge('manifest-list', (url) => url.replace('/metadata/', '/gone/'))
+  const { error, reported } = await read(metadataLocation, territory('observe', 'forged'))
+  expect(error.code).toBe('58030')
+  expect(reported.map(({ kind }) => kind)).toEqual(['manifest list'])
+})
+
 test('a table without any territory is not read', async () => {
   const { error } = await read(secret.metadataLocation ?? '', territory('enforce'))
   expect(error.code).toBe('42501')

@@ -139,12 +139,12 @@ async function planOf(
   const { metadataLocation, snapshotId } = snapshot
   const planKey = JSON.stringify([key, metadataLocation, String(snapshotId)])
   const cached = plans.get(planKey)
+  const guard = territoryGuard(snapshot.territory?.territory)
   try {
     if (cached !== undefined) {
       admitPlan(cached, snapshot)
       return cached
     }
-    const guard = territoryGuard(snapshot.territory?.territory)
     const planned = storage.during(() =>
       planSnapshot(storage, metadataLocation, snapshotId, { signal, guard }),
     )
@@ -153,6 +153,9 @@ async function planOf(
     rememberAdmitted(plan, snapshot, guard)
     return plan
   } catch (thrown) {
+    // What was found before the failure is told all the same.
+    if (snapshot.territory?.territory.mode === 'observe' && guard.outside.length > 0)
+      snapshot.territory.report(guard.outside)
     throw signal.aborted ? signal.reason : unreadable(thrown)
   }
 }
