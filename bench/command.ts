@@ -11,6 +11,7 @@ import { gatewayMemory } from './gateway-memory.ts'
 import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { lineageIngest } from './lineage-ingest.ts'
+import { mcp } from './mcp.ts'
 import { pgwireIdle } from './pgwire-idle.ts'
 import { pgwireLatency } from './pgwire-latency.ts'
 import { pgwireStream } from './pgwire-stream.ts'
@@ -41,6 +42,7 @@ const entries: readonly BenchEntry[] = [
   detectionClassify,
   territoryCheck,
   territoryRead,
+  mcp,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

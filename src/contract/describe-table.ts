@@ -59,19 +59,16 @@ export async function describeTables(
   tables: readonly ReadableTable[],
   principal: Principal,
 ): Promise<readonly DescribedTable[]> {
+  if (tables.length === 0) return []
   const refs = tables.map(({ ref }) => ref)
-  const governances = refs.length === 0 ? new Map() : await loadGovernances(store, tenant, refs)
-  return tables.flatMap((table) => {
-    const governance: Governance | undefined = governances.get(tableKey(table.ref))
-    // A table that was dropped between the two loads.
-    return governance === undefined ? [] : [describe(table, governance, principal)]
-  })
+  const governances = await loadGovernances(store, tenant, refs)
+  return tables.flatMap((table) => described(table, governances, principal))
 }
 
 /**
  * Describes one table.
  * @returns undefined where there is no such table, or it may not be read
- * @throws Fault as `findReadableTable`
+ * @throws Fault as `findReadableTable` and `loadGovernances`
  */
 export async function describeTable(
   store: Store,
@@ -79,8 +76,21 @@ export async function describeTable(
   table: TableRef,
   principal: Principal,
 ): Promise<DescribedTable | undefined> {
-  const found = await findReadableTable(store, tenant, table)
-  return found && (await describeTables(store, tenant, [found], principal))[0]
+  const [found, governances] = await Promise.all([
+    findReadableTable(store, tenant, table),
+    loadGovernances(store, tenant, [table]),
+  ])
+  return found && described(found, governances, principal)[0]
+}
+
+/** @returns none for a table that was dropped between the two loads */
+function described(
+  table: ReadableTable,
+  governances: ReadonlyMap<string, Governance>,
+  principal: Principal,
+): readonly DescribedTable[] {
+  const governance = governances.get(tableKey(table.ref))
+  return governance === undefined ? [] : [describe(table, governance, principal)]
 }
 
 /** The version of a contract in force; undefined where the contract has no document. */

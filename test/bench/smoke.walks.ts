@@ -31,6 +31,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'detection-classify': ['cells_per_s'],
   'territory-check': ['paths_per_s'],
   'territory-read': ['first_ratio', 'base_ms'],
+  mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
 }
 
 describe('the benchmarks', () => {

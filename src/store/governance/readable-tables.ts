@@ -35,17 +35,23 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 const tableId = property('t', 'id')
 
-/** Every page includes the sentinel. $3, where it is not null, is the one table that is wanted. */
-const pageText = `
+const sentinelId = `'""'::agtype`
+const given = 'to_jsonb($1::text)::text::agtype'
+/** The tables after $1, or the one whose id is $1. Both include the sentinel. */
+const choices = {
+  after: `(${tableId} = ${sentinelId} or ${tableId} > ${given})`,
+  only: `${tableId} in (${sentinelId}, ${given})`,
+}
+
+const pageText = (choice: keyof typeof choices) => `
   select t.id, t.properties, k.properties as contract, e.properties as declared,
     row_number() over (order by ${tableId})::int as place
-  ${readableFrom} and (${tableId} = '""'::agtype or (${tableId} > to_jsonb($1::text)::text::agtype
-    and ($3::text is null or ${tableId} = to_jsonb($3::text)::text::agtype)))
+  ${readableFrom} and ${choices[choice]}
   order by ${tableId} limit $2::int`
 
 /** A pinned table may show columns that were dropped since. A dropped column holds its table's id. */
-const listText = `
-  with p as (${pageText}),
+const listText = (choice: keyof typeof choices) => `
+  with p as (${pageText(choice)}),
   pin as (
     select p.id, p.properties as table_properties, l.* from p cross join lateral (
       select v.properties as event, e.properties as pinned from "PINS" e join "PinEvent" v on v.id = e.start_id
@@ -88,7 +94,7 @@ export function listReadableTables(
   tenant: TenantId,
   page: PageRequest = {},
 ): Promise<Page<ReadableTable>> {
-  return loadPage(store, tenant, page, null)
+  return loadPage(store, tenant, page, 'after')
 }
 
 /**
@@ -101,19 +107,19 @@ export async function findReadableTable(
   tenant: TenantId,
   table: TableRef,
 ): Promise<ReadableTable | undefined> {
-  return (await loadPage(store, tenant, {}, nodeId(tableKey(table)))).items[0]
+  return (await loadPage(store, tenant, { after: nodeId(tableKey(table)) }, 'only')).items[0]
 }
 
-/** @param only the graph id of the one table that is wanted; null: all */
+/** @param choice what `page.after` means */
 async function loadPage(
   store: Store,
   tenant: TenantId,
   page: PageRequest,
-  only: string | null,
+  choice: keyof typeof choices,
 ): Promise<Page<ReadableTable>> {
   const limit = pageLimit(page)
-  const params = [storableText(page.after ?? ''), limit + 2, only]
-  const rows = (await store.tenantQuery<Row>(tenant, listText, params)).map((row) => ({
+  const params = [storableText(page.after ?? ''), limit + 2]
+  const rows = (await store.tenantQuery<Row>(tenant, listText(choice), params)).map((row) => ({
     ...row,
     properties: parseAgtype(row.properties) as Properties,
   }))
