@@ -45,6 +45,7 @@ export const python = {
     'fastavro==1.13.1',
   ],
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
+  mcp: ['mcp==2.3.0'],
   pgwire: [
     'psycopg==3.3.9',
     'psycopg-binary==3.3.9',
@@ -179,6 +180,7 @@ export const maven = {
 
 export const npm = {
   'iceberg-js': ['iceberg-js@1.0.0'],
+  mcp: ['@modelcontextprotocol/conformance@0.2.0-alpha.12', '@modelcontextprotocol/inspector@2.12.0'],
   playwright: ['playwright-core@1.64.1'],
   pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
 } as const
@@ -248,6 +250,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 900,
   },
+  /** The conformance suite, the inspector and the Python client of the Model Context Protocol. */
+  mcp: { file: 'mcp.clients.ts', needs: ['npm:mcp', 'python:mcp'], quick: false, seconds: 600 },
   'iceberg-js': {
     file: 'iceberg-js.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'npm:iceberg-js'],
