@@ -54,7 +54,7 @@ function isLooser(noun: 'row filter' | 'mask', before: Named, after: Named | und
 }
 
 /** What is attached to the table itself, or to columns of the name; dropped ones too, whose data older snapshots hold. */
-function storedAt(
+export function storedAt(
   { rowFilters, columns }: Governance,
   column: string | undefined,
   noun: 'row filter' | 'mask',

@@ -101,6 +101,31 @@ test('it is exported in another format or version where that can say it', async 
   expect(refused).toEqual([406, 400, 404])
 })
 
+test('the same bytes again repair what single changes have taken away, under the same version', async () => {
+  const changes = async () =>
+    ((await json(ask('GET', '/api/v1/contracts/changes'))).items as unknown as { action: string }[]).map(
+      ({ action }) => action,
+    )
+  const put = () => json(ask('PUT', `${documents}/orders`, { body: orders, type: 'application/yaml' }))
+  const { number } = await put()
+  const masks = '/api/v1/contracts/tables/sales/orders/columns/email/masks'
+  expect((await ask('DELETE', `${masks}/hide`)).status).toBe(204)
+  const extra = { body: JSON.stringify({ action: 'replace-with-null' }), type: 'application/json' }
+  expect((await ask('PUT', `${masks}/extra`, extra)).status).toBe(204)
+  expect(await put()).toMatchObject({ number })
+  expect((await shown()).columns as unknown).toMatchObject([
+    {},
+    { masks: [{ id: 'extra' }, { id: 'hide' }] },
+    {},
+    {},
+  ])
+  const before = await changes()
+  expect(before[0]).toBe('put-contract-document')
+  await put()
+  expect(await changes()).toEqual(before)
+  expect((await ask('DELETE', `${masks}/extra`)).status).toBe(204)
+})
+
 test('a patch changes its own path, and what it takes away is no longer in force', async () => {
   const patch = (edits: object[], etag: string) =>
     ask('PATCH', `${documents}/orders`, {

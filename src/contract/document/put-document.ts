@@ -28,6 +28,7 @@ import { type ChangeContext, changeContracts } from '../change.ts'
 import { assertCompiles, syncCommitPolicies } from '../commit/sync-policies.ts'
 import { findSnapshot } from '../pin-table.ts'
 import { declaredBy } from './declared.ts'
+import { hasDrifted } from './drift.ts'
 
 export interface PutDocument {
   readonly read: ReadDocument
@@ -46,7 +47,8 @@ export interface PutDocumentParts {
 export type PutVersion = Pick<ContractVersion, 'number' | 'sha256' | 'state' | 'unverified'>
 
 /**
- * Puts a document in force. The bytes that are in force already change nothing.
+ * Puts a document in force. The bytes that are in force already change nothing, unless single changes have loosened
+ * what they say: that is repaired under the same version.
  * @throws Fault `conflict` where another document is in force than the edit began with, or another contract governs a
  * table; `unprocessable` or `not_found` where it cannot be put in force
  */
@@ -64,7 +66,8 @@ export async function putDocument(
     tenant,
     contract,
   )
-  if (now?.sha256 === sha256 && !now.lifeCycle) return now
+  const again = now?.sha256 === sha256 && !now.lifeCycle ? now : undefined
+  if (again !== undefined && !(await hasDrifted(on.store, tenant, again, model))) return again
   const declared = declaredBy(model)
   assertCompiles(model)
   const pins = await wantedPins(parts, on, model)
@@ -76,10 +79,10 @@ export async function putDocument(
     const before = await versionInForce((text, params) => tx.query(text, params), tenant, contract)
     if (before?.sha256 !== (editedFrom ?? now?.sha256))
       throw new Fault('conflict', 'Another document was put in force meanwhile. Load it and try again.')
-    if (before !== undefined) await setState(tx, tenant, before, 'retired')
     const short = { state: 'active', unverified: true, lifeCycle: false }
     const version = { contract, format, body: bytes, sha256, model, ...short }
-    number = await addVersion(tx, tenant, { ...version, by: on.actor })
+    if (before !== undefined && again === undefined) await setState(tx, tenant, before, 'retired')
+    number = again?.number ?? (await addVersion(tx, tenant, { ...version, by: on.actor }))
     const concerned = await putInForce(tx, tenant, {
       contract,
       number,
