@@ -11,6 +11,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { lockContracts } from '../../store/contract/changes.ts'
 import {
   addSignOff,
+  deprecatedAt,
   readLifeCycleSettings,
   recordMove,
   saveBreakGlass,
@@ -19,6 +20,7 @@ import {
 } from '../../store/contract/life-cycle.ts'
 import { appendPin } from '../../store/contract/pins.ts'
 import { endForce, putInForce } from '../../store/contract/put-in-force.ts'
+import { readersOf } from '../../store/contract/readers.ts'
 import type { ConcernedTables } from '../../store/contract/rows.ts'
 import {
   type ContractVersion,
@@ -52,6 +54,14 @@ export interface LifeCycleParts {
   readonly clock: Clock
 }
 
+/** A move that a person or service asks for. */
+export interface AskedMove {
+  readonly move: Move
+  readonly reason?: string | undefined
+  /** Whether a version is retired although its notice runs, or somebody reads its tables. */
+  readonly override?: boolean | undefined
+}
+
 /** A version by its contract and number. */
 export interface VersionName {
   readonly contract: string
@@ -72,13 +82,13 @@ export async function moveVersion(
   parts: LifeCycleParts,
   on: ChangeContext,
   name: VersionName,
-  { move, reason }: { readonly move: Move; readonly reason?: string | undefined },
+  { move, reason, override }: AskedMove,
 ): Promise<void> {
   // The upstream is asked for a pin before the transaction begins, because none spans such a call.
   const wanted = move === 'deploy' ? await planForce(parts, on, name) : undefined
   await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
-    await moveIn(tx, parts, on, { name, move, reason, pins: wanted ?? [] })
+    await moveIn(tx, parts, on, { name, move, reason, override, pins: wanted ?? [] })
   })
 }
 
@@ -87,22 +97,20 @@ export async function moveIn(
   tx: Tx,
   parts: LifeCycleParts,
   on: ChangeContext,
-  asked: {
+  asked: AskedMove & {
     readonly name: VersionName
-    readonly move: Move
-    readonly reason?: string | undefined
     /** The pins of the version, where it may come in force. */
     readonly pins?: Pins
   },
 ): Promise<void> {
-  const { name, move, reason, pins = [] } = asked
-  const value = { move, ...(reason !== undefined && { reason }) }
+  const { name, move, reason, override = false, pins = [] } = asked
+  const value = { move, ...(reason !== undefined && { reason }), ...(override && { override }) }
   await changeIn(tx, on, { action: 'move-contract-version', subject: { ...name }, value }, async () => {
     const step = new Step(parts, on, tx)
     const version = await step.load(name)
     const by = personOf(on.actor)
     const resumes = move === 'deploy' && version.state === 'deploying'
-    if (!resumes) await step.make(version, move, by, reason)
+    if (!resumes) await step.make(version, by, { move, reason, override })
     const concerned =
       move === 'propose'
         ? await step.approve(name)
@@ -207,12 +215,17 @@ class Step {
   }
 
   /** Makes one move. @throws Fault where its guard refuses */
-  async make(version: ContractVersion, move: Move, by: Person, reason: string | undefined): Promise<void> {
+  async make(version: ContractVersion, by: Person, { move, reason, override }: AskedMove): Promise<void> {
+    const retireProblem =
+      move === 'retire' && !override
+        ? await retireProblemOf(this.#run, this.#tenant, version, this.parts.clock.now())
+        : undefined
     const verdict =
       move === 'propose' ? await judgeAgainstForce(this.#run, this.#tenant, version.model) : undefined
     const base = await versionInForce(this.#run, this.#tenant, version.contract)
     const facts = {
       ...(await this.facts(version)),
+      retireProblem,
       stepProblem: verdict && stepProblemOf(base?.version, version.version, verdict),
     }
     const decision = decideMove(move, facts, by, reason)
@@ -285,6 +298,26 @@ class Step {
       ...{ move, from: version.state, to, auto, reason, by: this.on.actor },
     })
   }
+}
+
+const dayMs = 86_400_000
+
+async function retireProblemOf(
+  run: RunQuery,
+  tenant: TenantId,
+  version: ContractVersion,
+  nowMs: number,
+): Promise<string | undefined> {
+  const { noticeDays, quietDays } = await readLifeCycleSettings(run, tenant)
+  const deprecated = await deprecatedAt(run, tenant, version)
+  const endsMs = (deprecated?.getTime() ?? nowMs) + noticeDays * dayMs
+  const how = 'Retire it later, or with `override`'
+  if (nowMs < endsMs) return `The version is on notice until ${new Date(endsMs).toISOString()}. ${how}`
+  const readers = await readersOf(run, tenant, version.contract, new Date(nowMs - quietDays * dayMs))
+  if (readers.length === 0) return undefined
+  const named = readers.slice(0, 3).map(({ sub }) => sub)
+  const more = readers.length > named.length ? ` and ${readers.length - named.length} more` : ''
+  return `In the last ${quietDays} days its tables were read by ${named.join(', ')}${more}. ${how}`
 }
 
 /** What the guards ask about a version. */

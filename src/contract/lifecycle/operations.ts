@@ -1,5 +1,6 @@
 /** Declares the operations on the versions of contracts and their life cycle. */
 
+import { Type } from '@sinclair/typebox'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import {
@@ -17,6 +18,7 @@ import {
   text,
   time,
   uuid,
+  wholeNumber,
 } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { listMoves, readLifeCycleSettings, saveLifeCycleSettings } from '../../store/contract/life-cycle.ts'
@@ -64,6 +66,12 @@ export const versionSchema = object({
       'the refused commit for which it was proposed',
     ),
   ),
+  read_by: maybe(
+    described(
+      list(object({ sub: text, queries: wholeNumber, last_read_at: time })),
+      'who has read the tables of a version in force within `quiet_days`',
+    ),
+  ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
   break_glass_until: maybe(time),
   sign_offs: list(
@@ -78,7 +86,15 @@ const guarded = {
     'The version’s state, a missing sign-off, or another version forbids it; `error.message` says which.',
   unprocessable: 'The version number takes too small a step, or what it declares cannot be put in force.',
 }
-const settings = object({ deploy_unverified: described(flag, 'versions may become active without checks') })
+const days = Type.Integer({ minimum: 0, maximum: 3650 })
+const settingsMembers = {
+  deploy_unverified: described(flag, 'versions may become active without checks'),
+  notice_days: maybe(described(days, 'for which a version is deprecated before it is retired; default: 30')),
+  quiet_days: maybe(
+    described(days, 'in which nobody has read its tables before a version is retired; default: 30'),
+  ),
+}
+const settings = object(settingsMembers)
 
 export const lifeCycleOperations = [
   operation({
@@ -169,14 +185,15 @@ export const lifeCycleOperations = [
     input: object({
       ...named,
       move: oneOf(moves.filter((move) => !isOfSystem(move))),
+      override: maybe(described(flag, 'retires it although its notice runs, or somebody reads its tables')),
       reason: maybe(described(nonEmpty, 'required for break_glass, reject, cancel, deprecate and retire')),
     }),
     output: versionSchema,
     faults: { ...guarded, forbidden: 'The move is for another role, or not for the author.' },
-    run: async (context, { id, number, move, reason }) => {
+    run: async (context, { id, number, move, reason, override }) => {
       const { parts, caller } = context
       const name = { contract: id, number }
-      await moveVersion(parts, await changeOf(context), name, { move, reason })
+      await moveVersion(parts, await changeOf(context), name, { move, reason, override })
       return await showVersion(parts.store, caller.tenant, name, parts.clock.now())
     },
   }),
@@ -236,8 +253,8 @@ export const lifeCycleOperations = [
     output: settings,
     run: async ({ parts, caller }) => {
       const run: RunQuery = (statement, params) => parts.store.tenantQuery(caller.tenant, statement, params)
-      const { deployUnverified } = await readLifeCycleSettings(run, caller.tenant)
-      return { deploy_unverified: deployUnverified }
+      const { deployUnverified, noticeDays, quietDays } = await readLifeCycleSettings(run, caller.tenant)
+      return { deploy_unverified: deployUnverified, notice_days: noticeDays, quiet_days: quietDays }
     },
   }),
   operation({
@@ -248,15 +265,20 @@ export const lifeCycleOperations = [
     path: `${contractsPath}/life-cycle-settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'], capability },
     input: settings,
-    run: async (context, { deploy_unverified: deployUnverified }) => {
+    run: async (context, given) => {
+      const { deploy_unverified: deployUnverified, notice_days: noticeDays, quiet_days: quietDays } = given
       const on = await changeOf(context)
       const made = {
         action: 'put-life-cycle-settings',
         subject: {},
-        value: { deploy_unverified: deployUnverified },
+        value: given,
       } as const
       await changeContracts(on, made, async (tx) => {
-        await saveLifeCycleSettings(tx, on.tenant, { deployUnverified })
+        await saveLifeCycleSettings(tx, on.tenant, {
+          deployUnverified,
+          ...(noticeDays !== undefined && { noticeDays }),
+          ...(quietDays !== undefined && { quietDays }),
+        })
         return []
       })
     },

@@ -4,7 +4,8 @@ import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pathPattern } from '../../http/operation-path.ts'
 import { pageView } from '../../http/page-view.ts'
-import { type RecordedMove, signOffsOf } from '../../store/contract/life-cycle.ts'
+import { type RecordedMove, readLifeCycleSettings, signOffsOf } from '../../store/contract/life-cycle.ts'
+import { readersOf } from '../../store/contract/readers.ts'
 import {
   type ContractVersion,
   findVersion,
@@ -38,11 +39,18 @@ export async function showVersion(store: Store, tenant: TenantId, name: VersionN
   const version = await findVersion(run, tenant, name)
   if (version === undefined) throw missing()
   const signOffs = await signOffsOf(run, tenant, version)
+  const isRead = version.state === 'active' || version.state === 'deprecated'
+  const { quietDays } = await readLifeCycleSettings(run, tenant)
+  const since = new Date(nowMs - quietDays * 86_400_000)
+  const readers = isRead ? await readersOf(run, tenant, version.contract, since) : undefined
   const { verdict, breakGlassUntil, evidence } = version
   return {
     ...versionView(version),
     ...(verdict !== undefined && { verdict }),
     ...(evidence !== undefined && { evidence }),
+    ...(readers !== undefined && {
+      read_by: readers.map(({ sub, queries, lastReadAt: last_read_at }) => ({ sub, queries, last_read_at })),
+    }),
     waits_for: waitsFor(await loadFacts(run, tenant, version, nowMs)),
     ...(breakGlassUntil !== undefined && { break_glass_until: breakGlassUntil }),
     sign_offs: signOffs.map(({ level, sha256, by, at, comment }) => ({

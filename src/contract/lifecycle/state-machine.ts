@@ -50,6 +50,8 @@ export interface VersionFacts {
   readonly needsSecond: boolean
   /** Why the version's number is too small; undefined where it is not. */
   readonly stepProblem: string | undefined
+  /** Why it is too early to retire the version; undefined where it is not, or a steward overrides that. */
+  readonly retireProblem?: string | undefined
   /** Whether another version of the contract is being deployed. */
   readonly otherDeploying: boolean
   /** Whether the version in force is the one that the proposal was compared with. */
@@ -149,6 +151,7 @@ function rightOf(move: Move, { author }: VersionFacts, by: Person | undefined): 
 function guardOf(move: Move, facts: VersionFacts): Decision | undefined {
   if (move === 'propose' && facts.stepProblem !== undefined)
     return refused('unprocessable', facts.stepProblem)
+  if (move === 'retire' && facts.retireProblem !== undefined) return refused('conflict', facts.retireProblem)
   if (move === 'approve' && missingSignOffs(facts).length > 0)
     return refused('conflict', `The version waits for sign-off: ${missingSignOffs(facts).join(', ')}`)
   if (move !== 'deploy' && move !== 'activate' && move !== 'cover') return undefined

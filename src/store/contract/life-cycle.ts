@@ -171,29 +171,60 @@ export async function saveBreakGlass(
   )
 }
 
+/** When a version was deprecated; undefined where it was not. */
+export async function deprecatedAt(
+  run: RunQuery,
+  tenant: TenantId,
+  { contract, number }: Pick<Named, 'contract' | 'number'>,
+): Promise<Date | undefined> {
+  const [row] = await run<{ at: Date | null }>(
+    `select max(at) as at from svc.contract_move
+     where tenant_id = $1 and contract_id = $2 and number = $3::int and move = 'deprecate'`,
+    [tenant, contract, number],
+  )
+  return row?.at ?? undefined
+}
+
 export interface LifeCycleSettings {
   /** Whether a version may become active without checks. */
   readonly deployUnverified: boolean
+  /** Days for which a version is deprecated before it is retired. */
+  readonly noticeDays: number
+  /** Days in which nobody has read a version's tables before it is retired. */
+  readonly quietDays: number
+}
+
+/** Where a tenant has not said otherwise. */
+export const defaultLifeCycleSettings: LifeCycleSettings = {
+  ...{ deployUnverified: false, noticeDays: 30, quietDays: 30 },
 }
 
 /** The tenant's settings of the life cycle. */
 export async function readLifeCycleSettings(run: RunQuery, tenant: TenantId): Promise<LifeCycleSettings> {
-  const [row] = await run<{ deploy_unverified: boolean }>(
-    'select deploy_unverified from svc.contract_setting where tenant_id = $1',
+  const [row] = await run<{ deploy_unverified: boolean; notice_days: number; quiet_days: number }>(
+    'select deploy_unverified, notice_days, quiet_days from svc.contract_setting where tenant_id = $1',
     [tenant],
   )
-  return { deployUnverified: row?.deploy_unverified === true }
+  if (row === undefined) return defaultLifeCycleSettings
+  const { deploy_unverified: deployUnverified, notice_days: noticeDays, quiet_days: quietDays } = row
+  return { deployUnverified, noticeDays, quietDays }
 }
 
 /** Saves the tenant's settings of the life cycle. */
 export async function saveLifeCycleSettings(
   tx: Tx,
   tenant: TenantId,
-  { deployUnverified }: LifeCycleSettings,
+  {
+    deployUnverified,
+    noticeDays = defaultLifeCycleSettings.noticeDays,
+    quietDays = defaultLifeCycleSettings.quietDays,
+  }: Pick<LifeCycleSettings, 'deployUnverified'> & Partial<LifeCycleSettings>,
 ): Promise<void> {
   await tx.query(
-    `insert into svc.contract_setting (tenant_id, deploy_unverified) values ($1, $2::bool)
-     on conflict (tenant_id) do update set deploy_unverified = excluded.deploy_unverified`,
-    [tenant, deployUnverified],
+    `insert into svc.contract_setting (tenant_id, deploy_unverified, notice_days, quiet_days)
+     values ($1, $2::bool, $3::int, $4::int)
+     on conflict (tenant_id) do update set deploy_unverified = excluded.deploy_unverified,
+       notice_days = excluded.notice_days, quiet_days = excluded.quiet_days`,
+    [tenant, deployUnverified, noticeDays, quietDays],
   )
 }

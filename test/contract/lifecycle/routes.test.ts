@@ -2,10 +2,13 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../../src/core/session.ts'
+import type { TenantId } from '../../../src/core/tenant.ts'
+import { recordUsage } from '../../../src/store/query/usage.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { call, session } from '../../support/identity.ts'
 import { licenseForAll } from '../../support/license.ts'
 import { addTenant, startTestService, type TestService } from '../../support/service.ts'
+import { usageRecord } from '../../support/usage.ts'
 
 setDefaultTimeout(120_000)
 
@@ -17,12 +20,13 @@ let stella: string
 let sten: string
 let adam: string
 let foreign: string
+let other: TenantId
 type Json = Record<string, never>
 
 beforeAll(async () => {
   service = await startTestService({ env: { SVC_LICENSE: licenseForAll() } })
   const { tenant } = service.owner
-  const other = await addTenant(service.store, 'foreign', service.catalog.url)
+  const foreignTenant = await addTenant(service.store, 'foreign', service.catalog.url)
   await commitColumns(
     service.store,
     tenant,
@@ -33,7 +37,14 @@ beforeAll(async () => {
   stella = await session(service, tenant, sessionScopes, ['steward'], 'stella')
   sten = await session(service, tenant, sessionScopes, ['steward'], 'sten')
   adam = await session(service, tenant, sessionScopes, ['administrator'], 'adam')
-  foreign = await session(service, other.tenant, sessionScopes, ['steward', 'administrator'], 'mallory')
+  other = foreignTenant.tenant
+  foreign = await session(
+    service,
+    foreignTenant.tenant,
+    sessionScopes,
+    ['steward', 'administrator'],
+    'mallory',
+  )
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
@@ -234,7 +245,25 @@ test('a version is deprecated, still governs, and no longer once it is retired',
   const at = `${path}/versions/${active?.number}`
   expect((await move(at, stella, 'deprecate', 'replaced soon'))[1]).toMatchObject({ state: 'deprecated' })
   expect(await governs()).toMatchObject({ document_version: '3.0.0', state: 'deprecated' })
-  expect((await move(at, stella, 'retire', 'nobody reads it'))[1]).toMatchObject({ state: 'retired' })
+  const retire = (more = {}) =>
+    ask('POST', `${at}/moves`, stella, { move: 'retire', reason: 'nobody reads it', ...more })
+  const notice = await retire()
+  expect([notice[0], JSON.stringify(notice[1])]).toEqual([409, expect.stringContaining('is on notice until')])
+  const settings = '/api/v1/contracts/life-cycle-settings'
+  const given = { deploy_unverified: true, notice_days: 0, quiet_days: 30 }
+  expect((await ask('PUT', settings, stella, given))[0]).toBe(204)
+  expect((await ask('GET', settings, stella))[1] as unknown).toEqual(given)
+  const startedAtMs = Date.now()
+  await recordUsage(service.store, service.owner.tenant, usageRecord({ principal: 'rita', startedAtMs }))
+  await recordUsage(service.store, other, usageRecord({ principal: 'mallory', startedAtMs }))
+  const read = await retire()
+  expect([read[0], JSON.stringify(read[1])]).toEqual([
+    409,
+    expect.stringContaining('were read by rita. Retire it'),
+  ])
+  expect((await ask('GET', at, stella))[1]).toMatchObject({ read_by: [{ sub: 'rita', queries: 1 }] })
+  expect((await retire({ override: true, reason: undefined }))[0]).toBe(400)
+  expect((await retire({ override: true }))[1]).toMatchObject({ state: 'retired' })
   expect(await governs()).toBeUndefined()
 })
 

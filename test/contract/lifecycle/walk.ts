@@ -171,7 +171,8 @@ export async function walk(
       const likely = next[target?.state ?? '']
       const move = likely !== undefined && random() < 0.6 ? likely : pick(moves)
       const reason = random() < 0.7 ? 'because' : undefined
-      return { kind: move, run: () => moveVersion(parts, on, name, { move, reason }) }
+      const override = random() < 0.7
+      return { kind: move, run: () => moveVersion(parts, on, name, { move, reason, override }) }
     }
     const actions = stores.map(act)
     const outcomes = await Promise.all(
