@@ -13,13 +13,18 @@ import { type DevCatalog, startDevCatalog } from '../../../demo/catalog/dev-cata
 import { appendSnapshot, schemaOf } from '../../../demo/commits.ts'
 import { type IcebergWriter, tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import type { Manifest } from '../../../demo/lake/manifests.ts'
+import { startApp } from '../../../src/app.ts'
+import { parseConfig } from '../../../src/config.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { listRefusals } from '../../../src/store/commit/refusals.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
+import { createLogger } from '../../../src/telemetry/log.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
 import { type ClientEnvironment, type Lake, startLake } from '../../support/lake.ts'
 import { manifestFolder } from '../../support/manifests.ts'
+import { testCatalogDirectory } from '../../support/store.ts'
 import { enforceTerritory } from '../../support/territory.ts'
 import { frames, WireClient } from '../../support/wire-client.ts'
 
@@ -566,4 +571,34 @@ describe('after the commit of a caller whom no mask restricts', () => {
     expect((await ask('GET', `/quarantine/${id}`, outsider)).status).toBe(404)
     expect((await ask('POST', `/quarantine/${id}/release`, outsider, { reason: 'x' })).status).toBe(404)
   })
+})
+
+test('a check that one process left is made by the next', async () => {
+  const snapshot = await ofFiles()
+  expect((await commit(lake.env, snapshot)).status).toBe(200)
+  await lake.app.stop()
+  const loopback = '127.0.0.1:0'
+  const app = await startApp({
+    store: lake.store,
+    metrics: createMetrics(),
+    log: createLogger({ level: 'silent' }),
+    catalogDirectory: testCatalogDirectory,
+    config: parseConfig({
+      SVC_LISTEN_ADDR: loopback,
+      SVC_METRICS_ADDR: loopback,
+      UV_THREADPOOL_SIZE: '16',
+      SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
+    }),
+  })
+  try {
+    await app.jobs.run('audit-manifests')
+    const rows = await lake.store.tenantQuery(
+      lake.tenant,
+      'select from svc.snapshot_quarantine where tenant_id = $1 and snapshot_id = $2::bigint',
+      [lake.tenant, snapshot.id],
+    )
+    expect(rows).toHaveLength(1)
+  } finally {
+    await app.stop()
+  }
 })
