@@ -150,6 +150,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       commits,
       demo: config.demo,
       tableAccess: access,
+      licensed,
       vend: vending({ store, clock, addressRules: rules, licensed, metrics }),
       budget,
     },

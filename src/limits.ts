@@ -290,6 +290,10 @@ export const limits = {
   vendedCredentialsMs: 300_000,
   /** Milliseconds before their expiry from which they are requested again: longer than a scan takes. */
   vendedMarginMs: 150_000,
+  /** Milliseconds for which a sign ticket is valid at most, body of a request to sign, and cached files of snapshots. */
+  signTicketMs: 24 * HOUR,
+  signBodyBytesMax: 64 * KiB,
+  signFilesBytes: 64 * MiB,
 
   /** Milliseconds between two polls of the baseline poller (docs/reference/detection.md 1.2). */
   detectionPollMs: 30_000,

@@ -25,6 +25,7 @@ type Shared = Pick<
   | 'demo'
   | 'tableAccess'
   | 'vend'
+  | 'licensed'
   | 'budget'
 >
 

@@ -96,7 +96,7 @@ const vendingMode = {
   'vending.mode': {
     shown: true,
     about:
-      '`pass-through`: clients get the credentials that the catalog vends. `vend`: they get credentials that the service issues, for the territory of one table. `none`: they bring their own. Default for `alpha`: `pass-through`; `beta` knows only `none`.',
+      '`pass-through`: clients get the credentials that the catalog vends. `vend`: they get credentials that the service issues, for the territory of one table. `sign`: the service signs their requests to the storage. `none`: they bring their own. Default for `alpha`: `pass-through`; `beta` knows only `none`.',
   },
 } as const satisfies CatalogSettings
 

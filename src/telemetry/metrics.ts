@@ -78,6 +78,8 @@ export interface Metrics {
   readonly credentialsVended: Counter<'access'>
   /** Storage credentials that were asked for and not issued. */
   readonly credentialsWithheld: Counter<'reason'>
+  /** Requests to storage that clients wanted signed. */
+  readonly requestsSigned: Counter<'outcome'>
   /** Sessions that were revoked while they held storage credentials. */
   readonly sessionsQuarantined: Counter
   /** Times that this machine's clock was set back. */
@@ -93,8 +95,6 @@ export interface Metrics {
 /** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
 const tripwireSkips = ['queue_full', 'too_large', 'late', 'failed', 'stopped'] as const
 export type TripwireSkip = (typeof tripwireSkips)[number]
-
-const withheldReasons = ['license', 'territory', 'failed'] as const
 
 const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 
@@ -130,11 +130,13 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const outcome of lineageOutcomes) lineageEvents.inc({ outcome }, 0)
-  const byOutcome = (name: string, help: string, outcomes: readonly string[]) => {
-    const counter = new Counter({ name, help, labelNames: ['outcome'], registers })
-    for (const outcome of outcomes) counter.inc({ outcome }, 0)
+  const byLabel = <L extends string>(name: string, help: string, label: L, values: readonly string[]) => {
+    const counter = new Counter({ name, help, labelNames: [label], registers })
+    for (const value of values) counter.inc({ [label]: value } as Record<L, string>, 0)
     return counter
   }
+  const byOutcome = (name: string, help: string, outcomes: readonly string[]) =>
+    byLabel(name, help, 'outcome', outcomes)
   const tripwireSkipped = new Counter({
     name: 'svc_tripwire_skipped_total',
     help: 'Errors of the embedded engine that were not checked, by reason.',
@@ -142,20 +144,6 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of tripwireSkips) tripwireSkipped.inc({ reason }, 0)
-  const credentialsVended = new Counter({
-    name: 'svc_credentials_vended_total',
-    help: 'Storage credentials that the service issued, by what they allow.',
-    labelNames: ['access'],
-    registers,
-  })
-  for (const access of ['read', 'write']) credentialsVended.inc({ access }, 0)
-  const credentialsWithheld = new Counter({
-    name: 'svc_credentials_withheld_total',
-    help: 'Storage credentials that the service was asked for and did not issue, by reason.',
-    labelNames: ['reason'],
-    registers,
-  })
-  for (const reason of withheldReasons) credentialsWithheld.inc({ reason }, 0)
   const memoryRefused = new Counter({
     name: 'svc_memory_refused_total',
     help: 'Requests, loads and parses that were refused because the memory budget was full, by what they were for.',
@@ -376,8 +364,23 @@ export function createMetrics(): Metrics {
       ['same', 'different', 'unsteady'],
     ),
     tripwireSkipped,
-    credentialsVended,
-    credentialsWithheld,
+    credentialsVended: byLabel(
+      'svc_credentials_vended_total',
+      'Storage credentials that the service issued, by what they allow.',
+      'access',
+      ['read', 'write'],
+    ),
+    credentialsWithheld: byLabel(
+      'svc_credentials_withheld_total',
+      'Storage credentials that the service was asked for and did not issue, by reason.',
+      'reason',
+      ['license', 'territory', 'failed'],
+    ),
+    requestsSigned: byOutcome(
+      'svc_requests_signed_total',
+      'Requests to storage that clients wanted signed, by outcome.',
+      ['signed', 'refused'],
+    ),
     sessionsQuarantined: new Counter({
       name: 'svc_sessions_quarantined_total',
       help: 'Sessions that were revoked while they held storage credentials.',

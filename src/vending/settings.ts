@@ -7,13 +7,15 @@ import { Fault } from '../base/fault.ts'
 import { parseEndpoint } from '../catalog/address.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { capabilitiesOf } from '../core/catalog-kinds.ts'
+import { s3Access } from '../storage/access.ts'
 
 /**
  * - `pass-through`: the upstream's credentials are passed on
  * - `vend`: the service issues its own, for the table's territory
+ * - `sign`: the service signs each request of a client to the storage
  * - `none`: clients bring their own
  */
-export const vendingModes = ['pass-through', 'vend', 'none'] as const
+export const vendingModes = ['pass-through', 'vend', 'sign', 'none'] as const
 export type VendingMode = (typeof vendingModes)[number]
 
 export interface AwsKeys {
@@ -41,7 +43,22 @@ export interface VendSettings {
   readonly storage: Readonly<Record<string, string>>
 }
 
-export type VendingSettings = { readonly mode: Exclude<VendingMode, 'vend'> } | VendSettings
+/** How requests to S3 are signed. */
+export interface SignSettings {
+  readonly mode: 'sign'
+  readonly keys: AwsKeys
+  readonly sessionToken: string | undefined
+  readonly region: string
+  readonly endpoint: URL
+  /** Whether the bucket is in the path; otherwise it is in the host name. */
+  readonly isPathStyle: boolean
+  readonly deletes: boolean
+}
+
+export type VendingSettings =
+  | { readonly mode: Exclude<VendingMode, 'vend' | 'sign'> }
+  | VendSettings
+  | SignSettings
 
 /** A role of an account, in any partition. What it says goes into a policy, so nothing else is accepted. */
 const rolePattern = /^arn:aws(?:-[a-z-]+)?:iam::\d{12}:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/
@@ -100,6 +117,22 @@ export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'co
   if (deletes !== 'true' && deletes !== 'false') problems.push('The vending.deletes must be true or false.')
 
   const mode = vendingModeOf(credential)
+  if (mode === 'sign') {
+    const s3 = s3Access(config)
+    if (s3 === undefined)
+      problems.push('The s3.access-key-id and s3.secret-access-key are required: vending.mode is sign.')
+    else if (!URL.canParse(s3.endpoint)) problems.push('The s3.endpoint is not a URL.')
+    else if (!regionPattern.test(s3.region)) problems.push('The s3.region is not a region.')
+    if (s3 === undefined || problems.length > 0) throw unusable(problems)
+    const { accessKeyId, secretAccessKey, sessionToken, region } = s3
+    return {
+      ...{ mode, sessionToken, region },
+      keys: { accessKeyId, secretAccessKey },
+      endpoint: new URL(s3.endpoint),
+      isPathStyle: !s3.virtualHosted,
+      deletes: deletes === 'true',
+    }
+  }
   if (mode !== 'vend') {
     if (problems.length > 0) throw unusable(problems)
     return { mode }

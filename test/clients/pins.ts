@@ -44,6 +44,17 @@ export const python = {
     // Writes manifests that PyIceberg itself would not.
     'fastavro==1.13.1',
   ],
+  /** With the storage client that has its requests signed; Arrow's does not. */
+  'pyiceberg-s3fs': [
+    'pyiceberg==0.12.0',
+    'pyiceberg-core==0.10.1',
+    'pyarrow==26.0.1',
+    'pydantic==2.14.3',
+    'fsspec==2026.9.0',
+    's3fs==2026.9.0',
+    'requests==2.34.2',
+    'zstandard==0.25.0',
+  ],
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
   mcp: ['mcp==2.3.0'],
   pgwire: [
@@ -234,6 +245,13 @@ export const suites: Readonly<Record<string, Suite>> = {
   vending: {
     file: 'vending.clients.ts',
     needs: ['python:moto', 'python:pyiceberg'],
+    quick: true,
+    seconds: 300,
+  },
+  /** Signatures by the service, against the same. */
+  signing: {
+    file: 'signing.clients.ts',
+    needs: ['python:moto', 'python:pyiceberg-s3fs'],
     quick: true,
     seconds: 300,
   },

@@ -10,14 +10,13 @@ import { createServiceSession, revokeServiceSession } from '../../src/store/sess
 import { denySession } from '../../src/vending/deny-session.ts'
 import { actorOf } from '../support/actor.ts'
 import { allowing } from '../support/address-rules.ts'
-import { freePort } from '../support/free-port.ts'
 import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { send } from '../support/surface.ts'
 import { enforceTerritory } from '../support/territory.ts'
 import { documentedSettings } from './client-docs.ts'
+import { startEnforcingMoto } from './moto.ts'
 import { packageFolder } from './packages.ts'
-import { runClient, startServer } from './processes.ts'
 import { type OpenSession, openSession, type Step } from './sessions.ts'
 
 const stack = new AsyncDisposableStack()
@@ -30,29 +29,6 @@ let reader: Client
 interface Client {
   readonly id: string
   readonly python: OpenSession
-}
-
-/** moto, with a bucket and a role over it, and the keys of the user that may assume the role. */
-async function startMoto() {
-  const url = `http://127.0.0.1:${freePort()}`
-  const python = join(packageFolder('python:moto'), 'bin/python')
-  const script = (name: string) => join(import.meta.dir, 'scripts', name)
-  stack.use(
-    await startServer(
-      'moto-enforcing',
-      [python, script('moto_enforcing.py'), '-H', '127.0.0.1', '-p', new URL(url).port],
-      `${url}/moto-api/`,
-      { env: { INITIAL_NO_AUTH_ACTION_COUNT: '1000' } },
-    ),
-  )
-  const { output, exitCode } = await runClient(
-    'moto-setup',
-    [python, script('moto_setup.py'), url, bucket, 'lake'],
-    { seconds: 60 },
-  )
-  if (exitCode !== 0) throw new Error(`moto was not set up:\n${output}`)
-  const keys = /^\{.*\}$/m.exec(output)?.[0] ?? '{}'
-  return { url, ...(JSON.parse(keys) as { id: string; secret: string; role: string }) }
 }
 
 async function openPython(name: string, scopes: readonly SessionScope[]): Promise<Client> {
@@ -73,7 +49,7 @@ async function openPython(name: string, scopes: readonly SessionScope[]): Promis
 }
 
 beforeAll(async () => {
-  const moto = await startMoto()
+  const moto = stack.use(await startEnforcingMoto(bucket))
   service = stack.use(await startTestService({ env: { SVC_LICENSE: licenseFor('vending') } }))
   tenant = await addTenant(service.store, 'lake', service.catalog.url, {
     'vending.mode': 'vend',

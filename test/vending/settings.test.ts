@@ -97,7 +97,7 @@ describe('settings that vend', () => {
 
   test('refuse an unknown mode', () => {
     expect(refusal({ 'vending.mode': 'Vend' })).toContain(
-      'vending.mode must be one of pass-through, vend, none',
+      'vending.mode must be one of pass-through, vend, sign, none',
     )
   })
 })

@@ -11,6 +11,7 @@ import type { VersionNumber } from '../../core/policy.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Licensed } from '../../license/licensed.ts'
 import type { PolicyEngine } from '../../policy/engine.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
@@ -72,6 +73,7 @@ export interface GatewayParts {
   readonly tableAccess: TableAccess
   /** Issues storage credentials to clients, where the catalog credential says so. */
   readonly vend: Vend
+  readonly licensed: Pick<Licensed, 'require'>
   /** The bytes of the process, of which manifests that are read take some. */
   readonly budget: ByteBudget
   readonly passCrashPoint: PassCrashPoint

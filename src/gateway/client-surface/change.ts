@@ -6,8 +6,8 @@ import { assertNames } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import type { TerritoryOwner } from '../../core/territory-owner.ts'
 import { aboutRequest } from '../../http/about-request.ts'
-import type { VendedTable } from '../../vending/vending.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
@@ -23,6 +23,7 @@ import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
   discloseAccepted,
@@ -133,8 +134,17 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
   const headers = verdictHeaders(surface.commitId, warnings)
   if (!masked && isAskedToVend(surface)) {
-    const vended = await vendMade(surface, action.table, response.body)
+    const vended = await unlessFailed(surface, action.table, () =>
+      vendTable(surface, ownerOf(surface, action.table, response.body)),
+    )
     const whole = vended === undefined ? body : withCredentials(body, action.table, vended)
+    return jsonResponse(200, whole, { ...uncached, ...headers })
+  }
+  if (!masked && isAskedToSign(surface)) {
+    const signing = await unlessFailed(surface, action.table, () =>
+      signingOf(surface, ownerOf(surface, action.table, response.body), response.body),
+    )
+    const whole = signing === undefined ? body : withSigning(body, action.table, signing)
     return jsonResponse(200, whole, { ...uncached, ...headers })
   }
   return jsonResponse(200, body, {
@@ -143,26 +153,27 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   })
 }
 
-/** Issues credentials for a table that was made. Never throws: the client must learn that it was made. */
-async function vendMade(
-  surface: SurfaceRequest,
+/** What leads to the files of a table that was made. Never throws: the client must learn that it was made. */
+async function unlessFailed<T>(
+  { parts, commitId }: SurfaceRequest,
   table: TableRef,
-  reply: Uint8Array,
-): Promise<VendedTable | undefined> {
-  const { parts, upstream, commitId } = surface
+  give: () => Promise<T>,
+): Promise<T | undefined> {
   try {
-    const metadata = topLevelMembers(reply).get('metadata')
-    const uuid = metadata && topLevelMembers(metadata).get('table-uuid')
-    const tableUuid: unknown = uuid && JSON.parse(Buffer.from(uuid).toString())
-    const catalog = catalogOf(upstream.credential)
-    return await vendTable(surface, {
-      ...{ catalog, table },
-      tableUuid: typeof tableUuid === 'string' ? tableUuid : undefined,
-    })
+    return await give()
   } catch (err) {
-    parts.log.warn({ err, table, commitId }, 'no credentials could be issued for a new table')
+    parts.log.warn({ err, table, commitId }, 'a new table was answered without access to its files')
     return undefined
   }
+}
+
+/** The table that the upstream made, or would make. */
+function ownerOf({ upstream }: SurfaceRequest, table: TableRef, reply: Uint8Array): TerritoryOwner {
+  const metadata = topLevelMembers(reply).get('metadata')
+  const uuid = metadata && topLevelMembers(metadata).get('table-uuid')
+  const tableUuid: unknown = uuid && JSON.parse(Buffer.from(uuid).toString())
+  const catalog = catalogOf(upstream.credential)
+  return { catalog, table, tableUuid: typeof tableUuid === 'string' ? tableUuid : undefined }
 }
 
 /** dropTable, with or without a purge of its files. */

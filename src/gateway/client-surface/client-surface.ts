@@ -42,6 +42,7 @@ import {
   planScan,
   reportMetrics,
 } from './read.ts'
+import { signRoute } from './sign-route.ts'
 import { jsonResponse, type SurfaceRequest, tableRefOf } from './surface-request.ts'
 
 export interface SurfaceAuth extends CommitAuth {
@@ -109,14 +110,15 @@ export async function answerClient(
 ): Promise<Response> {
   const { pathname } = new URL(request.url)
   const findSession = () => requireAnyScope(request, auth.findSession, prefixOf(pathname))
-  return await runPipeline(parts, clientSurface(auth.issueToken), request, { ...auth, findSession })
+  return await runPipeline(parts, clientSurface(parts, auth.issueToken), request, { ...auth, findSession })
 }
 
-function clientSurface(issueToken: IssueToken | undefined): Surface<ClientPath> {
+function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined): Surface<ClientPath> {
   return {
     withoutSession: (request) => {
       const { pathname } = new URL(request.url)
-      return pathname.endsWith('/v1/oauth/tokens') ? token(request, pathname, issueToken) : undefined
+      if (pathname.endsWith('/v1/oauth/tokens')) return token(request, pathname, issueToken)
+      return signRoute(parts, request, pathname)
     },
     match: (method, url) => {
       const match = matchClientPath(method, new URL(url).pathname)

@@ -11,6 +11,7 @@ import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
 import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
 import { assertPlannedInside } from './planned-files.ts'
+import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
   disclosureOf,
@@ -43,14 +44,15 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
     'getConfig',
     'getToken',
     ...(isAtomic ? [] : (['commitTransaction'] as const)),
-    ...(mode === 'none' ? (['loadCredentials'] as const) : []),
+    ...(mode === 'none' || mode === 'sign' ? (['loadCredentials'] as const) : []),
   ])
   const served = operations.filter(
     ({ id, treatment, method, path }) =>
-      treatment !== 'refused' &&
+      (treatment !== 'refused' || (id === 'signRequest' && mode === 'sign')) &&
       !unlisted.has(id) &&
       (treatment === 'own' ||
         (id === 'loadCredentials' && mode === 'vend') ||
+        id === 'signRequest' ||
         (endpoints?.includes(endpointOf({ method, path })) ?? defaultOperations.has(id))),
   )
   return jsonResponse(
@@ -95,9 +97,10 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { snapshots } = queryOf(surface, ['snapshots'])
   const disclosure = await disclosureOf(surface, table)
   const vends = !disclosure.masked && isAskedToVend(surface)
+  const signs = !disclosure.masked && isAskedToSign(surface)
   // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
   // credentials goes out of date before its metadata does.
-  const isConditional = !disclosure.masked && !vends
+  const isConditional = !disclosure.masked && !vends && !signs
   const ifNoneMatch = isConditional ? (request.headers.get('if-none-match') ?? undefined) : undefined
   const loaded = await upstream.catalog.loadTable(table, {
     signal: request.signal,
@@ -112,7 +115,13 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
   const vended = vends && !masked ? await vendUnlessRefused(surface, owner) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
-  return jsonResponse(200, body, loaded.etag === undefined || masked || vends ? {} : { etag: loaded.etag })
+  const signing = signs && !masked ? await signingOf(surface, owner, loaded.body) : undefined
+  if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
+  return jsonResponse(
+    200,
+    body,
+    loaded.etag === undefined || !isConditional || masked ? {} : { etag: loaded.etag },
+  )
 }
 
 /** loadView: like loadTable, but unconditional. */
@@ -125,7 +134,8 @@ export async function loadView(surface: SurfaceRequest): Promise<Response> {
 /** loadCredentials, if the catalog vends them, nothing is masked and the table's folders are its own. */
 export async function loadCredentials(surface: SurfaceRequest): Promise<Response> {
   const { upstream } = surface
-  if (vendingModeOf(upstream.credential) === 'none')
+  const mode = vendingModeOf(upstream.credential)
+  if (mode === 'none' || mode === 'sign')
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   const table = tableRefOf(surface)
   const loaded = await assertUnmasked(surface)

@@ -1,0 +1,181 @@
+/**
+ * Signs requests of clients to storage (signRequest of the Iceberg REST API). The ticket in the path or header is the
+ * credential: its session, its catalog, filters and masks and the territory are asked for each request.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import { Lru } from '../../base/lru.ts'
+import { SharedChecks } from '../../base/shared-checks.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import { parseTenantId } from '../../core/tenant.ts'
+import { isOwn } from '../../core/territory-owner.ts'
+import { readBody } from '../../http/read-body.ts'
+import { limits } from '../../limits.ts'
+import { ReadFailure } from '../../storage/read-failure.ts'
+import { openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
+import { loadWriteGovernance } from '../../store/policy/policies.ts'
+import { findServiceSessionById } from '../../store/session/sessions.ts'
+import { type SignSettings, vendingSettings } from '../../vending/settings.ts'
+import type { FileSet } from '../../vending/sign/file-set.ts'
+import { judgeRequest, type SignableRequest, type SignScope } from '../../vending/sign/judge-request.ts'
+import { signS3 } from '../../vending/sign/sign-s3.ts'
+import { snapshotFiles } from '../../vending/sign/snapshot-files.ts'
+import { openTicket, type SignTicket } from '../../vending/sign/ticket.ts'
+import { fieldReader } from '../../wire/iceberg/fields.ts'
+import type { GatewayParts } from '../base/parts.ts'
+import { icebergRoot } from '../base/path.ts'
+import { isMasked } from '../stages/masked.ts'
+import { ticketHeader } from './signing.ts'
+import { jsonResponse } from './surface-request.ts'
+
+/** What a ticket allows now. */
+interface Standing {
+  readonly settings: SignSettings
+  readonly scope: SignScope
+}
+
+const standings = new SharedChecks<Standing>()
+/** Files of snapshots that readers read, by bytes. */
+const fileSets = new Lru<string, Promise<FileSet>>(limits.signFilesBytes)
+const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
+/** How far the time that a client signs for may be from now. */
+const timeOffMsMax = 300_000
+
+/** The answer to a request with a ticket; undefined for every other request. */
+export function signRoute(
+  parts: GatewayParts,
+  request: Request,
+  pathname: string,
+): Promise<Response> | undefined {
+  if (request.method !== 'POST') return undefined
+  const matched = /^([^/]+)\/v1\/namespaces\/([^/]+)\/tables\/([^/]+)\/sign(?:\/([A-Za-z0-9_-]+))?$/.exec(
+    pathname.slice(icebergRoot.length),
+  )
+  const [, prefix = '', namespace = '', name = '', inPath] = matched ?? []
+  const ticket = inPath ?? request.headers.get(ticketHeader) ?? undefined
+  if (matched === null || ticket === undefined) return undefined
+  // Names hold nothing that needs an escape, but the separator of a namespace's levels.
+  return sign(parts, request, ticket, [prefix, namespace.replaceAll(/%1f/gi, '\u001f'), name])
+}
+
+async function sign(
+  parts: GatewayParts,
+  request: Request,
+  text: string,
+  [prefix, namespace, name]: readonly string[],
+): Promise<Response> {
+  const ticket = openTicket(parts.store.secretsKey, text)
+  const isOfPath =
+    ticket?.prefix === prefix && ticket?.namespace.join('\u001f') === namespace && ticket?.name === name
+  if (ticket === undefined || !isOfPath || ticket.expiresAtMs <= parts.clock.now())
+    throw new Fault('unauthenticated', 'The sign ticket is not valid. Load the table again.')
+  const wanted = readWanted((await readBody(request, limits.signBodyBytesMax)).bytes)
+  const { settings, scope } = await standings.ask(text, () => standingOf(parts, ticket))
+  const judged = judgeRequest(wanted, settings, scope)
+  if (!judged.isAllowed || !isTimely(wanted, parts.clock.now())) {
+    parts.metrics.requestsSigned.inc({ outcome: 'refused' })
+    const why = judged.isAllowed ? 'is for another time' : judged.refusal
+    throw new Fault('policy_denied', `policy denied: the request to storage ${why}`)
+  }
+  const signed = {
+    ...{ method: wanted.method, host: new URL(wanted.uri).host, headers: wanted.headers },
+    ...{ canonicalPath: judged.canonicalPath, canonicalQuery: judged.canonicalQuery },
+  }
+  const { keys, sessionToken, region } = settings
+  const headers = signS3({ ...keys, sessionToken, region }, signed, parts.clock.now())
+  parts.metrics.requestsSigned.inc({ outcome: 'signed' })
+  return jsonResponse(200, JSON.stringify({ uri: wanted.uri, headers }), {
+    'cache-control': judged.isRepeatable ? 'private' : 'no-cache',
+  })
+}
+
+/**
+ * Asks everything on which a signature rests.
+ * @throws Fault `unauthenticated` where the session has ended, `policy_denied` where its reader may not have the files
+ */
+async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Standing> {
+  const { store } = parts
+  const table = { namespace: ticket.namespace, name: ticket.name }
+  parts.licensed.require('vending')
+  const session = await findServiceSessionById(store, ticket.sessionId, ticket.prefix)
+  const tenant = parseTenantId(ticket.tenant)
+  if (session === undefined || tenant === undefined || session.tenant !== tenant)
+    throw new Fault('unauthenticated', 'The session of the sign ticket has ended.')
+  const sealed = session.registered?.credential
+  const credential = sealed && openCredential(store, tenant, sealed)
+  const settings = credential && vendingSettings(credential)
+  if (credential?.id !== ticket.credentialId || settings?.mode !== 'sign')
+    throw new Fault(
+      'policy_denied',
+      'policy denied: the catalog does not sign any more. Load the table again',
+    )
+  const identified = {
+    principal: { sub: ticket.sub, roles: ticket.roles },
+    source: 'session',
+    verified: ticket.verified,
+  } as const
+  if (await isMasked(parts, tenant, table, identified))
+    throw new Fault('policy_denied', 'policy denied: row filters or column masks apply, so nothing is signed')
+  const { territory } = await loadWriteGovernance(store, tenant, table)
+  const owner = { catalog: catalogOf(credential), table, tableUuid: ticket.tableUuid }
+  const prefixes = territory.rows
+    .filter((row) => row.kind !== 'derived' && isOwn(row, owner))
+    .map(({ prefix }) => prefix)
+  const isWriter = ticket.access === 'write' && session.scopes.includes('commit')
+  const scope = { deletes: settings.deletes, prefixes }
+  if (isWriter) return { settings, scope: { ...scope, access: 'write', mayRead: () => true } }
+  const access = await parts.tableAccess(tenant, credential, table)
+  const key = JSON.stringify([
+    tenant,
+    credential.id,
+    credential.version,
+    ticket.manifestList,
+    ticket.metadataFile,
+    ...prefixes,
+  ])
+  const files = await filesOf(key, () => snapshotFiles(access, parts.budget, ticket, prefixes))
+  return { settings, scope: { ...scope, access: 'read', mayRead: (path) => files.has(path) } }
+}
+
+/** Reads the files of a snapshot once. What cannot be read is not kept. */
+async function filesOf(key: string, read: () => Promise<FileSet>): Promise<FileSet> {
+  const known = fileSets.get(key)
+  if (known !== undefined) return await known
+  const reading = read()
+  fileSets.set(key, reading)
+  try {
+    const files = await reading
+    fileSets.set(key, reading, files.bytes + 1)
+    return files
+  } catch (thrown) {
+    fileSets.delete(key)
+    if (!(thrown instanceof ReadFailure)) throw thrown
+    throw new Fault('unavailable', `The files of the snapshot cannot be listed: ${thrown.reason}.`, {
+      cause: thrown,
+    })
+  }
+}
+
+/** Whether a request that names its time names one close to now. */
+function isTimely({ headers }: SignableRequest, nowMs: number): boolean {
+  const [, given] = Object.entries(headers).find(([name]) => name.toLowerCase() === 'x-amz-date') ?? []
+  if (given === undefined) return true
+  const text = (given[0] ?? '').replace(/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/, '$1-$2-$3T$4:$5:$6Z')
+  return given.length === 1 && Math.abs(Date.parse(text) - nowMs) <= timeOffMsMax
+}
+
+/** @throws Fault `bad_request` */
+function readWanted(bytes: Uint8Array): SignableRequest {
+  const body = parseJson(bytes)
+  if (!isJsonObject(body)) throw new Fault('bad_request', 'The body must be an object.')
+  const provider = body.get('provider') ?? 's3'
+  if (provider !== 's3') throw new Fault('bad_request', 'Invalid request: only `s3` requests are signed.')
+  const headers = body.get('headers') ?? new Map<string, JsonValue>()
+  if (!isJsonObject(headers)) throw new Fault('bad_request', 'Invalid request: `headers` is no object.')
+  return {
+    method: reader.string(body, 'method'),
+    uri: reader.string(body, 'uri'),
+    headers: Object.fromEntries([...headers].map(([name]) => [name, reader.strings(headers, name)])),
+  }
+}

@@ -1,0 +1,51 @@
+/** Reads which files a snapshot names, for readers who get signatures for these alone. */
+
+import type { ByteBudget } from '../../base/byte-budget.ts'
+import { limits } from '../../limits.ts'
+import { canonicalPath, isWithin } from '../../storage/canonical-path.ts'
+import { manifestFiles } from '../../storage/manifest-files.ts'
+import { manifestsIn } from '../../storage/manifest-list.ts'
+import { openStorage, type StorageAccess } from '../../storage/storage.ts'
+import { type FileSet, FileSetBuilder } from './file-set.ts'
+
+/**
+ * The metadata file, manifest list, manifests and live files of a snapshot, as far as they lie in the territory.
+ * @param prefixes the table's territory
+ * @throws ReadFailure, Fault
+ */
+export async function snapshotFiles(
+  access: StorageAccess,
+  budget: ByteBudget,
+  {
+    manifestList,
+    metadataFile,
+  }: { readonly manifestList: string | undefined; readonly metadataFile: string },
+  prefixes: readonly string[],
+): Promise<FileSet> {
+  const set = new FileSetBuilder()
+  const take = (location: string): boolean => {
+    const canonical = canonicalPath(location)
+    if (!canonical.isClear || !prefixes.some((prefix) => isWithin(prefix, canonical.path))) return false
+    set.add(canonical.path)
+    return true
+  }
+  take(metadataFile)
+  if (manifestList === undefined || !take(manifestList)) return set.build()
+  const storage = openStorage(access, budget)
+  try {
+    return await storage.during(async () => {
+      const list = await storage.readAll(manifestList, limits.tableMetadataBytesMax)
+      for (const ref of manifestsIn(list, limits.engineManifestsMax)) {
+        // What lies outside is not opened, and so what it names is not signed.
+        if (!take(ref.location)) continue
+        await storage.during(async () => {
+          const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
+          for await (const file of manifestFiles(bytes, ref)) if (file.isLive) take(file.location)
+        })
+      }
+      return set.build()
+    })
+  } finally {
+    await storage.close()
+  }
+}

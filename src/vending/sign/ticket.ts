@@ -1,0 +1,44 @@
+/**
+ * Seals sign tickets: opaque tokens that say for which session, table and snapshot a client asks for signatures. A client
+ * may send a ticket beside the session of another catalog, so the session is the ticket's, and is looked up each time.
+ */
+
+import { seal, unseal } from '../../store/database/sealing.ts'
+import type { CredentialAccess } from '../issuer.ts'
+
+export interface SignTicket {
+  readonly tenant: string
+  readonly sessionId: string
+  /** Of the catalog: what is under the prefix must still be this credential. */
+  readonly credentialId: string
+  readonly prefix: string
+  readonly namespace: readonly string[]
+  readonly name: string
+  readonly tableUuid: string | undefined
+  readonly access: CredentialAccess
+  /** The principal for whom filters and masks are looked up. */
+  readonly sub: string
+  readonly roles: readonly string[]
+  readonly verified: boolean
+  /** The manifest list of the snapshot that a reader reads; undefined where the table has none. */
+  readonly manifestList: string | undefined
+  readonly metadataFile: string
+  /** Milliseconds since the Unix epoch. */
+  readonly expiresAtMs: number
+}
+
+const place = ['sign ticket', '1'] as const
+
+/** The ticket as text that may stand in a path. @param key 32 bytes */
+export function sealTicket(key: Uint8Array, ticket: SignTicket): string {
+  return Buffer.from(seal(key, place, JSON.stringify(ticket))).toString('base64url')
+}
+
+/** The ticket of a text; undefined where it was not sealed with this key. */
+export function openTicket(key: Uint8Array, text: string): SignTicket | undefined {
+  try {
+    return JSON.parse(unseal(key, place, Buffer.from(text, 'base64url'))) as SignTicket
+  } catch {
+    return undefined
+  }
+}

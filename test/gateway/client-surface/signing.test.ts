@@ -1,0 +1,258 @@
+/** Remote signing over HTTP: who is given a ticket, what a ticket is good for, and what ends it. */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { SessionScope } from '../../../src/core/session.ts'
+import { rotateCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
+import { licenseFor } from '../../support/license.ts'
+import {
+  addTenant,
+  metric,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../support/service.ts'
+import { messageOf, send } from '../../support/surface.ts'
+import { startTableUpstream, type TableUpstream, upstreamKeys } from '../../support/table-upstream.ts'
+import { enforceTerritory } from '../../support/territory.ts'
+
+setDefaultTimeout(300_000)
+
+let nowMs = Date.now()
+let service: TestService
+let upstream: TableUpstream
+let tenant: TestTenant
+let foreign: TestTenant
+
+const config = {
+  'vending.mode': 'sign',
+  's3.access-key-id': 'AKSIGN',
+  's3.secret-access-key': 'secret-of-signatures',
+  's3.endpoint': 'https://storage.example',
+  's3.region': 'eu-1',
+}
+
+beforeAll(async () => {
+  service = await startTestService({
+    env: { SVC_LICENSE: licenseFor('vending') },
+    clock: { now: () => nowMs },
+  })
+  upstream = startTableUpstream()
+  const url = upstream.url.replace(/\/$/, '')
+  tenant = await addTenant(service.store, 'signs', url, config)
+  foreign = await addTenant(service.store, 'other', url, config)
+  for (const { tenant: id } of [tenant, foreign]) await enforceTerritory(service.store, id)
+  for (const name of ['orders', 'secrets']) {
+    upstream.tables.set(name, { location: `s3://lake/${name}` })
+    await load(name, tenant)
+  }
+})
+afterAll(async () => {
+  await service[Symbol.asyncDispose]()
+  await upstream.stop()
+})
+
+interface Held extends TestTenant {
+  readonly id: string
+}
+async function held(scopes: readonly SessionScope[], expiresAt?: Date): Promise<Held> {
+  const principal = { sub: 'spark', roles: [] }
+  const made = await createServiceSession(service.store, tenant.tenant, {
+    ...{ name: 'spark', principal, scopes, expiresAt },
+  })
+  return { tenant: tenant.tenant, ...made }
+}
+
+const asked = { 'x-iceberg-access-delegation': 'vended-credentials, remote-signing' }
+const load = (name: string, as: TestTenant, headers: Readonly<Record<string, string>> = asked) =>
+  send(service, 'GET', `/namespaces/n/tables/${name}`, undefined, { tenant: as, headers })
+
+interface Answer {
+  readonly config?: Readonly<Record<string, string>>
+  readonly 'remote-signing-config'?: { readonly headers: Readonly<Record<string, string>> }
+}
+async function answer(response: Response): Promise<Answer> {
+  const text = await response.text()
+  expect([response.status, response.status === 200 ? '' : text]).toEqual([200, ''])
+  expect(text).not.toMatch(upstreamKeys)
+  expect(text).not.toContain('secret-of-signatures')
+  return JSON.parse(text)
+}
+const endpointOf = async (name: string, as: TestTenant) =>
+  (await answer(await load(name, as))).config?.['signer.endpoint'] ?? ''
+
+const file = (path: string) => `https://storage.example/lake/${path}`
+const sign = (endpoint: string, uri: string, more: object = {}, headers: Record<string, string> = {}) =>
+  fetch(new URL(`/v1/iceberg/main/${endpoint}`, service.app.url), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: JSON.stringify({ method: 'GET', region: 'eu-1', uri, headers: {}, ...more }),
+  })
+
+describe('a loaded table', () => {
+  test('has the settings of both families of clients, and no keys', async () => {
+    const session = await held(['read'])
+    const response = await load('orders', session)
+    expect([response.headers.get('cache-control'), response.headers.has('etag')]).toEqual(['no-store', false])
+    const loaded = await answer(response)
+    const endpoint = loaded.config?.['signer.endpoint']
+    expect(loaded.config).toEqual({
+      'client.region': 'eu-1',
+      's3.region': 'eu-1',
+      's3.endpoint': 'https://storage.example',
+      's3.path-style-access': 'true',
+      's3.remote-signing-enabled': 'true',
+      's3.signer': 'S3V4RestSigner',
+      's3.session-token': expect.stringMatching(/^[0-9a-f]{32}$/),
+      's3.signer.endpoint': String(endpoint),
+      'signer.endpoint': String(endpoint),
+    })
+    expect(endpoint).toMatch(/^v1\/namespaces\/n\/tables\/orders\/sign\/[A-Za-z0-9_-]+$/)
+    const [ticket = ''] = String(endpoint).split('/').slice(-1)
+    expect(loaded['remote-signing-config']?.headers).toEqual({ 'x-svc-sign-ticket': ticket })
+  })
+
+  test('has none where the client asks for keys only, and /credentials is not served', async () => {
+    const only = { 'x-iceberg-access-delegation': 'vended-credentials' }
+    expect((await answer(await load('orders', tenant, only))).config).not.toHaveProperty('signer.endpoint')
+    const path = '/namespaces/n/tables/orders/credentials'
+    expect((await send(service, 'GET', path, undefined, { tenant })).status).toBe(406)
+    const { endpoints } = (await (await send(service, 'GET', '/config', undefined, { tenant })).json()) as {
+      endpoints: readonly string[]
+    }
+    expect(endpoints).toContain('POST /v1/{prefix}/namespaces/{namespace}/tables/{table}/sign')
+    expect(endpoints.some((one) => one.endsWith('/credentials'))).toBe(false)
+  })
+
+  test('has none where a filter or mask applies', async () => {
+    await masked(async () =>
+      expect((await answer(await load('orders', tenant))).config).not.toHaveProperty('signer.endpoint'),
+    )
+  })
+
+  test('has one as soon as it is made, for its own place', async () => {
+    const made = await send(
+      service,
+      'POST',
+      '/namespaces/n/tables',
+      { name: 'fresh', schema: { type: 'struct', fields: [] }, location: 's3://lake/fresh' },
+      { tenant, headers: asked },
+    )
+    const endpoint = (await answer(made)).config?.['signer.endpoint'] ?? ''
+    const put = { method: 'PUT' }
+    expect((await sign(endpoint, file('fresh/data/a.parquet'), put)).status).toBe(200)
+    expect((await sign(endpoint, file('orders/data/a.parquet'), put)).status).toBe(403)
+  })
+})
+
+/** Works while a mask applies to everyone. */
+async function masked(work: () => Promise<unknown>): Promise<void> {
+  const { maskedFor } = service.app.gateway
+  Object.assign(service.app.gateway, { maskedFor: async () => true })
+  try {
+    await work()
+  } finally {
+    Object.assign(service.app.gateway, { maskedFor })
+  }
+}
+
+describe('a ticket', () => {
+  test('signs for a writer in the folders of its table, and says what may be repeated', async () => {
+    const endpoint = await endpointOf('orders', await held(['commit']))
+    const got = await sign(endpoint, file('orders/data/a.parquet'))
+    expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'private'])
+    const { uri, headers } = (await got.json()) as { uri: string; headers: Record<string, string[]> }
+    expect(uri).toBe(file('orders/data/a.parquet'))
+    expect(headers.authorization?.[0]).toStartWith('AWS4-HMAC-SHA256 Credential=AKSIGN/')
+    const put = await sign(endpoint, file('orders/data/a.parquet'), { method: 'PUT' })
+    expect([put.status, put.headers.get('cache-control')]).toEqual([200, 'no-cache'])
+    for (const [path, more] of [
+      ['secrets/data/a.parquet', {}],
+      ['orders/data/a.parquet', { method: 'DELETE' }],
+      ['orders/data/a.parquet?acl', {}],
+      ['orders/data/a.parquet', { method: 'PUT', headers: { 'x-amz-copy-source': ['lake/secrets/a'] } }],
+      ['orders/data/a.parquet', { headers: { 'x-amz-date': ['20200101T000000Z'] } }],
+    ] as const) {
+      const before = await metric(service, 'svc_requests_signed_total{outcome="refused"}')
+      const refused = await sign(endpoint, file(path), more)
+      expect([path, refused.status]).toEqual([path, 403])
+      expect(await messageOf(refused)).toStartWith('policy denied: the request to storage ')
+      expect(await metric(service, 'svc_requests_signed_total{outcome="refused"}')).toBe(before + 1)
+    }
+  })
+
+  test('signs for a reader what its snapshot holds, and no more', async () => {
+    const endpoint = await endpointOf('orders', await held(['read']))
+    // The table has no snapshot, so its metadata file is all that there is.
+    expect((await sign(endpoint, file('orders/metadata/1.json'))).status).toBe(200)
+    expect((await sign(endpoint, file('orders/data/a.parquet'))).status).toBe(403)
+    expect((await sign(endpoint, file('orders/metadata/1.json'), { method: 'PUT' })).status).toBe(403)
+  })
+
+  test('is of its own session, whatever session is sent beside it', async () => {
+    const session = await held(['commit'])
+    const endpoint = await endpointOf('orders', session)
+    for (const beside of [{}, { 'x-svc-session': foreign.secret }, { 'x-svc-session': 'svc_none' }])
+      expect((await sign(endpoint, file('orders/a'), {}, beside)).status).toBe(200)
+    await revokeServiceSession(service.store, tenant.tenant, session.id)
+    for (const beside of [{}, { 'x-svc-session': tenant.secret }])
+      expect((await sign(endpoint, file('orders/a'), {}, beside)).status).toBe(401)
+  })
+
+  test('may be in a header, for clients that know the path themselves', async () => {
+    const endpoint = await endpointOf('orders', await held(['commit']))
+    const [path = '', ticket = ''] = endpoint.split(/(?<=\/sign)\//)
+    expect((await sign(path, file('orders/a'), {}, { 'x-svc-sign-ticket': ticket })).status).toBe(200)
+    const session = { 'x-svc-session': tenant.secret }
+    expect((await sign(path, file('orders/a'), {}, session)).status).toBe(406)
+  })
+
+  test('is good for its own table and catalog, until it expires', async () => {
+    const endpoint = await endpointOf('orders', await held(['commit'], new Date(nowMs + 3_600_000)))
+    for (const wrong of [
+      endpoint.replace('/orders/', '/secrets/'),
+      endpoint.replace('/n/', '/m/'),
+      endpoint.slice(0, -4),
+      `${endpoint}AAAA`,
+    ])
+      expect((await sign(wrong, file('orders/a'))).status).toBe(401)
+    expect((await sign(endpoint, file('orders/a'))).status).toBe(200)
+    nowMs += 3_601_000
+    expect((await sign(endpoint, file('orders/a'))).status).toBe(401)
+    nowMs = Date.now()
+  })
+
+  test('is worth nothing once a filter or mask applies, or the catalog signs no more', async () => {
+    const endpoint = await endpointOf('orders', await held(['commit']))
+    await masked(async () => expect((await sign(endpoint, file('orders/a'))).status).toBe(403))
+    expect((await sign(endpoint, file('orders/a'))).status).toBe(200)
+    await rotateCatalogCredential(service.store, tenant.tenant, 'main', { 'vending.mode': 'none' })
+    expect((await sign(endpoint, file('orders/a'))).status).toBe(403)
+    await rotateCatalogCredential(service.store, tenant.tenant, 'main', { 'vending.mode': 'sign' })
+  })
+
+  test.each([
+    ['no JSON', '{'],
+    ['no object', '[]'],
+    ['no uri', '{"method":"GET"}'],
+    ['headers that are none', '{"method":"GET","uri":"x","headers":[]}'],
+    ['headers that are no lists', '{"method":"GET","uri":"x","headers":{"a":1}}'],
+    ['another storage', '{"method":"GET","uri":"x","provider":"gcs"}'],
+  ])('with a body of %s is 400', async (_, body) => {
+    const endpoint = await endpointOf('orders', tenant)
+    const url = new URL(`/v1/iceberg/main/${endpoint}`, service.app.url)
+    expect((await fetch(url, { method: 'POST', body })).status).toBe(400)
+    const large = await fetch(url, { method: 'POST', body: 'x'.repeat(70_000) })
+    expect(large.status).toBe(413)
+  })
+})
+
+test('without a license for it no ticket is given', async () => {
+  await using bare = await startTestService()
+  const own = await addTenant(bare.store, 'unlicensed', upstream.url.replace(/\/$/, ''), config)
+  const loaded = await send(bare, 'GET', '/namespaces/n/tables/orders', undefined, {
+    tenant: own,
+    headers: asked,
+  })
+  expect((await answer(loaded)).config).not.toHaveProperty('signer.endpoint')
+})
