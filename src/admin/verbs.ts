@@ -43,6 +43,7 @@ const verbs: readonly Verb[] = [
   ...(
     [
       ['validate', 'Checks a folder of contract documents; asks no service.'],
+      ['test', 'Runs the policy tests of a folder of contract documents; asks no service.'],
       ['plan', 'Says what applying the folder would change on a service, and whom it breaks.'],
       ['diff', 'Lists where the folder differs from the documents in force.'],
       ['apply', 'Proposes the documents of the folder that differ.'],

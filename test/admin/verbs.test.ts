@@ -42,6 +42,7 @@ test('without words, and with help, the verbs are listed', async () => {
       'migrate',
       'admin',
       'validate',
+      'test',
       'plan',
       'diff',
       'apply',
@@ -56,7 +57,7 @@ test('help before a verb is the help of the verb', async () => {
   expect((await run(['help', 'admin', 'tenant'])).out).toBe((await run(['admin', 'tenant', '--help'])).out)
 })
 
-test.each(['validate', 'plan', 'diff', 'apply', 'export'])(
+test.each(['validate', 'test', 'plan', 'diff', 'apply', 'export'])(
   'the help of %s says its flags and how it ends',
   async (verb) => {
     const { code, out, err } = await run([verb, '--help'])

@@ -26,6 +26,7 @@ const remote = { url: text, 'session-file': text }
 /** The flags of each verb; `--json` is of all. */
 export const flagsOf = {
   validate: { 'fail-on': text },
+  test: {},
   plan: { ...remote, out: text, prune: flag, 'managed-by': text },
   diff: { ...remote, 'managed-by': text },
   apply: { ...remote, prune: flag, 'managed-by': text, deploy: flag, wait: flag, timeout: text },

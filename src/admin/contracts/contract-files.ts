@@ -3,8 +3,10 @@
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import { parseVersion } from '../../contract/classify/judge-change.ts'
+import { performContractTask } from '../../contract/policy-tests/perform-task.ts'
 import { limits } from '../../limits.ts'
-import { performDocumentTask, type ReadDocument } from '../../wire/odcs/document-task.ts'
+import type { ReadDocument } from '../../wire/odcs/document-task.ts'
+import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { DocumentProblem } from '../../wire/odcs/problem.ts'
 import {
   type ContractDocument,
@@ -24,6 +26,7 @@ export interface ContractFile {
   /** Hex. */
   readonly sha256: string
   readonly document: ContractDocument
+  readonly model: ContractModel
 }
 
 export interface FileProblem extends DocumentProblem {
@@ -87,7 +90,7 @@ async function readContractFile(
   const bytes = await stored.bytes().catch(() => undefined)
   if (bytes === undefined) return error('The file cannot be read')
   const format = file.endsWith('.json') ? 'json' : 'yaml'
-  const outcome = performDocumentTask({ kind: 'read', bytes, format })
+  const outcome = performContractTask({ kind: 'read', bytes, format })
   if (outcome.kind === 'refused')
     return { problems: outcome.problems.map((problem) => ({ ...problem, file, severity: 'error' })) }
   if (outcome.kind !== 'read') return error('The document cannot be read')
@@ -95,7 +98,7 @@ async function readContractFile(
   const { id, version } = outcome.read.model
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   return {
-    contract: { file, id, version, format, bytes, sha256, document },
+    contract: { file, id, version, format, bytes, sha256, document, model: outcome.read.model },
     problems: adviceOn(file, document, outcome.read),
   }
 }
@@ -111,7 +114,7 @@ function adviceOn(
   const at = (steps: readonly string[], severity: FileProblem['severity'], message: string): FileProblem => {
     return { file, ...placeOf(document, steps), severity, message }
   }
-  const found: FileProblem[] = []
+  const found = (model.failedTests ?? []).map((test) => at([], 'error', `The policy test fails: ${test}`))
   if (!idPattern.test(model.id))
     found.push(at(['id'], 'error', 'The id must have 1 to 255 characters: letters, digits and _ . : -'))
   if (parseVersion(model.version) === undefined)

@@ -27,6 +27,10 @@ export const contractHelp: Readonly<Record<ContractVerb, string>> = {
 Checks contract documents: syntax, the standard's schema, ours, and what the service would not enforce. It asks no
 service. ${folder}
 ${statuses}`,
+  test: `Usage: covenant test [FOLDER] [--json]
+
+Runs the policy tests of the contract documents, and says of each whether it passes. It asks no service. ${folder}
+${statuses}`,
   plan: `Usage: covenant plan [FOLDER] [--out FILE] [--prune] [--managed-by NAME] [--json] [--url URL] [--session-file FILE]
 
 Says what applying the folder would change on the service, what each change means, whom it breaks and who must sign it;

@@ -43,7 +43,7 @@ export interface Comparison {
   readonly findings: readonly Finding[]
   readonly breaks: readonly { readonly name: string; readonly contact?: string }[]
   readonly waits_for: readonly string[]
-  readonly step_problem?: string
+  readonly problem?: string
 }
 
 export interface ShownVersion extends ListedVersion {

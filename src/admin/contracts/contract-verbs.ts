@@ -1,6 +1,7 @@
 /** `covenant validate | plan | diff | apply | export`: contracts that are kept as files, against a running service. */
 
 import { Fault } from '../../base/fault.ts'
+import { runPolicyTests } from '../../contract/policy-tests/run-policy-tests.ts'
 import type { DocumentProblem } from '../../wire/odcs/problem.ts'
 import { exitStatus, reportFailure, UsageError } from '../exit-status.ts'
 import { serviceAddress } from '../service-address.ts'
@@ -55,6 +56,7 @@ export async function runContractVerb(
 
 const verbs: Readonly<Record<ContractVerb, (run: Run) => Promise<number>>> = {
   validate,
+  test: testContracts,
   plan,
   diff,
   apply,
@@ -74,6 +76,28 @@ async function validate({ args, terminal }: Run): Promise<number> {
   }
   const fails = problems.some(({ severity }) => severity === 'error' || args.failOn === 'warning')
   return fails ? exitStatus.failed : exitStatus.done
+}
+
+async function testContracts({ args, terminal }: Run): Promise<number> {
+  const { files, problems } = await readContractFolder(args.place)
+  const results = files.flatMap(({ file, id, model }) =>
+    runPolicyTests(model).map((one) => ({ file, id, ...one })),
+  )
+  const failed = results.filter(({ problem }) => problem !== undefined).length
+  // A failed test is told with its object; the others say why a document cannot be tested.
+  const errors = problems.filter(
+    ({ file, severity }) => severity === 'error' && !files.some((one) => one.file === file),
+  )
+  for (const problem of errors) terminal.complain(describeFileProblem(problem))
+  if (args.json) terminal.print(JSON.stringify({ results }, undefined, 2))
+  else {
+    for (const { file, object, name, problem } of results)
+      terminal.print(
+        `${problem === undefined ? 'pass' : 'FAIL'} ${file}: ${object}, ${name}${problem === undefined ? '' : `: ${problem}`}`,
+      )
+    terminal.print(`${results.length - failed} passed, ${failed} failed.`)
+  }
+  return failed + errors.length > 0 ? exitStatus.failed : exitStatus.done
 }
 
 /** The folder, where nothing in it is wrong; else its errors are told, and there is none. */

@@ -122,7 +122,7 @@ async function planFile(
   const found = { ...base, drift, differences: differences ?? [] }
   if (waiting !== undefined) return { ...found, action: 'none', waiting }
   const comparison = await service.compare(file.id, file.bytes, file.format)
-  const problem = rejection(file, there) ?? comparison.step_problem
+  const problem = rejection(file, there) ?? comparison.problem
   const action = differences === undefined ? 'add' : 'change'
   return { ...found, action, comparison, ...(problem !== undefined && { problem }) }
 }

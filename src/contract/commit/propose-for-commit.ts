@@ -67,6 +67,8 @@ export async function proposeForCommit(
     },
   })
   if (outcome.kind !== 'read') return reason('Propose a version of the contract')
+  if (outcome.read.model.failedTests !== undefined)
+    return reason('A policy test of the contract forbids it: propose a version that says otherwise')
   const proposed = await openProposal(on, force, outcome.read, {
     ...{ commit_id: evidence.intent.commitId, committer: evidence.intent.principal.sub },
     ...{ namespace: table.namespace, table: table.name },

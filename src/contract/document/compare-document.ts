@@ -10,6 +10,7 @@ import { type ChangeVerdict, judgeChange, parseVersion } from '../classify/judge
 import { stepProblemOf } from '../classify/step-problem.ts'
 import { verdictSchema, verdictView } from '../classify/verdict-view.ts'
 import { neededSignOffs } from '../lifecycle/state-machine.ts'
+import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
 
 /** What a document would change, whom it would break, and what its proposal would need. */
 export const comparisonSchema = object({
@@ -19,7 +20,7 @@ export const comparisonSchema = object({
     'the consumers that the document in force names, where it breaks consumers',
   ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that its proposal would need'),
-  step_problem: maybe(described(text, 'why its version number would be refused')),
+  problem: maybe(described(text, 'why its proposal would be refused: its version number, or a policy test')),
 })
 
 /** What the document would change. */
@@ -28,7 +29,7 @@ export async function compareDocument(store: Store, tenant: TenantId, model: Con
   const verdict = await judgeAgainstForce(run, tenant, model)
   const base = await versionInForce(run, tenant, model.id)
   const hurts = verdict.findings.some(({ consumer }) => consumer === 'breaking')
-  const problem = stepProblemOf(base?.version, model.version, verdict)
+  const problem = testProblemOf(model) ?? stepProblemOf(base?.version, model.version, verdict)
   return {
     ...verdictView(verdict),
     breaks: hurts ? (base?.model.consumers ?? []) : [],
@@ -36,7 +37,7 @@ export async function compareDocument(store: Store, tenant: TenantId, model: Con
       needsSignOff: verdict.breaking || verdict.loosensAccess,
       needsSecond: model.secondApproval,
     }),
-    ...(problem !== undefined && { step_problem: problem }),
+    ...(problem !== undefined && { problem }),
   }
 }
 

@@ -1,12 +1,8 @@
 /** The worker thread: performs one task on a contract document at a time. It has no access to the store. */
 
 import { parentPort } from 'node:worker_threads'
-import { checkPolicyToSave } from '../../policy/check.ts'
-import {
-  type DocumentOutcome,
-  type DocumentTask,
-  performDocumentTask,
-} from '../../wire/odcs/document-task.ts'
+import type { DocumentOutcome, DocumentTask } from '../../wire/odcs/document-task.ts'
+import { performContractTask } from '../policy-tests/perform-task.ts'
 
 export interface DocumentRequest {
   readonly taskId: number
@@ -19,6 +15,6 @@ export interface DocumentResult {
 }
 
 parentPort?.on('message', ({ taskId, task }: DocumentRequest) => {
-  const result: DocumentResult = { taskId, outcome: performDocumentTask(task, checkPolicyToSave) }
+  const result: DocumentResult = { taskId, outcome: performContractTask(task) }
   parentPort?.postMessage(result)
 })

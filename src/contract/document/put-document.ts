@@ -27,6 +27,7 @@ import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeContracts } from '../change.ts'
 import { assertCompiles, syncCommitPolicies } from '../commit/sync-policies.ts'
 import { findSnapshot } from '../pin-table.ts'
+import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
 import { declaredBy } from './declared.ts'
 import { hasDrifted } from './drift.ts'
 
@@ -60,6 +61,8 @@ export async function putDocument(
   const { tenant } = on
   const { model, bytes } = read
   const contract = model.id
+  const problem = testProblemOf(model)
+  if (problem !== undefined) throw new Fault('unprocessable', `${problem}.`)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
   const now = await versionInForce(
     (text, params) => on.store.tenantQuery(tenant, text, params),

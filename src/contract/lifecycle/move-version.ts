@@ -38,6 +38,7 @@ import { syncCommitPolicies } from '../commit/sync-policies.ts'
 import { judgeAgainstForce } from '../document/compare-document.ts'
 import { declaredBy } from '../document/declared.ts'
 import { wantedPins } from '../document/put-document.ts'
+import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
 import {
   breakGlassMs,
   type Decision,
@@ -226,7 +227,8 @@ class Step {
     const facts = {
       ...(await this.facts(version)),
       retireProblem,
-      stepProblem: verdict && stepProblemOf(base?.version, version.version, verdict),
+      stepProblem:
+        verdict && (testProblemOf(version.model) ?? stepProblemOf(base?.version, version.version, verdict)),
     }
     const decision = decideMove(move, facts, by, reason)
     if (decision.kind === 'refused') throw faultOf(decision)

@@ -48,7 +48,7 @@ export interface VersionFacts {
   readonly needsSignOff: boolean
   /** Whether a second person, an administrator, must sign too. */
   readonly needsSecond: boolean
-  /** Why the version's number is too small; undefined where it is not. */
+  /** Why it may not be proposed: its number is too small, or a policy test fails; undefined where it may. */
   readonly stepProblem: string | undefined
   /** Why it is too early to retire the version; undefined where it is not, or a steward overrides that. */
   readonly retireProblem?: string | undefined

@@ -83,6 +83,39 @@ export interface ModelProperty {
   readonly rowFilters: readonly ModelRowFilter[]
 }
 
+/** One thing that the commit of a policy test does. */
+export type ModelTestAction =
+  | { readonly addColumn: { readonly name: string; readonly type: string; readonly required?: boolean } }
+  | { readonly dropColumn: string }
+  | { readonly renameColumn: { readonly from: string; readonly to: string } }
+  | { readonly changeType: { readonly name: string; readonly type: string } }
+  | { readonly setProperties: Readonly<Record<string, string>> }
+  | { readonly removeProperties: readonly string[] }
+  /** A new snapshot of the branch main, by its summary. */
+  | { readonly snapshot: Readonly<Record<string, string>> }
+
+export interface PolicyTestGiven {
+  readonly principal?: { readonly sub?: string; readonly email?: string; readonly roles?: readonly string[] }
+  readonly table?: {
+    /** Types by name. */
+    readonly columns?: Readonly<Record<string, string>>
+    readonly properties?: Readonly<Record<string, string>>
+  }
+  readonly commit: readonly ModelTestAction[]
+}
+
+export interface PolicyTest {
+  readonly name: string
+  readonly given: PolicyTestGiven
+  readonly expect: {
+    readonly decision: 'allow' | 'deny'
+    /** The policy that denies. */
+    readonly policy?: string
+    /** Text that its reason holds. */
+    readonly reason?: string
+  }
+}
+
 export interface ModelSchema {
   readonly name: string
   readonly id?: string
@@ -95,6 +128,8 @@ export interface ModelSchema {
   readonly relationships: readonly ModelRelationship[]
   readonly quality: readonly ModelQuality[]
   readonly rowFilters: readonly ModelRowFilter[]
+  /** Absent where the document holds none for it. */
+  readonly tests?: readonly PolicyTest[]
   /** Instead of the contract's. */
   readonly mode?: CommitMode
   /** What happens to columns that the object does not name; allowed where it is absent. */
@@ -130,4 +165,6 @@ export interface ContractModel {
   readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]
   readonly sla: readonly ModelSla[]
+  /** The policy tests that fail, as sentences; absent where none does. */
+  readonly failedTests?: readonly string[]
 }

@@ -125,6 +125,7 @@ class ModelReader {
       relationships: relationshipsOf(plain.relationships),
       quality: objects(plain.quality).map(qualityOf),
       rowFilters: rowFiltersOf(ours.rowFilters),
+      ...testing(ours),
       ...choice(ours, 'mode', commitModes),
       ...choice(ours, 'additionalColumns', ['allow', 'warn', 'deny'] as const),
       ...this.policies(ours, steps),
@@ -138,6 +139,8 @@ class ModelReader {
         steps,
         'Row filters, masks and a pin need `table`, which names the table that they protect',
       )
+    if (schema.tests !== undefined && schema.table === undefined)
+      this.#refuse(steps, 'Policy tests need `table`, which names the table that they are about')
     return schema
   }
 
@@ -273,6 +276,11 @@ function slaOf(plain: Plain): ModelSla {
     ...text(plain, 'unit'),
     ...text(plain, 'element'),
   }
+}
+
+/** Policy tests, which our schema has checked. */
+function testing({ tests }: Plain): Pick<ModelSchema, 'tests'> {
+  return Array.isArray(tests) ? { tests: tests as NonNullable<ModelSchema['tests']> } : {}
 }
 
 function consumerOf(plain: Plain): ModelConsumer {

@@ -12,7 +12,11 @@ const root = mkdtempSync(join(tmpdir(), 'covenant-validate-'))
 afterAll(() => rmSync(root, { recursive: true }))
 
 let count = 0
-async function validate(files: Readonly<Record<string, string | Uint8Array>>, ...flags: string[]) {
+const validate = (files: Files, ...flags: string[]) => run('validate', files, flags)
+
+type Files = Readonly<Record<string, string | Uint8Array>>
+
+async function run(verb: 'validate' | 'test', files: Files, flags: readonly string[] = []) {
   const folder = join(root, String(++count))
   mkdirSync(join(folder, 'a/b'), { recursive: true })
   for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text)
@@ -22,7 +26,7 @@ async function validate(files: Readonly<Record<string, string | Uint8Array>>, ..
     print: (text: string) => void out.push(text),
     complain: (text: string) => void err.push(text),
   }
-  const status = await runContractVerb('validate', [folder, ...flags], terminal)
+  const status = await runContractVerb(verb, [folder, ...flags], terminal)
   return { status, err, out: out.join('\n').replaceAll(`${folder}/`, '') }
 }
 
@@ -120,6 +124,33 @@ test('the answer can be had as JSON', async () => {
       { file: 'x.odcs.yaml', line: 17, column: 1, severity: 'error', message: 'Map keys must be unique' },
     ],
   })
+})
+
+test('policy tests are run without a service, one line each; a failed one ends with 1', async () => {
+  const tests = (...of: string[]) =>
+    contractText('orders').replace('name: orders}}}', `name: orders}, tests: [${of.join(', ')}]}}`)
+  const kept =
+    '{name: the id is kept, given: {commit: [{dropColumn: id}]}, expect: {decision: deny, policy: columns}}'
+  const free =
+    '{name: nothing is asked of writers, given: {commit: [{dropColumn: id}]}, expect: {decision: allow}}'
+  expect(await run('test', { 'x.odcs.yaml': tests(kept) })).toMatchObject({
+    status: 0,
+    out: 'pass x.odcs.yaml: orders, the id is kept\n1 passed, 0 failed.',
+  })
+  const failed = await run('test', { 'x.odcs.yaml': tests(kept, free) })
+  expect(failed.status).toBe(1)
+  expect(failed.out).toContain(
+    'FAIL x.odcs.yaml: orders, nothing is asked of writers: it must be allowed, and columns denied it: a column',
+  )
+  expect(failed.out).toEndWith('1 passed, 1 failed.')
+  const validated = await validate({ 'x.odcs.yaml': tests(free) })
+  expect(validated.status).toBe(1)
+  expect(validated.out).toContain(
+    'error: The policy test fails: orders, nothing is asked of writers: it must be allowed',
+  )
+  const broken = await run('test', { 'x.odcs.yaml': `${tests(kept)}id: y\n` })
+  expect(broken).toMatchObject({ status: 1, out: '0 passed, 0 failed.' })
+  expect(broken.err[0]).toMatch(/x\.odcs\.yaml:17:1: error: Map keys must be unique\.$/)
 })
 
 test('links are not followed out of the folder', async () => {

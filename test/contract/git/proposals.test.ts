@@ -173,7 +173,7 @@ test('comparing says whom a document breaks, which sign-offs it needs, and what 
       breaking: true,
       breaks: [{ name: 'sales reports', contact: 'reports@acme.example' }],
       waits_for: ['first'],
-      step_problem: expect.stringContaining('must take a major step'),
+      problem: expect.stringContaining('must take a major step'),
     },
   ])
   const harmless = document('a', '1.0.1', email).replace('name: id,', 'name: id, description: key,')
@@ -253,6 +253,34 @@ test('a contract that was put on a table without a document is exported as one, 
   } as never)
 })
 
+test('a document whose policy test fails is kept as a draft, and neither proposed nor put in force', async () => {
+  const tested = (decision: string) =>
+    document('f').replace(
+      'name: f}}',
+      `name: f}, tests: [{name: kept, given: {commit: [{dropColumn: id}]}, expect: {decision: ${decision}}}]}`,
+    )
+  const message = expect.stringContaining(
+    'A policy test fails: f, kept: it must be allowed, and columns denied it',
+  )
+  const at = `${root}/documents/f`
+  expect(await ask('POST', `${at}/compare`, stella, tested('allow'))).toMatchObject([
+    200,
+    { problem: message },
+  ])
+  expect(await ask('PUT', at, stella, tested('allow'))).toMatchObject([422, { error: { message } }])
+  expect(await propose(author, [wanted('f', tested('allow'))])).toMatchObject([422, { error: { message } }])
+  expect(await one('f')).toBeUndefined()
+  expect(await ask('POST', `${at}/versions`, author, tested('allow'))).toMatchObject([
+    201,
+    { state: 'draft' },
+  ])
+  const refused = await ask('POST', `${at}/versions/1/moves`, author, { move: 'propose' })
+  expect(refused).toMatchObject([422, { error: { message } }])
+  const { revision } = (await one('f')) ?? {}
+  const [status] = await propose(author, [wanted('f', tested('deny'), revision)])
+  expect(status).toBe(200)
+})
+
 test('contracts belong to their tenant', async () => {
   expect(await listed(foreign)).toEqual([])
   const [status] = await propose(foreign, [wanted('a', document('a'))])
@@ -269,7 +297,7 @@ test('the list comes in pages', async () => {
     ids.push(...items.map(({ id }) => id))
     token = next === undefined ? '' : `&page_token=${encodeURIComponent(next)}`
   } while (token !== '')
-  expect(ids).toEqual(['a', 'b', 'c', 'd', 'e'])
+  expect(ids).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
 })
 
 test('a request that says other than it sends is refused', async () => {
