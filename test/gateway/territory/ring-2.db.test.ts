@@ -393,7 +393,7 @@ describe('after the commit of a caller whom no mask restricts', () => {
     honest = BigInt(metadata['current-snapshot-id'])
   })
 
-  test('the commit is taken, and its check finds it: a conflict, and the snapshot in quarantine for every reader and engine', async () => {
+  test('the commit is taken, and its check finds it: a conflict, and the snapshot in quarantine for every reader and engine while the tenant enforces', async () => {
     const quarantined = await metric('svc_snapshots_quarantined_total')
     bad = await ofFiles()
     expect((await commit(lake.env, bad)).status).toBe(200)
@@ -428,6 +428,10 @@ describe('after the commit of a caller whom no mask restricts', () => {
       expect(await read('SELECT id FROM open.t', database, env)).toEqual([
         expect.stringMatching(new RegExp(`^E 55000 Snapshot ${bad.id} of table open\\.t is quarantined`)),
       ])
+    await setTerritory('observe')
+    // The forged manifest lies about the file's length.
+    expect(await read('SELECT id FROM open.t')).toEqual([expect.stringMatching(/^E 58030 /)])
+    await setTerritory('enforce')
     await setMain({ id: honest })
     expect(await read('SELECT id FROM open.t')).toEqual(['D 1', 'C SELECT 1'])
   })
