@@ -1,6 +1,7 @@
 /** Assembles the commit pipeline. Its routes are added with all others. */
 
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
+import { fedTables } from '../gateway/base/fed-tables.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
@@ -50,6 +51,7 @@ export function assembleGateway(
     }),
     tables: new TableCache(limits.metadataCacheBytes),
     speculative: new SpeculativeCache(),
+    fedTables: fedTables(),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
     // Unverified roles must not exempt from masks.

@@ -20,6 +20,7 @@ import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Vend } from '../../vending/vending.ts'
 import type { PassCrashPoint } from './crash-points.ts'
+import type { FedTables } from './fed-tables.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
 import type { UnauditedChanges } from './unaudited-changes.ts'
@@ -61,6 +62,7 @@ export interface GatewayParts {
   readonly policies: PolicyEngine
   readonly tables: TableCache
   readonly speculative: SpeculativeCache
+  readonly fedTables: FedTables
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock

@@ -1,10 +1,9 @@
 /**
  * Feeds the territory index with the tables that clients load, once for each state of a table, and says whether the
- * table's folders are its own.
+ * table's folders are its own now.
  */
 
 import { type JsonObject, jsonObject, parseJson } from '../../base/json.ts'
-import { Lru } from '../../base/lru.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { folderPrefixesOf, type TerritoryFound } from '../../core/territory-owner.ts'
@@ -16,21 +15,15 @@ import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
-interface LoadedTable extends FedTable {
-  /** Of its metadata file, as the upstream sent it. */
-  readonly location: string
-  /** Whether some folder was another table's, or nobody's, when the state was seen first. */
-  readonly isStray: boolean
-}
-
-/** Tables whose last loaded state is in the index. */
-const fed = new Lru<string, LoadedTable>(10_000)
-
 /** A loaded table, as far as its files are judged. */
 export interface PlacedTable {
   readonly owner: FedTable['owner']
-  /** Whether the tenant enforces its territory and some folder of the table is outside of the table's. */
-  readonly isOutside: boolean
+  /**
+   * Whether the tenant enforces its territory and some folder of the table is outside of the table's now: a grant, a
+   * release or another mode may have come since the state was taken.
+   * @throws Fault of the store
+   */
+  readonly isOutside: () => Promise<boolean>
 }
 
 /**
@@ -43,15 +36,25 @@ export async function feedLoaded(
   table: TableRef,
   body: Uint8Array,
 ): Promise<PlacedTable> {
+  const { store, fedTables } = parts
   const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
+  const take = async (fed: FedTable, location: string) => {
+    const claimed = await feedTerritory(store, tenant, fed, 'load')
+    const isStray = claimed !== undefined && isStrayIn(fed, claimed.found)
+    fedTables.set(key, { ...fed, location, isStray }, 1)
+    return isStray && claimed.found.mode === 'enforce'
+  }
   const members = topLevelMembers(body)
   const location = Buffer.from(members.get('metadata-location') ?? '').toString()
-  const known = fed.get(key)
+  const known = fedTables.get(key)
   if (known?.location === location) {
-    if (!known.isStray) return { owner: known.owner, isOutside: false }
-    // A grant or another mode may have come since.
-    const { territory } = await loadWriteGovernance(parts.store, tenant, table)
-    return { owner: known.owner, isOutside: territory.mode === 'enforce' && isStrayIn(known, territory) }
+    const isOutside = async () => {
+      const { territory } = await loadWriteGovernance(store, tenant, table)
+      if (!isStrayIn(known, territory)) return false
+      // What the table had was released. Of that it may take again what is nobody's, as where it is seen first.
+      return known.isStray ? territory.mode === 'enforce' : await take(known, location)
+    }
+    return { owner: known.owner, isOutside }
   }
   const metadata = partOf(members.get('metadata'))
   const owner = {
@@ -60,11 +63,8 @@ export async function feedLoaded(
     table,
     tableUuid: tableUuidOf(metadata),
   }
-  const loaded = { owner, folders: foldersOf(metadata) }
-  const claimed = await feedTerritory(parts.store, tenant, loaded, 'load')
-  const isStray = claimed !== undefined && isStrayIn(loaded, claimed.found)
-  fed.set(key, { ...loaded, location, isStray }, 1)
-  return { owner, isOutside: isStray && claimed.found.mode === 'enforce' }
+  const isOutside = await take({ owner, folders: foldersOf(metadata) }, location)
+  return { owner, isOutside: async () => isOutside }
 }
 
 /** Whether some folder of a table is outside of its territory, or has no canonical form. */

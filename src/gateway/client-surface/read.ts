@@ -111,7 +111,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
   const { owner, isOutside } = await feedLoaded(surface, table, loaded.body)
-  const shown = isOutside ? { ...disclosure, vended: false } : disclosure
+  const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
   const vended = vends && !masked ? await vendUnlessRefused(surface, owner) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
@@ -145,7 +145,7 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
     const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
     return jsonResponse(200, credentialsReply(table, vended, location), uncached)
   }
-  if (isOutside) throw outsideTerritory(table)
+  if (await isOutside()) throw outsideTerritory(table)
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
   return jsonResponse(200, disclosed.body)
@@ -158,7 +158,7 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   const table = tableRefOf(surface)
   const { owner, isOutside } = await feedLoaded(surface, table, loaded)
   const disclosure = await disclosureOf(surface, table)
-  const shown = isOutside ? { ...disclosure, vended: false } : disclosure
+  const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const reply = await completeReply(surface, [])
   await assertPlannedInside(surface, owner, reply)
   const { body } = await discloseReply(reply, planMembers, shown)

@@ -7,7 +7,12 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { operator } from '../../../src/core/administration.ts'
 import { catalogOf } from '../../../src/core/catalog.ts'
 import { findCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
-import { grantTerritory, putTerritoryMode } from '../../../src/store/territory/administer-territory.ts'
+import {
+  grantTerritory,
+  putTerritoryMode,
+  releaseTerritory,
+  type TerritoryTable,
+} from '../../../src/store/territory/administer-territory.ts'
 import {
   addTenant,
   prefix,
@@ -27,10 +32,20 @@ let tenant: TestTenant
 let foreign: TestTenant
 /** The upstream's tables, by name. */
 let made: TableUpstream['tables']
+/** Times that the store was asked for a table's territory. */
+let lookUps = 0
 const delegated = { 'x-iceberg-access-delegation': 'vended-credentials' }
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await startTestService({
+    wrapStore: (store) => ({
+      ...store,
+      tenantCall(of, name, params) {
+        if (name === 'load_policies') lookUps++
+        return store.tenantCall(of, name, params)
+      },
+    }),
+  })
   upstream = startTableUpstream()
   made = upstream.tables
   tenant = await addTenant(service.store, 'places', upstream.url.replace(/\/$/, ''))
@@ -49,8 +64,29 @@ const load = (name: string, of: TestTenant = tenant) =>
   send(service, 'GET', `/namespaces/n/tables/${name}`, undefined, { tenant: of, headers: delegated })
 const credentials = (name: string, of: TestTenant = tenant) =>
   send(service, 'GET', `/namespaces/n/tables/${name}/credentials`, undefined, { tenant: of })
-const plan = (name: string) =>
-  send(service, 'POST', `/namespaces/n/tables/${name}/plan`, {}, { tenant, headers: delegated })
+const plan = (name: string, of: TestTenant = tenant) =>
+  send(service, 'POST', `/namespaces/n/tables/${name}/plan`, {}, { tenant: of, headers: delegated })
+/** Whether a load, `/credentials` and a scan plan have the upstream's credentials. */
+async function passedOn(name: string, of: TestTenant): Promise<readonly boolean[]> {
+  const has: boolean[] = []
+  for (const ask of [load, credentials, plan]) has.push(upstreamKeys.test(await (await ask(name, of)).text()))
+  return has
+}
+/** A table of the tenant's catalog, as administration names it. */
+async function tableOf({ tenant: id }: TestTenant, name: string): Promise<TerritoryTable> {
+  const credential = await findCatalogCredential(service.store, id, prefix)
+  if (credential === undefined) throw new Error('the tenant has no catalog credential')
+  const table = { namespace: ['n'], name }
+  return { catalog: catalogOf(credential), credentialId: credential.id, nickname: prefix, table }
+}
+const grant = async (to: TestTenant, name: string, folder: string) =>
+  await grantTerritory(
+    service.store,
+    to.tenant,
+    await tableOf(to, name),
+    { prefix: folder, ancestors: ancestorsOf(folder) },
+    operator(),
+  )
 const creation = (name: string, more: object = {}) =>
   send(
     service,
@@ -119,22 +155,44 @@ describe('a loaded table', () => {
       location: 's3://lake/g',
       properties: { 'write.data.path': 's3://lake/common' },
     })
-    expect(await (await load('shares')).text()).not.toMatch(upstreamKeys)
-    const credential = await findCatalogCredential(service.store, tenant.tenant, prefix)
-    if (credential === undefined) throw new Error('the tenant has no catalog credential')
-    await grantTerritory(
-      service.store,
+    expect(await passedOn('shares', tenant)).toEqual([false, false, false])
+    await grant(tenant, 'shares', 's3://lake/common/')
+    expect(await passedOn('shares', tenant)).toEqual([true, true, true])
+  })
+
+  test('has none once a folder that it was granted is released, and another table’s', async () => {
+    const folder = 's3://lake/plain/'
+    made.set('held', { location: 's3://lake/h', properties: { 'write.data.path': 's3://lake/plain' } })
+    for (const of of [tenant, foreign]) {
+      await grant(of, 'held', folder)
+      expect(await passedOn('held', of)).toEqual([true, true, true])
+    }
+    await releaseTerritory(service.store, tenant.tenant, await tableOf(tenant, 'held'), folder, operator())
+    expect(await passedOn('held', tenant)).toEqual([false, false, false])
+    expect(await passedOn('held', foreign)).toEqual([true, true, true])
+    await grant(tenant, 'takes', folder)
+    expect(await passedOn('held', tenant)).toEqual([false, false, false])
+  })
+
+  test('is looked up again only where it would have them', async () => {
+    const looked = async (headers: Readonly<Record<string, string>>) => {
+      const before = lookUps
+      await send(service, 'GET', '/namespaces/n/tables/attack', undefined, { tenant, headers })
+      return lookUps - before
+    }
+    await load('attack')
+    expect([await looked({}), await looked(delegated)]).toEqual([0, 1])
+  })
+
+  test('has them where it was dropped, released and registered again from the same file', async () => {
+    made.set('returns', { location: 's3://lake/returns' })
+    expect(await passedOn('returns', tenant)).toEqual([true, true, true])
+    await service.store.tenantQuery(
       tenant.tenant,
-      {
-        catalog: catalogOf(credential),
-        credentialId: credential.id,
-        nickname: prefix,
-        table: { namespace: ['n'], name: 'shares' },
-      },
-      { prefix: 's3://lake/common/', ancestors: ancestorsOf('s3://lake/common/') },
-      operator(),
+      `update svc.territory set released_at = clock_timestamp() where tenant_id = $1 and table_name = 'returns'`,
+      [tenant.tenant],
     )
-    expect(await (await load('shares')).text()).toMatch(upstreamKeys)
+    expect(await passedOn('returns', tenant)).toEqual([true, true, true])
   })
 
   test('has them where the tenant observes, and the conflict is listed', async () => {
