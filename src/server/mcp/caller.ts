@@ -11,6 +11,7 @@ import { bearerToken, claimsToBeOurs } from '../../auth/bearer.ts'
 import type { ReadCredential } from '../../auth/read-credential.ts'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import { sameSecret } from '../../base/same-secret.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
 import { isSessionSecret, serviceSecretPrefix } from '../../store/session/session-secret.ts'
@@ -82,7 +83,7 @@ function credentialOf({ store, clock, publicUrl }: McpAdmitParts, headers: Heade
     if (grant !== undefined) return { secret: grant.secret, granted: grant.scopes }
   }
   const secret = header === '' ? (token ?? '') : header
-  const isOther = isOwnBearer(token) && token !== secret
+  const isOther = token !== undefined && isOwnBearer(token) && !sameSecret(token, secret)
   if (isSessionSecret(serviceSecretPrefix, secret) && !isOther && !(token && claimsToBeOurs(token)))
     return { secret }
   throw new Fault(
