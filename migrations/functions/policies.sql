@@ -1,5 +1,5 @@
--- Policies of the write path: saving, removing and loading them. svc.put_policy and svc.delete_policy run with the
--- caller's rights and search_path.
+-- Policies of the write path: saving, removing and loading them. svc.put_policy, svc.delete_policy and
+-- svc.unbind_policy run with the caller's rights and search_path.
 
 -- Saves a policy and binds it to a table, a namespace or a tag. `scope`: the node's `label`, `id` and `properties`, the
 -- `edge`'s properties, and the scope by `name`.
@@ -58,6 +58,41 @@ begin
   delete from "_ag_label_vertex" where id = node;
   insert into svc.policy_history (tenant_id, policy_id, actor) values (svc.current_tenant(), policy_id, actor);
   return true;
+end $$;
+
+-- Ends the binding of a policy to a table, a namespace or a tag; `scope` as in svc.put_policy. Returns `ended`, or why not:
+-- `no_policy`, `not_bound`, or `only` where it is bound to nothing else. The lock is the one of svc.put_policy: without it,
+-- two of these at once could leave a policy that governs nothing.
+create or replace function svc.unbind_policy(policy_id text, scope jsonb, actor jsonb) returns text
+language plpgsql as $$
+declare
+  end_label text := scope ->> 'label';
+  end_id text := scope ->> 'id';
+  key ag_catalog.agtype := to_jsonb(policy_id)::text::ag_catalog.agtype;
+  policy_node ag_catalog.graphid;
+  policy jsonb;
+  end_node ag_catalog.graphid;
+  bound bigint;
+  ending bigint;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('policy ' || svc.current_tenant() || policy_id, 0));
+  select p.id, p.properties::text::jsonb - 'tenant_id' into policy_node, policy
+    from (select id, properties from "Policy" union all select id, properties from "RetentionPolicy") p
+    where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype]) = key;
+  if policy_node is null then return 'no_policy'; end if;
+  execute format(
+    'select id from %I where ag_catalog.agtype_access_operator(variadic array[properties, ''"id"''::ag_catalog.agtype]) = $1',
+    end_label) into end_node using to_jsonb(end_id)::text::ag_catalog.agtype;
+  select count(*), count(*) filter (where e.end_id = end_node) into bound, ending
+    from "_ag_label_edge" e where e.start_id = policy_node;
+  if ending = 0 then return 'not_bound'; end if;
+  if ending = bound then return 'only'; end if;
+  delete from "_ag_label_edge" e where e.start_id = policy_node and e.end_id = end_node;
+  insert into svc.policy_history (tenant_id, policy_id, table_id, namespace_id, tag_id, scope, policy, actor, unbinds)
+    values (svc.current_tenant(), policy_id, case when end_label = 'Table' then end_id end,
+      case when end_label = 'Namespace' then end_id end, case when end_label = 'Tag' then end_id end, scope -> 'name',
+      policy, actor, true);
+  return 'ended';
 end $$;
 
 -- What governs a table when it is written, as a JSON array of [edge, properties], with the edge's properties as a third
@@ -126,5 +161,5 @@ begin
   return next;
 end $$;
 
-revoke all on function svc.put_policy, svc.delete_policy, svc.write_governance, svc.load_policies from public;
-grant execute on function svc.put_policy, svc.delete_policy, svc.write_governance, svc.load_policies to svc_tenant;
+revoke all on function svc.put_policy, svc.delete_policy, svc.unbind_policy, svc.write_governance, svc.load_policies from public;
+grant execute on function svc.put_policy, svc.delete_policy, svc.unbind_policy, svc.write_governance, svc.load_policies to svc_tenant;

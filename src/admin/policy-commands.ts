@@ -1,4 +1,4 @@
-/** Commands for policies: put, check, list, show, history, delete. */
+/** Commands for policies: put, check, list, show, history, unbind, delete. */
 
 import { policyKinds, policyModes } from '../core/policy.ts'
 import type { Input } from './client.ts'
@@ -68,6 +68,16 @@ export const policyCommands: readonly Command[] = [
         ...onTenant(flags, { own: 'list_policy_history', admin: 'list_tenant_policy_history' }, input),
         everyItem: true,
       }
+    },
+  },
+  {
+    words: 'policy unbind',
+    usage: '--tenant ID (--table ns.table | --namespace ns | --tag TAG) --id ID',
+    summary: 'Ends what binds a policy to one table, namespace or tag; it governs the rest as before.',
+    details: 'A policy that is bound to nothing else is removed by `policy delete`.',
+    prepare(flags) {
+      const input = { id: flags.required('id'), ...scopeOf(flags) }
+      return onTenant(flags, { own: 'unbind_policy', admin: 'unbind_tenant_policy' }, input)
     },
   },
   {

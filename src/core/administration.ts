@@ -41,6 +41,7 @@ export const administrationActions = [
   'remove-catalog',
   'put-policy',
   'delete-policy',
+  'unbind-policy',
   ...contractActions,
   'put-territory-mode',
   'put-territory-manifests',

@@ -139,6 +139,10 @@ describe('a command over HTTP', () => {
     })
     const twice = await over(words(`policy put${of} --tag pii --table a.b --id w --kind schema --file -`))
     expect([twice.status, twice.stderr]).toEqual([64, expect.stringContaining('exactly one of --table')])
+    expect((await over(words(`policy unbind${of} --namespace * --id wide`))).status).toBe(0)
+    expect(await json<unknown>(`policy show${of} --id wide`)).toMatchObject({
+      scopes: [{ namespace: ['sales', 'eu'] }, { tag: 'pii' }],
+    })
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
@@ -166,6 +170,7 @@ describe('a command over HTTP', () => {
       'catalog remove',
       'policy put',
       'policy check',
+      'policy unbind',
       'policy delete',
       'intent settle',
       'quarantine release',

@@ -15,6 +15,7 @@ import { tableOperations } from '../../src/contract/table-operations.ts'
 import { tagOperations } from '../../src/contract/tag-operations.ts'
 import { type CatalogCredential, catalogOf } from '../../src/core/catalog.ts'
 import type { Operation } from '../../src/core/operation.ts'
+import type { Policy } from '../../src/core/policy.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -30,6 +31,7 @@ import {
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { nodeId } from '../../src/store/database/names.ts'
+import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   createServiceSession,
@@ -76,6 +78,8 @@ beforeAll(async () => {
   for (const commitId of [staleIntent, secondIntent])
     await openIntent(service.store, tenant, intentOf({ commitId }), { leaseMs: 0, upstreamMs: 0 })
   await leaveDropped()
+  // They are bound to something else too, so that they can be unbound.
+  for (const id of ['p', 'q']) await putPolicy(service.store, tenant, { tag: 'other' }, keepsTrue(id))
   const owner = await session(service, tenant, sessionScopes, ['owner'], 'olga')
   const roles = ['steward', 'administrator', 'owner']
   const body = { name: 'stella', roles, scopes: sessionScopes }
@@ -87,6 +91,10 @@ beforeAll(async () => {
   outsider = await session(service, foreign.tenant, sessionScopes, roles, 'mallory')
 })
 afterAll(() => service[Symbol.asyncDispose]())
+
+const keepsTrue = (id: string): Policy => ({
+  ...{ id, kind: 'schema', mode: 'enforce', name: id, message: '', definitionCel: 'true' },
+})
 
 /** Leaves a finding of a run that is done, so that no worker of the service takes the run. */
 async function leaveFinding(): Promise<void> {
@@ -183,11 +191,23 @@ const steps: Readonly<Record<string, Step>> = {
     body: policy,
     subject: { policy: 'p', ...orders },
   },
+  unbind_policy: {
+    action: 'unbind-policy',
+    path: '/api/v1/policies/p/unbind',
+    body: orders,
+    subject: { policy: 'p', ...orders },
+  },
   delete_policy: { action: 'delete-policy', path: '/api/v1/policies/p', subject: { policy: 'p' } },
   put_tenant_policy: {
     action: 'put-policy',
     path: '/admin/tenants/{tenant}/policies/q',
     body: policy,
+    subject: { policy: 'q', ...orders },
+  },
+  unbind_tenant_policy: {
+    action: 'unbind-policy',
+    path: '/admin/tenants/{tenant}/policies/q/unbind',
+    body: orders,
     subject: { policy: 'q', ...orders },
   },
   delete_tenant_policy: {

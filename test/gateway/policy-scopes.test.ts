@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { createTable, setProperties } from '../../demo/commits.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
+import { unbindPolicy } from '../../src/store/policy/unbind-policy.ts'
 import { actorOf } from '../support/actor.ts'
 import {
   addTenant,
@@ -133,6 +134,16 @@ test('a table is refused from the moment that a column of it carries a governed 
     403,
     'policy denied: frozen (tag pii): holds personal data',
   ])
+})
+
+test('a commit is no longer judged by a policy that was unbound from its table, from the next one on', async () => {
+  const on = { namespace: ['open'], name: 'people' }
+  await govern(service, on, 'frozen', 'schema', 'false', { message: 'holds personal data' })
+  await unbindPolicy(service.store, service.owner.tenant, 'frozen', { tag: 'pii' })
+  expect(await (await literal('open.people')).text()).toBe('policy denied: frozen: holds personal data')
+  await govern(service, { namespace: ['elsewhere'] }, 'frozen', 'schema', 'false')
+  await unbindPolicy(service.store, service.owner.tenant, 'frozen', on)
+  expect((await literal('open.people')).status).toBe(200)
 })
 
 test('the root namespace is above every table of the tenant, and of no other', async () => {

@@ -326,6 +326,14 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
     expect((await ask('GET', `${root}/decisions/none`, as)).status).toBe(404)
     await succeed('GET', `${root}/intents?namespace=sales&table=orders`, as)
     await succeed('GET', `${root}/refusals`, as)
+    const { table, ...text } = body
+    await succeed('PUT', `${root}/policies/p`, { ...as, body: { ...text, tag: 'pii' } })
+    await succeed('POST', `${root}/policies/p/unbind`, { ...as, body: { tag: 'pii' } })
+    for (const [scope, status] of [
+      [{ tag: 'pii' }, 404],
+      [{ table }, 409],
+    ] as const)
+      expect((await ask('POST', `${root}/policies/p/unbind`, { ...as, body: scope })).status).toBe(status)
     await succeed('DELETE', `${root}/policies/p`, as)
     expect((await ask('DELETE', `${root}/policies/p`, as)).status).toBe(404)
   }

@@ -129,6 +129,8 @@ const requests: readonly (readonly [method: string, path: string, body?: unknown
       ['GET', '/policies/p'],
       ['GET', '/policies/p/history'],
       ['POST', '/policies/check', { definition_cel: 'tru' }],
+      ['POST', '/policies/p/unbind', { table: policy.table }],
+      ['POST', '/policies/p/unbind?', { tag: 'none' }],
       ['DELETE', '/policies/p'],
       ['DELETE', '/policies/p?'],
       ['GET', '/decisions?limit=1'],

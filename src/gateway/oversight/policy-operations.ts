@@ -1,4 +1,4 @@
-/** Declares the operations on policies of commits: list, show, put, check, history, delete. */
+/** Declares the operations on policies of commits: list, show, put, check, history, unbind, delete. */
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
@@ -24,6 +24,8 @@ import {
 import { findPolicy } from '../../store/policy/find-policy.ts'
 import { deletePolicy, listPolicies, loadWriteGovernance } from '../../store/policy/policies.ts'
 import { listPolicyChanges } from '../../store/policy/policy-history.ts'
+import { checkScope } from '../../store/policy/policy-scope.ts'
+import { unbindPolicy } from '../../store/policy/unbind-policy.ts'
 import type { Store } from '../../store/store.ts'
 import { checkPolicyText, problemKinds } from './check-policy-text.ts'
 import { askedScope, boundPolicyView, policyChangeView, scopeMembers } from './policy-views.ts'
@@ -177,16 +179,38 @@ export const policyOperations = [
     output: pageOf(
       object({
         at: time,
-        action: oneOf(['put', 'delete']),
+        action: oneOf(['put', 'unbind', 'delete']),
         actor: maybe(described(object(actorMembers), 'absent in changes of older versions')),
         request_id: maybe(text),
-        scope: maybe(described(scopeSchema, 'what the put bound it to')),
+        scope: maybe(described(scopeSchema, 'what it was bound to, or is no longer bound to')),
         before: maybe(policySchema),
         after: maybe(policySchema),
       }),
     ),
     run: async ({ parts, tenant }, { id, ...page }) =>
       pageView(await listPolicyChanges(parts.store, tenant, id, pageRequest(page)), policyChangeView),
+  }),
+  pair({
+    name: 'unbind_policy',
+    tag,
+    summary:
+      'Ends what binds a policy of commits to one table, namespace or tag; it governs the rest as before',
+    description:
+      'Name exactly one of `table`, `namespace` and `tag`. It must be bound to something else too: else delete it.',
+    method: 'POST',
+    path: '/policies/{id}/unbind',
+    access: writing,
+    input: { id: text, ...scopeMembers },
+    faults: {
+      not_found: 'The tenant has no such policy, or it is not bound to this.',
+      conflict: 'The policy is bound to nothing else, or follows from a contract.',
+    },
+    examples: [{ input: { id: 'writers-only', namespace: ['sales'] } }],
+    run: async ({ parts, tenant, actor }, { id, ...named }) => {
+      const scope = askedScope(named)
+      checkScope(scope)
+      await unbindPolicy(parts.store, tenant, id, scope, await actor())
+    },
   }),
   pair({
     name: 'delete_policy',

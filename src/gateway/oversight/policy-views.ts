@@ -49,10 +49,10 @@ export function boundPolicyView({ policy, scopes, hasMoreScopes }: BoundPolicy) 
 }
 
 /** A change of a policy; its actor and scope are absent where they were not recorded. */
-export function policyChangeView({ at, actor, scope, before, after }: PolicyChange) {
+export function policyChangeView({ at, actor, scope, unbinds, before, after }: PolicyChange) {
   return {
     at,
-    action: after === undefined ? ('delete' as const) : ('put' as const),
+    action: after === undefined ? ('delete' as const) : unbinds ? ('unbind' as const) : ('put' as const),
     actor: actor && actorView(actor),
     request_id: actor?.requestId,
     scope: scope && namedScope(scope),

@@ -92,7 +92,7 @@ export function toPolicy(stored: StoredPolicy): Policy {
 }
 
 /** @throws Fault `conflict` for a policy that follows from a contract */
-function assertNotDerived(id: string): void {
+export function assertNotDerived(id: string): void {
   if (id.startsWith(derivedPolicyPrefix))
     throw new Fault(
       'conflict',

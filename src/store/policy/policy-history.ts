@@ -14,8 +14,10 @@ export interface PolicyChange {
   readonly at: Date
   /** Undefined for a change that was made before the actor was recorded. */
   readonly actor: Actor | undefined
-  /** What the policy was bound to by this change; undefined for its removal. */
+  /** What the policy was bound to by this change, or no longer; undefined for its removal. */
   readonly scope: PolicyScope | undefined
+  /** Whether this change ended the binding to `scope`. */
+  readonly unbinds: boolean
   /** What it said before and after; undefined where there was none. */
   readonly before: Policy | undefined
   readonly after: Policy | undefined
@@ -26,6 +28,7 @@ interface ChangeRow {
   readonly at: Date
   readonly actor: Actor | null
   readonly scope: NamedScope | null
+  readonly unbinds: boolean
   readonly policy: StoredPolicy | null
   readonly before: StoredPolicy | null
 }
@@ -45,7 +48,7 @@ export async function listPolicyChanges(
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<ChangeRow>(
     tenant,
-    `select h.history_seq, h.at, h.actor, h.policy,
+    `select h.history_seq, h.at, h.actor, h.policy, h.unbinds,
        coalesce(h.scope, case when h.table_id is not null then jsonb_build_object('table', jsonb_build_object(
          'namespace', to_jsonb((string_to_array(h.table_id, chr(31)))[: cardinality(string_to_array(h.table_id, chr(31))) - 1]),
          'name', split_part(h.table_id, chr(31), -1))) end) as scope,
@@ -61,11 +64,12 @@ export async function listPolicyChanges(
   return { ...found, items: found.items.map(toChange) }
 }
 
-function toChange({ at, actor, scope, policy, before }: ChangeRow): PolicyChange {
+function toChange({ at, actor, scope, unbinds, policy, before }: ChangeRow): PolicyChange {
   return {
     at,
     actor: actor ?? undefined,
     scope: scope === null ? undefined : 'table' in scope ? scope.table : scope,
+    unbinds,
     before: before === null ? undefined : toPolicy(before),
     after: policy === null ? undefined : toPolicy(policy),
   }
@@ -92,10 +96,13 @@ export async function policiesAtIntent(
        where h.tenant_id = $1 and h.at <= i.opened_at),
      removed as (select policy_id, max(history_seq) as seq from past where policy is null group by policy_id),
      attached as (
-       select distinct policy_id, case when table_id is null then scope end as scope from past
+       select policy_id, case when table_id is null then scope end as scope from past
        where (table_id = $3 or namespace_id in (select jsonb_array_elements_text($4::text::jsonb))
            or tag_id in (select id from (${tagsText}) tags))
-         and history_seq > coalesce((select seq from removed r where r.policy_id = past.policy_id), 0))
+         and history_seq > coalesce((select seq from removed r where r.policy_id = past.policy_id), 0)
+       -- The last word on each binding counts.
+       group by policy_id, table_id, namespace_id, tag_id, 2
+       having max(history_seq) filter (where not unbinds) > coalesce(max(history_seq) filter (where unbinds), 0))
      select a.scope, (select p.policy from past p where p.policy_id = a.policy_id and p.policy is not null
        order by p.history_seq desc limit 1) as policy
      from attached a`,

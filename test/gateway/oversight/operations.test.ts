@@ -113,13 +113,33 @@ describe('a policy as a resource', () => {
     expect((await ask('GET', '/api/v1/policies?table=none', administrator)).status).toBe(400)
   })
 
+  test('is unbound from one of them by an administrator of its tenant, but not from the last', async () => {
+    const unbind = (scope: object, as = administrator, at = '/api/v1/policies/wide/unbind') =>
+      ask('POST', at, as, scope)
+    expect((await unbind({ tag: 'pii' }, outsider)).status).toBe(404)
+    const ofForeign = admin('/policies/wide/unbind', foreign.tenant)
+    expect((await unbind({ tag: 'pii' }, service.operator, ofForeign)).status).toBe(404)
+    for (const scope of [{}, { table, tag: 'pii' }, { namespace: ['a.b'] }])
+      expect((await unbind(scope)).status).toBe(400)
+    expect((await unbind({ tag: 'pii' })).status).toBe(204)
+    expect((await unbind({ tag: 'pii' })).text).toContain('The policy is not bound to this.')
+    expect((await unbind({ table }, service.operator, admin('/policies/wide/unbind'))).status).toBe(204)
+    expect((await ask('GET', '/api/v1/policies/wide', administrator)).body.scopes).toEqual([
+      { namespace: ['sales'] },
+      { namespace: [] },
+    ])
+    expect((await unbind({ namespace: ['sales'] })).status).toBe(204)
+    const last = await unbind({ namespace: [] })
+    expect([last.status, last.text]).toEqual([409, expect.stringContaining('Delete the policy.')])
+  })
+
   test('keeps who changed it, before and after, also once it is deleted', async () => {
     expect((await ask('DELETE', '/api/v1/policies/wide', administrator)).status).toBe(204)
     const { body } = await ask('GET', '/api/v1/policies/wide/history?limit=2', administrator)
     expect(body).toMatchObject({
       items: [
         { action: 'delete', actor: { sub: 'someone' }, before: { ...text, id: 'wide' } },
-        { action: 'put', scope: { namespace: [] }, after: text },
+        { action: 'unbind', scope: { namespace: ['sales'] }, before: text, after: text },
       ],
     })
     expect(body.next_page_token).toBeString()

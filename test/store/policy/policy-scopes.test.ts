@@ -20,6 +20,7 @@ import {
 } from '../../../src/store/policy/policies.ts'
 import { listPolicyChanges, policiesAtIntent } from '../../../src/store/policy/policy-history.ts'
 import { namespaceIds } from '../../../src/store/policy/policy-scope.ts'
+import { unbindPolicy } from '../../../src/store/policy/unbind-policy.ts'
 import { actorOf } from '../../support/actor.ts'
 import { intentOf } from '../../support/commits.ts'
 import { commitColumns } from '../../support/governed.ts'
@@ -194,6 +195,96 @@ test.each([
   expect(await work.catch((thrown) => thrown)).toBe(undone)
 })
 
+describe('unbinding', () => {
+  const unbind = async (scope: PolicyScope, id: string, tenant = home) => {
+    const [outcome] = await Promise.allSettled([unbindPolicy(store, tenant, id, scope, stella)])
+    return outcome.status === 'rejected' ? (outcome.reason as { kind: string }).kind : 'ended'
+  }
+
+  test('ends one binding of each sort; the policy governs the rest as before', async () => {
+    const ref = table('un', 'bound', 't')
+    const scopes = [
+      ref,
+      { namespace: ['un'] },
+      { namespace: ['un', 'bound'] },
+      { tag: 'un' },
+      { namespace: [] },
+    ]
+    for (const kind of ['schema', 'write_acl', 'retention'] as const)
+      for (const scope of scopes) await put(scope, `un-${kind}`, { kind })
+    const all = ['un-retention', 'un-schema', 'un-write_acl']
+    for (const [index, scope] of scopes.entries()) {
+      expect(await ids(ref)).toEqual(all)
+      for (const id of all)
+        expect(await unbind(scope, id)).toBe(index === scopes.length - 1 ? 'conflict' : 'ended')
+    }
+    expect(await ids(table('else', 'where'))).toEqual(all)
+    for (const id of all) {
+      expect((await findPolicy(store, home, id))?.scopes).toEqual([{ namespace: [] }])
+      await deletePolicy(store, home, id)
+    }
+  })
+
+  test('leaves every other binding, and the policy may be bound again', async () => {
+    await put(table('twice', 'a'), 'twice')
+    await put({ namespace: ['twice', 'a'] }, 'twice')
+    await put({ namespace: ['twice'] }, 'other')
+    expect(await unbind({ namespace: ['twice', 'a'] }, 'twice')).toBe('ended')
+    expect(await governing(table('twice', 'a'))).toEqual([
+      ['other', { namespace: ['twice'] }],
+      ['twice', undefined],
+    ])
+    expect(await ids(table('twice', 'a', 'b'))).toEqual(['other'])
+    await put({ namespace: ['twice', 'a'] }, 'twice')
+    expect(await ids(table('twice', 'a', 'b'))).toEqual(['other', 'twice'])
+  })
+
+  test('is refused where there is no such policy or binding, for another tenant, and for what follows from a contract', async () => {
+    await put(table('here', 'a'), 'here')
+    await put(table('here', 'b'), 'here')
+    await put(table('here', 'c'), 'there')
+    expect(await unbind(table('here', 'a'), 'none')).toBe('not_found')
+    expect(await unbind(table('here', 'a'), '')).toBe('not_found')
+    expect(await unbind(table('here', 'c'), 'here')).toBe('not_found')
+    expect(await unbind({ tag: 'never-seen' }, 'here')).toBe('not_found')
+    expect(await unbind({ namespace: ['here', 'a'] }, 'here')).toBe('not_found')
+    expect(await unbind(table('here', 'a'), 'here', foreign)).toBe('not_found')
+    expect(await unbind(table('here', 'a'), 'contract:here')).toBe('conflict')
+    for (const name of ['a', 'b']) expect(await ids(table('here', name))).toEqual(['here'])
+  })
+
+  test('of the last two bindings at once leaves one', async () => {
+    await put(table('race', 'a'), 'race')
+    await put(table('race', 'b'), 'race')
+    const outcomes = await Promise.all([
+      unbind(table('race', 'a'), 'race'),
+      unbind(table('race', 'b'), 'race'),
+    ])
+    expect(outcomes.toSorted()).toEqual(['conflict', 'ended'])
+    expect((await findPolicy(store, home, 'race'))?.scopes).toHaveLength(1)
+  })
+
+  test('leaves a change in the history that names the binding, with an equal text before and after', async () => {
+    await put(table('told', 'a'), 'retold')
+    await put({ tag: 'told' }, 'retold')
+    await unbindPolicy(store, home, 'retold', { tag: 'told' }, actorOf('una'))
+    await put(table('told', 'a'), 'retold', { definitionCel: 'false' })
+    const { items } = await listPolicyChanges(store, home, 'retold', {})
+    expect(items).toMatchObject([
+      { unbinds: false, before: policyOf('retold'), after: { definitionCel: 'false' } },
+      {
+        unbinds: true,
+        actor: { sub: 'una' },
+        scope: { tag: 'told' },
+        before: policyOf('retold'),
+        after: policyOf('retold'),
+      },
+      { unbinds: false, scope: { tag: 'told' } },
+      { unbinds: false, before: undefined },
+    ])
+  })
+})
+
 describe('the record of a policy', () => {
   test('shows all that it is bound to, and nothing to another tenant', async () => {
     for (const scope of [table('a', 'b'), { namespace: ['a'] }, { tag: 'pii' }]) await put(scope, 'bound')
@@ -236,14 +327,23 @@ describe('the record of a policy', () => {
     await put({ tag: 'seen' }, 'tagged')
     await put({ namespace: ['past'] }, 'gone')
     await deletePolicy(store, home, 'gone')
+    for (const id of ['unbound', 'rebound', 'until-now']) {
+      await put({ namespace: ['past'] }, id)
+      await put(table('elsewhere', id), id)
+    }
+    for (const id of ['unbound', 'rebound']) await unbindPolicy(store, home, id, { namespace: ['past'] })
+    await put({ namespace: ['past'] }, 'rebound')
     const intent = intentOf({ table: ref })
     await openIntent(store, home, intent)
+    await unbindPolicy(store, home, 'until-now', { namespace: ['past'] })
     await put({ namespace: ['past'] }, 'later')
     await put({ namespace: ['past'] }, 'above', { definitionCel: 'false' })
     const stood = await policiesAtIntent(store, home, ref, intent.commitId)
     expect(stood.map(({ id, scope, definitionCel }) => [id, scope, definitionCel])).toEqual([
       ['above', { namespace: ['past'] }, 'true'],
+      ['rebound', { namespace: ['past'] }, 'true'],
       ['tagged', { tag: 'seen' }, 'true'],
+      ['until-now', { namespace: ['past'] }, 'true'],
     ])
     expect(await policiesAtIntent(store, foreign, ref, intent.commitId)).toEqual([])
   })
