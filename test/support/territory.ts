@@ -60,30 +60,36 @@ export async function enforceTerritory(store: Store, tenant: TenantId): Promise<
   ])
 }
 
-/** Queues the check of a commit on `sales.orders`, which no job makes. @returns the commit's id */
-async function addManifestCheck(store: Store, tenant: TenantId, catalog: string): Promise<string> {
+/** Queues the check of a commit on a table of `sales`, which no job makes. @returns the commit's id */
+async function addManifestCheck(
+  store: Store,
+  tenant: TenantId,
+  catalog: string,
+  name = 'orders',
+): Promise<string> {
   const commitId = crypto.randomUUID()
   await store.tenantQuery(
     tenant,
     `insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name,
        due_at)
-     values ($1, $2, $3, $4, $5, '["sales"]', 'orders', 'infinity')`,
-    [tenant, commitId, credentialA, catalog, territoryTableId(tableOf('orders'))],
+     values ($1, $2, $3, $4, $5, '["sales"]', $6, 'infinity')`,
+    [tenant, commitId, credentialA, catalog, territoryTableId(tableOf(name)), name],
   )
   return commitId
 }
 
 let lastSnapshotId = 66_000_000_000_000_000n
 
-/** Puts a snapshot of `sales.orders` in quarantine, as the check of a commit does. @returns the id of its row */
+/** Puts a snapshot of a table of `sales` in quarantine, as the check of a commit does. @returns the id of its row */
 export async function quarantineSnapshot(
   store: Store,
   tenant: TenantId,
   catalog = catalogA,
   snapshotId = ++lastSnapshotId,
+  name = 'orders',
 ): Promise<string> {
-  const commitId = await addManifestCheck(store, tenant, catalog)
-  const table = tableOf('orders')
+  const commitId = await addManifestCheck(store, tenant, catalog, name)
+  const table = tableOf(name)
   const check = {
     tenant,
     commitId,

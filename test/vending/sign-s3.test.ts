@@ -63,7 +63,7 @@ test('a ticket is opened with its key alone, and says nothing without', () => {
   const ticket = {
     ...{ tenant: 't', sessionId: 'secret-session', credentialId: 'c', prefix: 'main' },
     ...{ namespace: ['n'], name: 't', tableUuid: undefined, access: 'read' as const, sub: 's', roles: [] },
-    ...{ verified: false, manifestList: undefined, metadataFile: 's3://x', expiresAtMs: 1 },
+    ...{ verified: false, snapshotId: '7', manifestList: undefined, metadataFile: 's3://x', expiresAtMs: 1 },
   } as const
   const text = sealTicket(key, ticket)
   expect(text).toMatch(/^[A-Za-z0-9_-]+$/)

@@ -1,6 +1,7 @@
 /**
  * Signs requests of clients to storage (signRequest of the Iceberg REST API). The ticket in the path or header is the
- * credential: its session, its catalog, filters and masks and the territory are asked for each request.
+ * credential: its session, its catalog, filters and masks, the territory, the pin and quarantine are asked for each
+ * request.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -26,7 +27,7 @@ import { fieldReader } from '../../wire/iceberg/fields.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { icebergRoot } from '../base/path.ts'
 import { isMasked } from '../stages/masked.ts'
-import { ticketHeader } from './signing.ts'
+import { snapshotRefusal, ticketHeader } from './signing.ts'
 import { jsonResponse } from './surface-request.ts'
 
 /** What a ticket allows now. */
@@ -117,7 +118,8 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Stan
   } as const
   if (await isMasked(parts, tenant, table, identified))
     throw new Fault('policy_denied', 'policy denied: row filters or column masks apply, so nothing is signed')
-  const { territory } = await loadWriteGovernance(store, tenant, table)
+  const governance = await loadWriteGovernance(store, tenant, table)
+  const { territory } = governance
   const owner = { catalog: catalogOf(credential), table, tableUuid: ticket.tableUuid }
   const prefixes = territory.rows
     .filter((row) => row.kind !== 'derived' && isOwn(row, owner))
@@ -125,6 +127,13 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Stan
   const isWriter = ticket.access === 'write' && session.scopes.includes('commit')
   const scope = { deletes: settings.deletes, prefixes }
   if (isWriter) return { settings, scope: { ...scope, access: 'write', mayRead: () => true } }
+  const snapshotId = ticket.snapshotId === undefined ? undefined : BigInt(ticket.snapshotId)
+  const refusal = snapshotRefusal(governance, owner, snapshotId)
+  if (refusal !== undefined)
+    throw new Fault(
+      'policy_denied',
+      `policy denied: the snapshot of the sign ticket ${refusal}. Load the table again`,
+    )
   const access = await parts.tableAccess(tenant, credential, table)
   const key = JSON.stringify([
     tenant,

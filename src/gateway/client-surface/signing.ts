@@ -15,7 +15,7 @@ import {
 import { namespaceKey, type TableRef } from '../../core/table-ref.ts'
 import { isQuarantined, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
-import { loadWriteGovernance } from '../../store/policy/policies.ts'
+import { loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import { type SignSettings, vendingModeOf, vendingSettings } from '../../vending/settings.ts'
 import { sealTicket } from '../../vending/sign/ticket.ts'
 import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
@@ -55,14 +55,15 @@ export async function signingOf(
   const members = topLevelMembers(reply)
   const metadata = partOf(members.get('metadata'))
   const { table } = owner
+  let snapshotId: bigint | undefined
   let manifestList: string | undefined
   if (!mayCommit) {
-    const { territory, pinnedSnapshotId } = await loadWriteGovernance(parts.store, tenant, table)
-    const id = pinnedSnapshotId ?? currentSnapshotId(metadata)
-    if (id !== undefined) {
-      if (isQuarantined(territory, owner, id)) return undefined
+    const governance = await loadWriteGovernance(parts.store, tenant, table)
+    snapshotId = governance.pinnedSnapshotId ?? currentSnapshotId(metadata)
+    if (snapshotId !== undefined) {
+      if (snapshotRefusal(governance, owner, snapshotId) !== undefined) return undefined
       const list = snapshotsOf(metadata)
-        .find((snapshot) => snapshot.get('snapshot-id') === id)
+        .find((snapshot) => snapshot.get('snapshot-id') === snapshotId)
         ?.get('manifest-list')
       if (typeof list !== 'string') return undefined
       manifestList = list
@@ -80,6 +81,7 @@ export async function signingOf(
     sub: identified.principal.sub,
     roles: identified.principal.roles,
     verified: identified.verified,
+    snapshotId: snapshotId === undefined ? undefined : String(snapshotId),
     manifestList,
     metadataFile: typeof metadataFile === 'string' ? metadataFile : '',
     expiresAtMs: Math.min(
@@ -91,6 +93,23 @@ export async function signingOf(
     .update(JSON.stringify([session.sessionId, table]))
     .digest('hex')
   return { settings, ticket, key: key.slice(0, 32) }
+}
+
+/**
+ * Why a reader may not have the files of a snapshot, completing "the snapshot …". Undefined where nothing keeps them.
+ * @param snapshotId undefined where the table has none
+ */
+export function snapshotRefusal(
+  { territory, pinnedSnapshotId }: Pick<WriteGovernance, 'territory' | 'pinnedSnapshotId'>,
+  owner: TerritoryOwner,
+  snapshotId: bigint | undefined,
+): string | undefined {
+  if (pinnedSnapshotId !== undefined && pinnedSnapshotId !== snapshotId)
+    return 'is not the one that the table is pinned to'
+  // Where the tenant observes, SQL reads such a snapshot too.
+  return territory.mode === 'enforce' && isQuarantined(territory, owner, snapshotId)
+    ? 'is quarantined'
+    : undefined
 }
 
 function isLicensed(licensed: SurfaceRequest['parts']['licensed']): boolean {

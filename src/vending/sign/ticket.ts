@@ -20,14 +20,16 @@ export interface SignTicket {
   readonly sub: string
   readonly roles: readonly string[]
   readonly verified: boolean
-  /** The manifest list of the snapshot that a reader reads; undefined where the table has none. */
+  /** The snapshot that a reader reads, in decimal; undefined where the table has none. */
+  readonly snapshotId: string | undefined
+  /** Its manifest list. */
   readonly manifestList: string | undefined
   readonly metadataFile: string
   /** Milliseconds since the Unix epoch. */
   readonly expiresAtMs: number
 }
 
-const place = ['sign ticket', '1'] as const
+const place = ['sign ticket', '2'] as const
 
 /** The ticket as text that may stand in a path. @param key 32 bytes */
 export function sealTicket(key: Uint8Array, ticket: SignTicket): string {
