@@ -60,21 +60,22 @@ export interface StoredSignOff {
   readonly by: Actor
 }
 
-/** Appends a sign-off. */
+/** Appends a sign-off, as a row and in the graph. */
 export async function addSignOff(
   tx: Tx,
   tenant: TenantId,
   { contract, number, sha256 }: Named,
   { level, comment, by }: Pick<StoredSignOff, 'level' | 'comment' | 'by'>,
 ): Promise<void> {
-  await tx.query(
+  const [added] = await tx.query<{ sign_off_seq: string }>(
     `insert into svc.contract_sign_off (tenant_id, contract_id, number, sha256, level, comment, actor_sub, actor)
-     values ($1, $2, $3::int, decode($4, 'hex'), $5, $6, $7, $8::text::jsonb)`,
+     values ($1, $2, $3::int, decode($4, 'hex'), $5, $6, $7, $8::text::jsonb) returning sign_off_seq::text`,
     [
       ...[tenant, contract, number, sha256, level],
       ...[comment === undefined ? null : storableText(comment), by.sub, storableJson(by)],
     ],
   )
+  await tx.query('select svc.project_sign_off($1::int8)', [added?.sign_off_seq ?? null])
 }
 
 /** The sign-offs of a version, in their order. */
