@@ -22,6 +22,7 @@ import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
+import { vending } from './vending.ts'
 
 const entries: readonly BenchEntry[] = [
   gatewayCommit,
@@ -42,6 +43,7 @@ const entries: readonly BenchEntry[] = [
   detectionClassify,
   territoryCheck,
   territoryRead,
+  vending,
   mcp,
 ]
 
