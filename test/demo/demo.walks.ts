@@ -83,7 +83,7 @@ describe('the demo', () => {
       'APPROVED',
     ])
     expect(stdout).toContain('commit_rejected_total{reason="policy_engine_unavailable"} +1')
-    expect(stdout).toContain('12 steps, all as announced.')
+    expect(stdout).toContain('14 steps, all as announced.')
     expect(shownByReadme.length).toBeGreaterThan(5)
     let from = 0
     for (const line of shownByReadme) {
@@ -115,7 +115,7 @@ describe('the demo', () => {
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(response.status).toBe(200)
 
-    expect(text).toContain('12 steps, all as announced.')
+    expect(text).toContain('14 steps, all as announced.')
     const queries = queriesIn(text.slice(text.indexOf('Still running')))
     expect(queries.map(({ statement }) => statement)).toEqual(readSteps.map(({ statement }) => statement))
     for (const [index, { reader, statement }] of queries.entries())
