@@ -4,7 +4,10 @@ import { expect } from 'bun:test'
 import { UnsecuredJWT } from 'jose'
 import { appendSnapshot, createTable, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
+import { listDecisions } from '../../src/store/commit/decision-list.ts'
+import { checkHistory, checkNow, versionsOf } from '../contract/lifecycle/walk.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
+import { coveredCommit } from '../support/covered.ts'
 import { type Child, type CrashHarness, crashHarness } from '../support/crash-harness.ts'
 
 export const bodies = {
@@ -48,6 +51,47 @@ export async function killCommitAt(crashAt: CrashPoint, body: string): Promise<v
   const accepted = await harness.accepted()
   const isAccepted = ['commit-forwarded', 'commit-journaled', 'approval-recorded'].includes(crashAt)
   expect(accepted).toHaveLength(isAccepted ? 1 : 0)
+  expectAuditTrue(report, accepted)
+}
+
+/**
+ * A commit that only an approved version allows: the version is in force if and only if the upstream accepted, with the
+ * one audit of the commit, and nothing of it is in force otherwise.
+ * @param effect what the catalog does to the answer
+ */
+export async function killCoveredAt(
+  crashAt: CrashPoint,
+  isAccepted: boolean,
+  effect: 'drop-after' | 'drop-before' | 'answered',
+) {
+  await using harness = await crashHarness()
+  const first = await harness.start()
+  // The contract declares columns, which the service knows from a commit.
+  expect(await send(harness, first, setProperties({ owner: 'ops' }))).toBe(200)
+  first.process.kill('SIGKILL')
+  await first.process.exited
+  const child = await harness.start({ crashAt, approveCovering: harness.owner().tenant })
+  if (effect !== 'answered') harness.catalog.faults.add({ operation: 'commit', effect })
+  expect(await send(harness, child, coveredCommit)).toBeUndefined()
+  await child.process.exited
+  expect(child.process.signalCode).toBe('SIGKILL')
+  const report = await harness.settle(async (store, tenant) => {
+    await checkNow(store, tenant)
+    await checkHistory(store, tenant)
+    expect(await versionsOf(store, tenant)).toMatchObject([
+      { number: 2, state: isAccepted ? 'active' : 'approved' },
+      { number: 1, state: isAccepted ? 'retired' : 'active' },
+    ])
+    const moves = await store.tenantQuery<{ reason: string }>(
+      tenant,
+      "select reason from svc.contract_move where tenant_id = $1 and move = 'cover'",
+      [tenant],
+    )
+    const [commitId] = (await listDecisions(store, tenant, { limit: 1 })).items.map((one) => one.commitId)
+    expect(moves).toEqual(isAccepted ? [{ reason: `commit ${commitId}` }] : [])
+  })
+  const accepted = await harness.accepted()
+  expect(accepted).toHaveLength(isAccepted ? 2 : 1)
   expectAuditTrue(report, accepted)
 }
 

@@ -8,6 +8,7 @@ import type { TenantId } from '../../src/core/tenant.ts'
 import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { openStore } from '../../src/store/store.ts'
+import { approveCovering } from './covered.ts'
 import { startCrashService } from './crash-service.ts'
 import { equipTenant, orders as ordersTable, type TestTenant } from './service.ts'
 import { observeTerritory } from './spare-tenants.ts'
@@ -24,6 +25,8 @@ export interface CrashChildOrders {
     /** Further members of `config_json`. */
     readonly config?: Readonly<Record<string, unknown>>
   }
+  /** Puts sales.orders of this tenant under a contract whose second version is approved. */
+  readonly approveCovering?: TenantId
   readonly crashAt?: CrashPoint
   /** The how manieth pass of that point it is; 1 where absent. */
   readonly crashAtPass?: number
@@ -49,6 +52,7 @@ async function main(orders: CrashChildOrders): Promise<void> {
       message: '',
       definitionCel: '!("forbidden" in commit.result.properties)',
     })
+  if (orders.approveCovering !== undefined) await approveCovering(store, orders.approveCovering)
   let passesLeft = orders.crashAtPass ?? 1
   const app = await startCrashService(store, join(dataDirectory, 'journal'), (point) => {
     if (point === orders.crashAt && --passesLeft === 0) process.kill(process.pid, 'SIGKILL')

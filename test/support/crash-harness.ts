@@ -5,9 +5,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import type { JsonObject } from '../../src/base/json.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { countIntents } from '../../src/store/commit/commit-intents.ts'
-import { openStore } from '../../src/store/store.ts'
+import { openStore, type Store } from '../../src/store/store.ts'
 import { parseLoadTableResult } from '../../src/wire/iceberg/table-metadata.ts'
 import type { CrashChildOrders, CrashChildReady } from './crash-child.ts'
 import { type CrashReport, crashReport } from './crash-report.ts'
@@ -23,10 +24,13 @@ export interface Child {
 export interface CrashHarness extends AsyncDisposable {
   readonly catalog: DevCatalog
   /** Starts a service; the first one equips the tenant. */
-  start(orders?: Pick<CrashChildOrders, 'crashAt' | 'crashAtPass'>): Promise<Child>
+  start(orders?: Pick<CrashChildOrders, 'crashAt' | 'crashAtPass' | 'approveCovering'>): Promise<Child>
   readonly owner: () => TestTenant
-  /** Starts a service, in this process, that settles what is open, and says what is on record. */
-  settle(): Promise<CrashReport>
+  /**
+   * Starts a service, in this process, that settles what is open, and says what is on record.
+   * @param look looks at the store besides
+   */
+  settle(look?: (store: Store, tenant: TenantId) => Promise<void>): Promise<CrashReport>
   /** Metadata files that the catalog made of a table in sales, without the one of its creation. */
   accepted(table?: string): Promise<readonly string[]>
   /** Asks the catalog directly, below its prefix. */
@@ -86,7 +90,7 @@ export async function crashHarness(config: Readonly<Record<string, unknown>> = {
       owner ??= ready.owner
       return { ready, process: child }
     },
-    async settle() {
+    async settle(look) {
       await using stack = new AsyncDisposableStack()
       const store = await openStore({ ...testStoreOptions, dataDirectory })
       stack.defer(() => store.close())
@@ -96,6 +100,7 @@ export async function crashHarness(config: Readonly<Record<string, unknown>> = {
         await Bun.sleep(leaseMs / 3)
         await recoverIntents(app.gateway)
       }
+      await look?.(store, started().tenant)
       return await crashReport(store, started().tenant)
     },
     upstream: ask,

@@ -192,7 +192,7 @@ export async function walk(
   return done
 }
 
-async function versionsOf(store: Store, tenant: TenantId): Promise<readonly VersionRow[]> {
+export async function versionsOf(store: Store, tenant: TenantId): Promise<readonly VersionRow[]> {
   return await store.tenantQuery<VersionRow>(
     tenant,
     `select number, state, encode(sha256, 'hex') as sha256, created_by ->> 'sub' as author,
@@ -203,7 +203,7 @@ async function versionsOf(store: Store, tenant: TenantId): Promise<readonly Vers
 }
 
 /** One version in force at most, one deploying at most, and the tables are governed by the one in force. */
-async function checkNow(store: Store, tenant: TenantId): Promise<void> {
+export async function checkNow(store: Store, tenant: TenantId): Promise<void> {
   const versions = await versionsOf(store, tenant)
   const inForce = versions.filter(({ state }) => ['active', 'deprecated'].includes(state))
   if (inForce.length > 1) throw new Error(`two versions are in force: ${JSON.stringify(inForce)}`)
@@ -241,7 +241,7 @@ const rules: Readonly<Record<string, readonly [from: string, to: string, role?: 
 }
 
 /** Follows every recorded move again: each was allowed, and what it needed was there. */
-async function checkHistory(store: Store, tenant: TenantId): Promise<void> {
+export async function checkHistory(store: Store, tenant: TenantId): Promise<void> {
   const versions = new Map((await versionsOf(store, tenant)).map((one) => [one.number, one]))
   const made = await store.tenantQuery<MoveRow>(
     tenant,
