@@ -13,6 +13,7 @@ import { callFunction } from '../../src/store/database/session.ts'
 import { upsertNode } from '../../src/store/graph/graph.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
 import { deletePolicy, putPolicy } from '../../src/store/policy/policies.ts'
+import { scopeNode } from '../../src/store/policy/policy-scope.ts'
 import { openCancelChannel } from '../../src/store/query/cancel-channel.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
@@ -136,7 +137,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
     const call = (name: string, ...params: string[]) =>
       callFunction(link, 10_000, name, [tenantAt(0), ...params])
     const empty = ['{}', '{}', '{}', '', '']
-    expect(await call('load_policies', 'x', '[]')).not.toEqual([])
+    expect(await call('load_policies', 'x', '[]', '[]')).not.toEqual([])
     expect(await failure(call('record_verdict', '{}', ...empty))).toBe('internal')
     expect(await failure(call('record_verdict', 'no json', ...empty))).toBe('internal')
     const [after] = await state()
@@ -303,8 +304,9 @@ describe.skipIf(server === undefined)('store on a server', () => {
     } as const
     const put = () => putPolicy(other, tenant, table, policy)
     const remove = () => deletePolicy(other, tenant, policy.id)
+    const elsewhere = scopeNode({ namespace: ['n'], name: 'elsewhere' })
     const putText = `select svc.put_policy('Policy', 'WRITE_GOVERNS', '${JSON.stringify({ id: policy.id, kind: 'write_acl' })}',
-      'elsewhere', '{"namespace": ["n"], "name": "elsewhere"}')`
+      '${JSON.stringify(elsewhere)}', '{}')`
     /** Has the second begin, and end or wait for the first, before the first is committed. */
     const overlap = (first: string, second: () => Promise<unknown>) =>
       store.tenantTransaction(tenant, async (tx) => {
@@ -325,7 +327,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
         )
       ).map(({ joined }) => joined)
     for (const [first, second] of [
-      [`select svc.delete_policy('${policy.id}')`, put],
+      [`select svc.delete_policy('${policy.id}', '{}')`, put],
       [putText, remove],
     ] as const) {
       await put()
