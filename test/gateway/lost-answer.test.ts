@@ -210,6 +210,48 @@ test('a commit whose table moved on before it was looked at is told with the tab
   expect(await approved(table)).toMatchObject([{ metadataLocation: made }])
 })
 
+/** Updates that name what they added by -1, as writers do. */
+const evolutions = {
+  'adds a column': [
+    {
+      action: 'add-schema',
+      schema: schemaOf([...orderFields, { id: 5, name: 'note', type: 'string' }]),
+      'last-column-id': 5,
+    },
+    { action: 'set-current-schema', 'schema-id': -1 },
+  ],
+  'partitions the table': [
+    {
+      action: 'add-spec',
+      spec: { 'spec-id': 1, fields: [{ 'source-id': 2, transform: 'identity', name: 'customer' }] },
+    },
+    { action: 'set-default-spec', 'spec-id': -1 },
+  ],
+  'orders the table': [
+    {
+      action: 'add-sort-order',
+      'sort-order': {
+        'order-id': 1,
+        fields: [{ 'source-id': 1, transform: 'identity', direction: 'asc', 'null-order': 'nulls-first' }],
+      },
+    },
+    { action: 'set-default-sort-order', 'sort-order-id': -1 },
+  ],
+}
+
+test.each(Object.entries(evolutions))(
+  'a commit that %s is told as made where the table shows it',
+  async (_, updates) => {
+    const table = await newTable()
+    lose = async (_path, pass) => {
+      await pass()
+      return failed()
+    }
+    expect((await send(table, JSON.stringify({ requirements: [], updates }))).status).toBe(200)
+    expect(await approved(table)).toHaveLength(1)
+  },
+)
+
 const creationOf = (name: string) =>
   JSON.stringify({
     requirements: [{ type: 'assert-create' }],

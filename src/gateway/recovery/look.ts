@@ -114,7 +114,7 @@ export async function staleIntent(
 function effectsHold(intent: IntentHead, body: Uint8Array, metadata: JsonObject): boolean {
   try {
     const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
-    const again = applyUpdates(metadata, request.updates, { nowMs: intent.receivedAtMs })
+    const again = applyUpdates(metadata, request.updates, { nowMs: intent.receivedAtMs, again: true })
     return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
   } catch {
     return false

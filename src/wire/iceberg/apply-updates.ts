@@ -22,6 +22,8 @@ import { formatVersionMax, partitionIdBase, schemaColumns } from './table-metada
 export interface ApplyOptions {
   /** Milliseconds since the Unix epoch: the result's last-updated-ms. */
   readonly nowMs: number
+  /** Whether the updates may have been applied before: what they add may be there, and -1 then means that. */
+  readonly again?: boolean
 }
 
 type Apply = (draft: MetadataDraft, update: JsonObject) => void
@@ -40,6 +42,7 @@ export function applyUpdates(
   options: ApplyOptions,
 ): JsonObject {
   const draft = openDraft(base, options.nowMs, base === undefined ? createVersion(updates) : undefined)
+  if (options.again) for (const list of [draft.schemas, draft.specs, draft.orders]) list.again = true
   for (const update of updates) {
     const action = reader.string(update, 'action')
     const apply = actions.get(action)

@@ -23,6 +23,8 @@ export interface NumberedList {
   readonly ambiguousIds: Set<bigint>
   /** Whether these updates removed the item with the highest id, which some catalogs then assign again. */
   newestRemoved: boolean
+  /** Whether what the updates add may be there from an earlier application. */
+  again: boolean
   touched: boolean
 }
 
@@ -56,6 +58,7 @@ export function numberedList(
     addedIds: new Set(),
     ambiguousIds: new Set(),
     newestRemoved: false,
+    again: false,
     touched: false,
   }
 }
@@ -81,7 +84,7 @@ export function addNumbered(
   if (sentId !== undefined && sentId !== id) list.ambiguousIds.add(sentId).add(id)
   if (list.byId.has(id)) {
     // Catalogs disagree on the meaning of -1 after an addition of an existing item, so it is refused then.
-    list.lastAddedId = list.addedIds.has(id) ? id : undefined
+    list.lastAddedId = list.again || list.addedIds.has(id) ? id : undefined
     return
   }
   if (list.newestRemoved)
