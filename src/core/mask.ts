@@ -1,7 +1,7 @@
 /**
  * The column masks of Iceberg `read-restrictions`, with one vocabulary and one result for every surface. `applyMask` is
- * the definition; every engine's SQL must agree with it byte for byte. NULL stays NULL under every action, and a mask
- * never changes a column's type.
+ * the definition; every engine's SQL must agree with it byte for byte. NULL stays NULL, except under
+ * `mask-to-fixed-value`, which hides that a value is missing. A mask never changes a column's type.
  */
 
 import { createHash } from 'node:crypto'
@@ -151,6 +151,7 @@ export function applyMask(
 ): MaskValue {
   if (!maskFits(action, type) || action === 'apply-expression')
     throw new RangeError(`${action} has no value of its own for ${typeName(type)}`)
+  if (action === 'mask-to-fixed-value') return fixedValue(typeName(type))
   if (value === null || action === 'replace-with-null') return null
   switch (action) {
     case 'mask-alphanum':
@@ -159,8 +160,6 @@ export function applyMask(
       return maskCharacters(String(value), (index) => index < 4)
     case 'show-last-4':
       return maskCharacters(String(value), (index, count) => index >= count - 4)
-    case 'mask-to-fixed-value':
-      return fixedValue(typeName(type))
     case 'truncate-to-year':
     case 'truncate-to-month':
       return truncateTime(value, typeName(type), action === 'truncate-to-year')
@@ -186,8 +185,6 @@ function maskCharacters(text: string, shown: (index: number, count: number) => b
 }
 
 const dayMs = 86_400_000
-const lastDay = Date.UTC(9999, 11, 31) / dayMs
-const lastNanosDay = Date.UTC(2261, 11, 31) / dayMs
 
 function fixedValue(type: string): MaskValue {
   const scale = /^decimal\(\d+,\s*(\d+)\)$/.exec(type)?.[1]
@@ -198,24 +195,19 @@ function fixedValue(type: string): MaskValue {
     case 'boolean':
       return false
     case 'int':
-      return 999_999_999
-    case 'long':
-      return 999_999_999n
     case 'float':
     case 'double':
-      return 0
-    case 'string':
-      return 'XXXXXXXX'
     case 'date':
-      return lastDay
+      return 0
+    case 'long':
     case 'time':
-      return 0n
     case 'timestamp':
     case 'timestamptz':
-      return BigInt(lastDay) * BigInt(dayMs) * 1_000n
     case 'timestamp_ns':
     case 'timestamptz_ns':
-      return BigInt(lastNanosDay) * BigInt(dayMs) * 1_000_000n
+      return 0n
+    case 'string':
+      return 'XXXXXXXX'
     case 'uuid':
       return '00000000-0000-0000-0000-000000000000'
     case 'binary':

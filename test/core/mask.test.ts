@@ -14,16 +14,16 @@ describe('a mask', () => {
     ['show-last-4', 'string', '1234', '1234'],
     ['replace-with-null', 'struct', 'x', null],
     ['mask-to-fixed-value', 'string', 'x', 'XXXXXXXX'],
-    ['mask-to-fixed-value', 'int', 5, 999_999_999],
-    ['mask-to-fixed-value', 'long', 5n, 999_999_999n],
+    ['mask-to-fixed-value', 'int', 5, 0],
+    ['mask-to-fixed-value', 'long', 5n, 0n],
     ['mask-to-fixed-value', 'decimal(9,2)', '1.23', '0.00'],
     ['mask-to-fixed-value', 'decimal(9,0)', '1', '0'],
     ['mask-to-fixed-value', 'boolean', true, false],
     ['mask-to-fixed-value', 'uuid', 'x', '00000000-0000-0000-0000-000000000000'],
-    ['mask-to-fixed-value', 'date', 0, Date.UTC(9999, 11, 31) / 86_400_000],
+    ['mask-to-fixed-value', 'date', 20_000, 0],
     ['mask-to-fixed-value', 'time', 5n, 0n],
-    ['mask-to-fixed-value', 'timestamptz', 5n, BigInt(Date.UTC(9999, 11, 31)) * 1000n],
-    ['mask-to-fixed-value', 'timestamp_ns', 5n, BigInt(Date.UTC(2261, 11, 31)) * 1_000_000n],
+    ['mask-to-fixed-value', 'timestamptz', 5n, 0n],
+    ['mask-to-fixed-value', 'timestamp_ns', 5n, 0n],
     ['mask-to-fixed-value', 'fixed[3]', new Uint8Array([1]), new Uint8Array(3)],
     ['mask-to-fixed-value', 'binary', new Uint8Array([1]), new Uint8Array()],
     ['truncate-to-year', 'date', Date.UTC(2024, 1, 29) / 86_400_000, Date.UTC(2024, 0, 1) / 86_400_000],
@@ -55,11 +55,16 @@ describe('a mask', () => {
     expect(() => applyMask('sha-256-query-local', 'string', 'abc', new Uint8Array(15))).toThrow(RangeError)
   })
 
-  test('keeps NULL', () => {
+  test('keeps NULL, except as a fixed value', () => {
     for (const action of maskActions)
       for (const type of ['string', 'int', 'date', 'boolean'])
-        if (action !== 'apply-expression' && maskFits(action, type))
+        if (action !== 'apply-expression' && action !== 'mask-to-fixed-value' && maskFits(action, type))
           expect(applyMask(action, type, null, salt)).toBeNull()
+  })
+
+  test('that replaces by a fixed value hides whether there is one', () => {
+    expect(applyMask('mask-to-fixed-value', 'string', null)).toBe('XXXXXXXX')
+    expect(applyMask('mask-to-fixed-value', 'timestamp', null)).toBe(0n)
   })
 
   test('refuses a type that it is not defined for', () => {

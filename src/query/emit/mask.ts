@@ -24,7 +24,7 @@ export function emitMask(
     case 'replace-with-null':
       return `CAST(NULL AS ${dialect.typeName(served?.type ?? 'text', served?.size)})`
     case 'mask-to-fixed-value':
-      return `CASE WHEN ${sql} IS NOT NULL THEN ${emitLiteral(dialect, fixedLiteral(type))} END`
+      return emitLiteral(dialect, fixedLiteral(type))
     case 'mask-alphanum':
       return dialect.maskedText(sql)
     case 'show-first-4':
@@ -42,8 +42,6 @@ export function emitMask(
   }
 }
 
-const microsPerMilli = 1_000n
-
 /** The constant that replaces every value of a type. */
 function fixedLiteral(type: IcebergType): LiteralExpr {
   const served = servedType(type)
@@ -53,14 +51,12 @@ function fixedLiteral(type: IcebergType): LiteralExpr {
   if (value instanceof Uint8Array) return literal(Buffer.from(value).toString('hex'))
   switch (served.type) {
     case 'date':
-      return literal(new Date(Number(value) * 86_400_000).toISOString().slice(0, 10))
+      return literal('1970-01-01')
     case 'time':
       return literal('00:00:00')
     case 'timestamp':
-    case 'timestamptz': {
-      const millis = BigInt(value) / (String(type).endsWith('_ns') ? 1_000_000n : microsPerMilli)
-      return literal(new Date(Number(millis)).toISOString().slice(0, 19).replace('T', ' '))
-    }
+    case 'timestamptz':
+      return literal('1970-01-01 00:00:00')
     default:
       return literal(String(value))
   }

@@ -119,7 +119,10 @@ async function maskedValues(
     const masked = applyMask(action, type as IcebergType, form.parse(String(value)))
     return `WHEN ${quoteText(String(value))} THEN ${masked === null ? 'NULL' : form.write(masked)}`
   })
-  return whens.length === 0 ? 'NULL' : `CASE CAST(${form.read(name)} AS VARCHAR) ${whens.join(' ')} END`
+  const ofNull = applyMask(action, type as IcebergType, null, new Uint8Array(16))
+  const otherwise = ofNull === null ? 'NULL' : form.write(ofNull)
+  if (whens.length === 0) return otherwise
+  return `CASE CAST(${form.read(name)} AS VARCHAR) ${whens.join(' ')} ELSE ${otherwise} END`
 }
 
 interface ValueForm {

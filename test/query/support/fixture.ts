@@ -154,7 +154,7 @@ export const fixtures: readonly TableFixture[] = [
       `(99, 'CANARY-name', 'CANARY', 'CANARY', 'Hidden', 'CANARY', '1999-09-09', 'CANARY', 313.37, true)`,
     ],
     view: {
-      select: `id, name, ${maskedText('email')} as email, case when length(phone) <= 4 then phone else ${maskedText('left(phone, length(phone) - 4)')} || right(phone, 4) end as phone, city, substr(country, 1, 4) || ${maskedText('substr(country, 5)')} as country, date_trunc('year', born::timestamp)::date as born, encode(sha256(convert_to(ssn, 'UTF8')), 'hex') as ssn, round(score) as score, case when vip is not null then false end as vip`,
+      select: `id, name, ${maskedText('email')} as email, case when length(phone) <= 4 then phone else ${maskedText('left(phone, length(phone) - 4)')} || right(phone, 4) end as phone, city, substr(country, 1, 4) || ${maskedText('substr(country, 5)')} as country, date_trunc('year', born::timestamp)::date as born, encode(sha256(convert_to(ssn, 'UTF8')), 'hex') as ssn, round(score) as score, false as vip`,
       where: `city IS DISTINCT FROM 'Hidden'`,
     },
   },
@@ -223,7 +223,7 @@ export const fixtures: readonly TableFixture[] = [
       `(6, 'CANARY-null', null, null, 99999998, 99999.98, '1999-09-09 00:00:00+00', 2)`,
     ],
     view: {
-      select: `id, name, manager_id, dept, hash4(salary) as salary, case when bonus is not null then 0.00::numeric(10,2) end as bonus, date_trunc('month', hired) as hired, hash8(badge) as badge`,
+      select: `id, name, manager_id, dept, hash4(salary) as salary, 0.00::numeric(10,2) as bonus, date_trunc('month', hired) as hired, hash8(badge) as badge`,
       where: `dept <> 'board'`,
     },
   },
