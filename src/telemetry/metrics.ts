@@ -6,6 +6,8 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { byteKinds } from '../base/byte-budget.ts'
 import { policyErrorCodes } from '../core/decision.ts'
+import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
+import { labelCounter } from './label-counter.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
 
@@ -13,10 +15,9 @@ const commitBucketsMs = [
   1, 2.5, 5, 10, 25, 50, 75, 100, 150, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 90_000,
 ]
 const stageBucketsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000, 60_000]
-const detectionBucketsMs = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000]
 const cypherBucketsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 
-export interface Metrics {
+export interface Metrics extends DetectionMetrics {
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
@@ -50,17 +51,6 @@ export interface Metrics {
   readonly lineagePending: Gauge
   /** Cycles in lineage graphs, counted by the last sweep. */
   readonly lineageCycles: Gauge
-  readonly detectionHits: Counter<'source' | 'outcome'>
-  readonly detectionRuns: Counter<'outcome'>
-  readonly detectionFiles: Counter<'outcome'>
-  readonly detectionFindings: Counter<'class' | 'confidence'>
-  readonly detectionDurationMs: Histogram
-  readonly detectionQueued: Gauge
-  /** How long the oldest snapshot that is due has waited. */
-  readonly detectionOldestSeconds: Gauge
-  readonly detectionWorkerRestarts: Counter
-  readonly detectionAlerts: Counter<'outcome'>
-  readonly storageEvents: Counter<'outcome'>
   /** Authenticated connections to the PostgreSQL wire. */
   readonly pgwireConnections: Gauge<'tenant'>
   readonly pgwireRefused: Counter<'sqlstate'>
@@ -130,11 +120,7 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const outcome of lineageOutcomes) lineageEvents.inc({ outcome }, 0)
-  const byLabel = <L extends string>(name: string, help: string, label: L, values: readonly string[]) => {
-    const counter = new Counter({ name, help, labelNames: [label], registers })
-    for (const value of values) counter.inc({ [label]: value } as Record<L, string>, 0)
-    return counter
-  }
+  const byLabel = labelCounter(registry)
   const byOutcome = (name: string, help: string, outcomes: readonly string[]) =>
     byLabel(name, help, 'outcome', outcomes)
   const tripwireSkipped = new Counter({
@@ -261,61 +247,7 @@ export function createMetrics(): Metrics {
       help: 'Cycles in lineage graphs that the sweep found.',
       registers,
     }),
-    detectionHits: new Counter({
-      name: 'svc_detection_hits_total',
-      help: 'Snapshots that a trigger reported, by trigger and outcome.',
-      labelNames: ['source', 'outcome'],
-      registers,
-    }),
-    detectionRuns: byOutcome('svc_detection_runs_total', 'Attempts to scan a snapshot, by outcome.', [
-      'done',
-      'failed',
-      'retried',
-    ]),
-    detectionFiles: byOutcome('svc_detection_files_total', 'Data files that snapshots added, by outcome.', [
-      'scanned',
-      'unsupported',
-      'failed',
-      'left_out',
-    ]),
-    detectionFindings: new Counter({
-      name: 'svc_detection_findings_total',
-      help: 'Findings of the classifiers.',
-      labelNames: ['class', 'confidence'],
-      registers,
-    }),
-    detectionDurationMs: new Histogram({
-      name: 'svc_detection_scan_duration_ms',
-      help: 'Time from claim to result of one snapshot, in milliseconds.',
-      buckets: detectionBucketsMs,
-      registers,
-    }),
-    detectionQueued: new Gauge({
-      name: 'svc_detection_queued',
-      help: 'Snapshots that wait to be scanned.',
-      registers,
-    }),
-    detectionOldestSeconds: new Gauge({
-      name: 'svc_detection_oldest_seconds',
-      help: 'How long the oldest snapshot that is due has waited, in seconds.',
-      registers,
-    }),
-    detectionWorkerRestarts: new Counter({
-      name: 'svc_detection_worker_restarts_total',
-      help: 'Detection workers that crashed or hung and were replaced.',
-      registers,
-    }),
-    detectionAlerts: byOutcome('svc_detection_alerts_total', 'Alerts to the chat webhook, by outcome.', [
-      'sent',
-      'retried',
-      'given_up',
-    ]),
-    storageEvents: byOutcome('svc_storage_events_total', 'Messages of the storage event queue, by outcome.', [
-      'queued',
-      'ignored',
-      'set_aside',
-      'failed',
-    ]),
+    ...detectionMetrics(registry),
     pgwireConnections: new Gauge({
       name: 'svc_pgwire_connections',
       help: 'Connections to the PostgreSQL wire, by tenant.',
