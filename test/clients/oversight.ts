@@ -7,10 +7,10 @@ import type { TableRef } from '../../src/core/table-ref.ts'
 import type { Territory } from '../../src/core/territory.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
-import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { actorOf } from '../support/actor.ts'
 import { eventually } from '../support/eventually.ts'
-import { frames, WireClient } from '../support/wire-client.ts'
+import { openSession } from '../support/identity.ts'
+import { readOverWire } from '../support/wire-client.ts'
 import type { Gateway } from './gateway.ts'
 
 /** A session of a principal: its id and secret stand in a client's settings. */
@@ -56,8 +56,7 @@ export async function openOversight(gateway: Gateway): Promise<Oversight> {
   const actor = actorOf('stella')
   await putReadSettings(store, tenant, actor, { readableWithoutContract: true })
   const logIn = async (sub: string, roles: readonly string[], scopes: readonly ('admin' | 'commit')[]) => {
-    const session = { name: sub, principal: { sub, roles }, scopes: ['read', ...scopes] as const }
-    const { id, secret } = await createServiceSession(store, tenant, session)
+    const { id, secret } = await openSession(gateway, tenant, ['read', ...scopes], roles, sub)
     return { sub, sessionId: id, secret }
   }
   const steward = await logIn('stella', ['steward', 'administrator'], ['admin'])
@@ -103,12 +102,7 @@ export async function openOversight(gateway: Gateway): Promise<Oversight> {
       if (rowFilter !== undefined)
         await putRowFilter(on, { table }, { id: `${id}-rows`, expression: rowFilter, exemptRoles })
     },
-    async read({ sub, secret }, text, catalog = 'main') {
-      const login = { user: sub, database: catalog, password: secret }
-      const client = await WireClient.logIn({ port: app.pgwirePort }, login)
-      const answers = await client.ask(frames.query(text))
-      client.close()
-      return answers.filter((answer) => /^[DEC] /.test(answer))
-    },
+    read: ({ sub, secret }, text, catalog = 'main') =>
+      readOverWire({ port: app.pgwirePort, user: sub, database: catalog, password: secret }, text),
   }
 }

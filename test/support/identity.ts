@@ -32,20 +32,20 @@ export async function startIdentityService(options: TestServiceOptions = {}): Pr
   return Object.assign(service, { operator: await session(service, id, ['read', 'admin']) })
 }
 
-/** The secret of a new session. */
-export async function session(
-  service: TestService,
+/** The id and secret of a new session. */
+export async function openSession(
+  { store }: Pick<TestService, 'store'>,
   tenant: TenantId,
   scopes: readonly SessionScope[],
   roles: readonly string[] = [],
   sub = 'someone',
-): Promise<string> {
-  const { secret } = await createServiceSession(service.store, tenant, {
-    name: sub,
-    principal: { sub, roles },
-    scopes,
-  })
-  return secret
+): Promise<{ readonly id: string; readonly secret: string }> {
+  return await createServiceSession(store, tenant, { name: sub, principal: { sub, roles }, scopes })
+}
+
+/** The secret of a new session. */
+export async function session(...given: Parameters<typeof openSession>): Promise<string> {
+  return (await openSession(...given)).secret
 }
 
 export interface CallOptions {
@@ -56,7 +56,7 @@ export interface CallOptions {
 
 /** One request; a body that is no string goes as JSON. */
 export async function call(
-  service: TestService,
+  service: Pick<TestService, 'app'>,
   method: string,
   path: string,
   { secret, headers, body }: CallOptions = {},
@@ -67,6 +67,20 @@ export async function call(
     headers: { ...(secret !== undefined && { 'x-svc-session': secret }), ...headers },
     ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   })
+}
+
+/** Status and body of the answer to a request in JSON; the body is `{}` where there is none. */
+export async function ask(
+  service: Pick<TestService, 'app'>,
+  method: string,
+  path: string,
+  secret: string,
+  body?: unknown,
+): Promise<{ readonly status: number; readonly body: Readonly<Record<string, unknown>> }> {
+  const headers = { 'content-type': 'application/json' }
+  const response = await call(service, method, path, { secret, headers, body })
+  const text = await response.text()
+  return { status: response.status, body: JSON.parse(text === '' ? '{}' : text) }
 }
 
 /** The signature headers that each provider's library writes, at a time in milliseconds. */

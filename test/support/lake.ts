@@ -28,11 +28,22 @@ import { type LakeTable, ordersTable, selectList } from './lake-tables.ts'
 import { testLicenseKey } from './license.ts'
 import { makeTenant } from './spare-tenants.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
+import { readOverWire } from './wire-client.ts'
 
 /** What a client takes from its environment. */
 export type ClientEnvironment = Readonly<
   Record<'PGHOST' | 'PGPORT' | 'PGUSER' | 'PGPASSWORD' | 'PGDATABASE' | 'PGSSLMODE' | 'PGTZ' | 'TZ', string>
 >
+
+/** A statement over the wire, as {@link readOverWire} gives it. */
+export function readAs(
+  env: ClientEnvironment,
+  text: string,
+  database = env.PGDATABASE,
+): Promise<readonly string[]> {
+  const login = { user: env.PGUSER, password: env.PGPASSWORD, database }
+  return readOverWire({ port: Number(env.PGPORT), ...login }, text)
+}
 
 export interface Lake extends AsyncDisposable {
   readonly app: App

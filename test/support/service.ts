@@ -260,7 +260,7 @@ export async function commitEdges(service: TestService, commitId: string): Promi
 }
 
 /** One series of the metrics, by its name with labels as the scrape shows it; 0 where it is absent. */
-export async function metric(service: TestService, series: string): Promise<number> {
+export async function metric(service: Pick<TestService, 'app'>, series: string): Promise<number> {
   const text = await (await fetch(new URL('/metrics', service.app.metricsUrl))).text()
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? 0 : Number(line.slice(series.length + 1))

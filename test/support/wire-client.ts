@@ -262,3 +262,19 @@ function columnNames({ body }: Answer): string[] {
     return name
   })
 }
+
+/** Where and as whom {@link readOverWire} logs in. */
+export interface WireLogin {
+  readonly port: number
+  readonly user: string
+  readonly password: string
+  readonly database: string
+}
+
+/** Rows (`D …`), the error (`E …`) and the end (`C …`) of a statement, on a connection of its own. */
+export async function readOverWire({ port, ...login }: WireLogin, text: string): Promise<readonly string[]> {
+  const client = await WireClient.logIn({ port }, login)
+  const answers = await client.ask(frames.query(text))
+  client.close()
+  return answers.filter((answer) => /^[DEC] /.test(answer))
+}

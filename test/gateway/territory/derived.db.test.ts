@@ -16,12 +16,12 @@ import { putMask } from '../../../src/contract/put-mask.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { isMaskedFor } from '../../../src/store/governance/governed-table.ts'
-import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
 import { forgeTable } from '../../support/forged-table.ts'
 import { commitColumns } from '../../support/governed.ts'
-import { type ClientEnvironment, type Lake, startLake } from '../../support/lake.ts'
+import { ask, session } from '../../support/identity.ts'
+import { type Lake, readAs, startLake } from '../../support/lake.ts'
 import { manifestFolder } from '../../support/manifests.ts'
 import { enforceTerritory } from '../../support/territory.ts'
 import { frames, WireClient } from '../../support/wire-client.ts'
@@ -70,17 +70,10 @@ beforeAll(async () => {
     ],
   })
   await enforceTerritory(lake.store, lake.tenant)
-  const session = async (tenant: TenantId, sub: string, role: string) =>
-    (
-      await createServiceSession(lake.store, tenant, {
-        name: sub,
-        principal: { sub, roles: [role] },
-        scopes: ['read', 'admin', 'commit'],
-      })
-    ).secret
-  steward = await session(lake.tenant, 'stella', 'steward')
+  const scopes = ['read', 'admin', 'commit'] as const
+  steward = await session(lake, lake.tenant, scopes, ['steward'], 'stella')
   foreign = (await createTenant(lake.store, { name: 'foreign' })).id
-  outsider = await session(foreign, 'mallory', 'steward')
+  outsider = await session(lake, foreign, scopes, ['steward'], 'mallory')
 })
 afterAll(async () => {
   await lake[Symbol.asyncDispose]()
@@ -88,29 +81,14 @@ afterAll(async () => {
   await rm(folder, { recursive: true, force: true })
 })
 
-type Json = Readonly<Record<string, unknown>>
-async function ask(method: string, path: string, by: string, body?: unknown) {
-  const response = await fetch(new URL(`/api/v1/territory${path}`, lake.app.url), {
-    method,
-    headers: { 'x-svc-session': by, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: (await response.json()) as Json }
-}
+const askTerritory = (method: string, path: string, by: string, body?: unknown) =>
+  ask(lake, method, `/api/v1/territory${path}`, by, body)
 const of = (namespace: string) => ({ catalog: lake.catalog, table: { namespace: [namespace], name: 't' } })
 const derive = (clone: string, from = source, by = steward) =>
-  ask('POST', '/derived', by, { ...of(clone), source: of(from) })
+  askTerritory('POST', '/derived', by, { ...of(clone), source: of(from) })
 const revoke = (clone: string, from = source, by = steward) =>
-  ask('POST', '/derived/revoke', by, { ...of(clone), source: of(from) })
+  askTerritory('POST', '/derived/revoke', by, { ...of(clone), source: of(from) })
 
-/** Rows, errors and the end of a statement. */
-async function read(env: ClientEnvironment, text: string) {
-  const login = { user: env.PGUSER, database: lake.catalog, password: env.PGPASSWORD }
-  const client = await WireClient.logIn({ port: Number(env.PGPORT) }, login)
-  const answers = await client.ask(frames.query(text))
-  client.close()
-  return answers.filter((answer) => /^[DEC] /.test(answer))
-}
 const outside = [expect.stringMatching(/^E 42501 The table cannot be read: its data file lies outside/)]
 const unmatched = [expect.stringMatching(/^E 42501 permission denied for table t/)]
 
@@ -150,7 +128,7 @@ describe('a clone', () => {
   beforeAll(() => makeClone('clonea'))
 
   test('is refused without a grant', async () => {
-    expect(await read(lake.env, 'SELECT id FROM clonea.t')).toEqual(outside)
+    expect(await readAs(lake.env, 'SELECT id FROM clonea.t')).toEqual(outside)
   })
 
   test('is read under its source’s filter and mask once a steward granted it', async () => {
@@ -159,11 +137,11 @@ describe('a clone', () => {
       status: 200,
       body: { prefixes: [expect.stringMatching(/\/secret\/$/), expect.stringMatching(/\/metadata\/$/)] },
     })
-    expect(await read(lake.restricted, 'SELECT id, note, pay FROM clonea.t')).toEqual([
+    expect(await readAs(lake.restricted, 'SELECT id, note, pay FROM clonea.t')).toEqual([
       'D 1|NULL|7',
       'C SELECT 1',
     ])
-    expect(await read(lake.env, 'SELECT id, note FROM clonea.t ORDER BY id')).toEqual([
+    expect(await readAs(lake.env, 'SELECT id, note FROM clonea.t ORDER BY id')).toEqual([
       'D 1|CANARY',
       'D 2|CANARY',
       'C SELECT 2',
@@ -171,8 +149,8 @@ describe('a clone', () => {
   })
 
   test('lists its grant with the source, and the administration log has it', async () => {
-    const { items } = (await ask('GET', '/prefixes?namespace=clonea&table=t', steward)).body as {
-      items: Json[]
+    const { items } = (await askTerritory('GET', '/prefixes?namespace=clonea&table=t', steward)).body as {
+      items: Readonly<Record<string, unknown>>[]
     }
     expect(items).toContainEqual(
       expect.objectContaining({ kind: 'derived', source: { namespace: [source], name: 't' } }),
@@ -189,7 +167,7 @@ describe('a clone', () => {
     const table = { namespace: [source], name: 't' }
     const mask = { id: 'pay', action: 'mask-to-fixed-value', exemptRoles: ['auditor'] }
     await putMask(on, { table, column: 'pay' }, mask)
-    const [row] = await read(lake.restricted, 'SELECT id, note, pay FROM clonea.t')
+    const [row] = await readAs(lake.restricted, 'SELECT id, note, pay FROM clonea.t')
     expect(row).toMatch(/^D 1\|NULL\|/)
     expect(row).not.toEndWith('|7')
   })
@@ -204,11 +182,11 @@ describe('a clone', () => {
     await makeClone('cloneb')
     expect((await derive('cloneb', 'clonea')).status).toBe(200)
     // What its source shares is not the source's own, and is granted by itself.
-    expect(await read(lake.env, 'SELECT id FROM cloneb.t')).toEqual(outside)
+    expect(await readAs(lake.env, 'SELECT id FROM cloneb.t')).toEqual(outside)
     const ref = { namespace: ['cloneb'], name: 't' }
     expect(await isMaskedFor(lake.store, lake.tenant, ref, { sub: 'bob', roles: [] })).toBe(true)
     expect((await derive('cloneb')).status).toBe(200)
-    expect(await read(lake.restricted, 'SELECT id, note FROM cloneb.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
+    expect(await readAs(lake.restricted, 'SELECT id, note FROM cloneb.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
   })
 })
 
@@ -216,14 +194,18 @@ describe('a clone whose fields cannot be matched', () => {
   test('is refused to whom a mask of its source concerns, where the field is missing', async () => {
     await makeClone('clonec', { id: 'long' })
     expect((await derive('clonec')).status).toBe(200)
-    expect(await read(lake.restricted, 'SELECT id FROM clonec.t')).toEqual(unmatched)
-    expect(await read(lake.env, 'SELECT id FROM clonec.t ORDER BY id')).toEqual(['D 1', 'D 2', 'C SELECT 2'])
+    expect(await readAs(lake.restricted, 'SELECT id FROM clonec.t')).toEqual(unmatched)
+    expect(await readAs(lake.env, 'SELECT id FROM clonec.t ORDER BY id')).toEqual([
+      'D 1',
+      'D 2',
+      'C SELECT 2',
+    ])
   })
 
   test('and where the masked name is that of another field', async () => {
     await makeClone('cloned', { note: 'string', id: 'long', pay: 'long' })
     expect((await derive('cloned')).status).toBe(200)
-    expect(await read(lake.restricted, 'SELECT pay FROM cloned.t')).toEqual(unmatched)
+    expect(await readAs(lake.restricted, 'SELECT pay FROM cloned.t')).toEqual(unmatched)
   })
 
   test('is refused to everybody where it maps columns by name', async () => {
@@ -231,7 +213,7 @@ describe('a clone whose fields cannot be matched', () => {
     await makeClone('clonee', columns, { 'schema.name-mapping.default': mapping })
     expect((await derive('clonee')).status).toBe(200)
     for (const env of [lake.env, lake.restricted])
-      expect(await read(env, 'SELECT id FROM clonee.t')).toEqual([
+      expect(await readAs(env, 'SELECT id FROM clonee.t')).toEqual([
         expect.stringMatching(
           /^E 42501 Table t shares files of another table by a grant, and maps columns by name/,
         ),
@@ -295,7 +277,7 @@ describe('a derived grant', () => {
     expect((await derive('clonea', source, lake.env.PGPASSWORD)).status).toBe(403)
     expect((await derive('clonea', source, outsider)).status).toBe(404)
     expect((await revoke('clonea', source, outsider)).status).toBe(404)
-    expect((await ask('GET', '/prefixes', outsider)).body.items).toEqual([])
+    expect((await askTerritory('GET', '/prefixes', outsider)).body.items).toEqual([])
   })
 
   test('ends open reads and all later ones when it is revoked', async () => {
@@ -306,7 +288,7 @@ describe('a derived grant', () => {
     expect(await revoke('clonea')).toMatchObject({ status: 200, body: { released: 2 } })
     expect((await client.ask(frames.query('FETCH 1 FROM c'))).join()).toMatch(/E 55000 The .* has changed/)
     client.close()
-    expect(await read(lake.env, 'SELECT id FROM clonea.t')).toEqual(outside)
+    expect(await readAs(lake.env, 'SELECT id FROM clonea.t')).toEqual(outside)
     expect((await revoke('clonea')).status).toBe(404)
   })
 })

@@ -18,12 +18,13 @@ import { parseConfig } from '../../../src/config.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { listRefusals } from '../../../src/store/commit/refusals.ts'
-import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
 import { createMetrics } from '../../../src/telemetry/metrics.ts'
-import { type ClientEnvironment, type Lake, startLake } from '../../support/lake.ts'
+import { ask, session } from '../../support/identity.ts'
+import { type ClientEnvironment, type Lake, readAs, startLake } from '../../support/lake.ts'
 import { manifestFolder } from '../../support/manifests.ts'
+import { metric } from '../../support/service.ts'
 import { testCatalogDirectory } from '../../support/store.ts'
 import { enforceTerritory } from '../../support/territory.ts'
 import { frames, WireClient } from '../../support/wire-client.ts'
@@ -81,13 +82,10 @@ beforeAll(async () => {
   ])
   await enforceTerritory(lake.store, lake.tenant)
   const scopes = ['read', 'admin', 'commit'] as const
-  const session = async (tenant: typeof lake.tenant, sub: string, role: string) =>
-    (await createServiceSession(lake.store, tenant, { name: sub, principal: { sub, roles: [role] }, scopes }))
-      .secret
-  administrator = await session(lake.tenant, 'ada', 'administrator')
-  steward = await session(lake.tenant, 'stella', 'steward')
+  administrator = await session(lake, lake.tenant, scopes, ['administrator'], 'ada')
+  steward = await session(lake, lake.tenant, scopes, ['steward'], 'stella')
   const foreign = (await createTenant(lake.store, { name: 'foreign' })).id
-  outsider = await session(foreign, 'mallory', 'administrator')
+  outsider = await session(lake, foreign, scopes, ['administrator'], 'mallory')
   await audit()
 })
 afterAll(async () => {
@@ -97,37 +95,21 @@ afterAll(async () => {
 })
 
 type Json = Readonly<Record<string, unknown>>
-async function ask(method: string, path: string, by: string, body?: unknown) {
-  const response = await fetch(new URL(`/api/v1/territory${path}`, lake.app.url), {
-    method,
-    headers: { 'x-svc-session': by, 'content-type': 'application/json' },
-    ...(body !== undefined && { body: JSON.stringify(body) }),
-  })
-  return { status: response.status, body: (response.status === 204 ? {} : await response.json()) as Json }
-}
+const askTerritory = (method: string, path: string, by: string, body?: unknown) =>
+  ask(lake, method, `/api/v1/territory${path}`, by, body)
 const setManifests = async (mode: string) =>
-  expect((await ask('PUT', '/manifests', administrator, { mode })).status).toBe(204)
+  expect((await askTerritory('PUT', '/manifests', administrator, { mode })).status).toBe(204)
 const setTerritory = (mode: string) =>
   lake.store.tenantQuery(lake.tenant, 'update svc.territory_state set mode = $2 where tenant_id = $1', [
     lake.tenant,
     mode,
   ])
-/** Twice, because a run of the schedule may have begun before the commit. */
-const audit = async () => {
-  await lake.app.jobs.run('audit-manifests')
-  await lake.app.jobs.run('audit-manifests')
-}
-const pending = async () => (await ask('GET', '', administrator)).body
-const quarantine = async (by = steward) => (await ask('GET', '/quarantine', by)).body.items as readonly Json[]
+const audit = () => lake.app.jobs.run('audit-manifests')
+const pending = async () => (await askTerritory('GET', '', administrator)).body
+const quarantine = async (by = steward) =>
+  (await askTerritory('GET', '/quarantine', by)).body.items as readonly Json[]
 const quarantineOf = async (snapshot: Snapshot) =>
   (await quarantine()).find((one) => one.snapshot_id === String(snapshot.id))
-
-/** What a text says of one series in the scrape. */
-async function metric(series: string): Promise<number> {
-  const text = await (await fetch(new URL('/metrics', lake.app.metricsUrl))).text()
-  const line = text.split('\n').find((one) => one.startsWith(`${series} `))
-  return line === undefined ? 0 : Number(line.slice(series.length + 1))
-}
 
 interface Snapshot {
   readonly id: bigint
@@ -189,15 +171,6 @@ const changeOf = (text: string) => {
   return `{"table-changes":[{${identifier},${text.slice(1)}]}`
 }
 
-/** Rows, errors and the end of a statement. */
-async function read(text: string, database = lake.catalog, env = lake.env) {
-  const login = { user: env.PGUSER, database, password: env.PGPASSWORD }
-  const client = await WireClient.logIn({ port: Number(env.PGPORT) }, login)
-  const answers = await client.ask(frames.query(text))
-  client.close()
-  return answers.filter((answer) => /^[DEC] /.test(answer))
-}
-
 const denial = /^policy denied: territory: the location .*\/secret\/.* is outside the territory of open\.t$/
 
 describe('before the forward, for a caller whom a mask of any table restricts', () => {
@@ -216,7 +189,7 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
   test.each(
     surfaces.flatMap(([surface, way]) => attacks.map(([name, make]) => ({ surface, way, name, make }))),
   )('$name are denied in the words of ring 1, by $surface', async ({ way, make }) => {
-    const rejected = await metric('commit_rejected_total{reason="policy_denied"}')
+    const rejected = await metric(lake, 'commit_rejected_total{reason="policy_denied"}')
     const response = await way(bodyOf(await make()))
     const text = await response.text()
     const message = text.startsWith('{')
@@ -224,7 +197,7 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
       : text
     expect(response.status).toBe(403)
     expect(message.replace('denied: open.t: ', 'denied: ')).toMatch(denial)
-    expect(await metric('commit_rejected_total{reason="policy_denied"}')).toBe(rejected + 1)
+    expect(await metric(lake, 'commit_rejected_total{reason="policy_denied"}')).toBe(rejected + 1)
     const [newest] = (await listDecisions(lake.store, lake.tenant, { limit: 1 })).items
     expect(newest).toMatchObject({ decision: 'REJECTED' })
     expect(`policy denied: ${newest?.reason}`).toMatch(denial)
@@ -236,10 +209,12 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
 
   test('a commit of own files passes, and the cost has a histogram of its own', async () => {
     const series = 'svc_manifest_check_duration_ms_count{mode="enforce",outcome="inside"}'
-    const before = await metric(series)
+    const before = await metric(lake, series)
     expect((await commit(lake.restricted, await snapshotOf([await clean()]))).status).toBe(200)
-    expect(await metric(series)).toBe(before + 1)
-    expect(await metric('svc_manifest_check_duration_ms_count{mode="enforce",outcome="outside"}')).toBe(12)
+    expect(await metric(lake, series)).toBe(before + 1)
+    expect(await metric(lake, 'svc_manifest_check_duration_ms_count{mode="enforce",outcome="outside"}')).toBe(
+      12,
+    )
   })
 
   test('only manifests that the parent does not list are read', async () => {
@@ -367,7 +342,7 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
     await audit()
     await setTerritory('enforce')
     expect(await quarantineOf(snapshot)).toBeUndefined()
-    const { items } = (await ask('GET', '/conflicts?namespace=open&table=t', steward)).body as {
+    const { items } = (await askTerritory('GET', '/conflicts?namespace=open&table=t', steward)).body as {
       items: Json[]
     }
     expect(items.map(({ source, reason, owner }) => ({ source, reason, owner }))).toContainEqual({
@@ -394,12 +369,12 @@ describe('after the commit of a caller whom no mask restricts', () => {
   })
 
   test('the commit is taken, and its check finds it: a conflict, and the snapshot in quarantine for every reader and engine while the tenant enforces', async () => {
-    const quarantined = await metric('svc_snapshots_quarantined_total')
+    const quarantined = await metric(lake, 'svc_snapshots_quarantined_total')
     bad = await ofFiles()
     expect((await commit(lake.env, bad)).status).toBe(200)
     await audit()
     expect(await pending()).toMatchObject({ checks: 0 })
-    expect(await metric('svc_snapshots_quarantined_total')).toBe(quarantined + 1)
+    expect(await metric(lake, 'svc_snapshots_quarantined_total')).toBe(quarantined + 1)
     expect(await quarantineOf(bad)).toMatchObject({
       table: { namespace: ['open'], name: 't' },
       catalog: lake.catalog,
@@ -425,15 +400,15 @@ describe('after the commit of a caller whom no mask restricts', () => {
       [lake.catalog, lake.restricted],
       ['trino', lake.env],
     ] as const)
-      expect(await read('SELECT id FROM open.t', database, env)).toEqual([
+      expect(await readAs(env, 'SELECT id FROM open.t', database)).toEqual([
         expect.stringMatching(new RegExp(`^E 55000 Snapshot ${bad.id} of table open\\.t is quarantined`)),
       ])
     await setTerritory('observe')
     // The forged manifest lies about the file's length.
-    expect(await read('SELECT id FROM open.t')).toEqual([expect.stringMatching(/^E 58030 /)])
+    expect(await readAs(lake.env, 'SELECT id FROM open.t')).toEqual([expect.stringMatching(/^E 58030 /)])
     await setTerritory('enforce')
     await setMain({ id: honest })
-    expect(await read('SELECT id FROM open.t')).toEqual(['D 1', 'C SELECT 1'])
+    expect(await readAs(lake.env, 'SELECT id FROM open.t')).toEqual(['D 1', 'C SELECT 1'])
   })
 
   test('a pin to it is refused, too, and one to another snapshot is read', async () => {
@@ -446,12 +421,12 @@ describe('after the commit of a caller whom no mask restricts', () => {
       expect([response.status, response.ok ? '' : await response.text()]).toEqual([response.status, ''])
     }
     await pin('pin', { catalog: lake.catalog, snapshot_id: String(bad.id) })
-    expect(await read('SELECT id FROM open.t')).toEqual([
+    expect(await readAs(lake.env, 'SELECT id FROM open.t')).toEqual([
       expect.stringMatching(/^E 55000 Snapshot .* is quarantined/),
     ])
     await setMain(bad)
     await pin('pin', { catalog: lake.catalog, snapshot_id: String(honest) })
-    expect(await read('SELECT id FROM open.t')).toEqual(['D 1', 'C SELECT 1'])
+    expect(await readAs(lake.env, 'SELECT id FROM open.t')).toEqual(['D 1', 'C SELECT 1'])
     await setMain({ id: honest })
     await pin('unpin', {})
   })
@@ -545,8 +520,12 @@ describe('after the commit of a caller whom no mask restricts', () => {
 
   test('a steward releases it with a reason, which the administration log keeps', async () => {
     const { id } = (await quarantineOf(bad)) as { id: string }
-    const release = (by: string, reason: string) => ask('POST', `/quarantine/${id}/release`, by, { reason })
-    expect((await ask('GET', `/quarantine/${id}`, steward)).body).toMatchObject({ id, cause: 'outside' })
+    const release = (by: string, reason: string) =>
+      askTerritory('POST', `/quarantine/${id}/release`, by, { reason })
+    expect((await askTerritory('GET', `/quarantine/${id}`, steward)).body).toMatchObject({
+      id,
+      cause: 'outside',
+    })
     expect((await release(lake.env.PGPASSWORD, 'mine')).status).toBe(403)
     expect((await release(steward, ' ')).status).toBe(400)
     const released = await release(steward, 'The import was agreed.')
@@ -565,15 +544,17 @@ describe('after the commit of a caller whom no mask restricts', () => {
     expect(JSON.stringify(entry)).toContain('release-snapshot')
     // Ring 3 still refuses the file.
     await setMain(bad)
-    expect(await read('SELECT id FROM open.t')).toEqual([expect.stringMatching(/^E 42501 /)])
+    expect(await readAs(lake.env, 'SELECT id FROM open.t')).toEqual([expect.stringMatching(/^E 42501 /)])
     await setMain({ id: honest })
   })
 
   test('another tenant neither sees nor releases it', async () => {
     const { id } = (await quarantine())[0] as { id: string }
     expect(await quarantine(outsider)).toEqual([])
-    expect((await ask('GET', `/quarantine/${id}`, outsider)).status).toBe(404)
-    expect((await ask('POST', `/quarantine/${id}/release`, outsider, { reason: 'x' })).status).toBe(404)
+    expect((await askTerritory('GET', `/quarantine/${id}`, outsider)).status).toBe(404)
+    expect((await askTerritory('POST', `/quarantine/${id}/release`, outsider, { reason: 'x' })).status).toBe(
+      404,
+    )
   })
 })
 

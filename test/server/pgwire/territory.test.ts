@@ -19,7 +19,7 @@ import { actorOf } from '../../support/actor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { forgeTable, type StolenLayer } from '../../support/forged-table.ts'
 import { commitColumns } from '../../support/governed.ts'
-import { type ClientEnvironment, type Lake, startLake } from '../../support/lake.ts'
+import { type Lake, readAs, startLake } from '../../support/lake.ts'
 import { frames, WireClient } from '../../support/wire-client.ts'
 
 setDefaultTimeout(300_000)
@@ -78,7 +78,7 @@ beforeAll(async () => {
     config,
   })
   foreign = (await createTenant(lake.store, { name: 'foreign' })).id
-  expect(await read(lake.restricted, 'SELECT id, note FROM secret.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
+  expect(await readAs(lake.restricted, 'SELECT id, note FROM secret.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
 })
 afterAll(async () => {
   await lake[Symbol.asyncDispose]()
@@ -86,15 +86,6 @@ afterAll(async () => {
   await second.stop()
   await rm(folder, { recursive: true, force: true })
 })
-
-/** Rows, errors and the end of a statement on a connection of its own. */
-async function read(env: ClientEnvironment, text: string, database = lake.catalog) {
-  const login = { user: env.PGUSER, database, password: env.PGPASSWORD }
-  const client = await WireClient.logIn({ port: Number(env.PGPORT) }, login)
-  const answers = await client.ask(frames.query(text))
-  client.close()
-  return answers.filter((answer) => /^[DEC] /.test(answer))
-}
 
 const setMode = (mode: string) =>
   lake.store.tenantQuery(lake.tenant, 'update svc.territory_state set mode = $2 where tenant_id = $1', [
@@ -144,7 +135,7 @@ describe('where territory is enforced', () => {
   test.each(variants)('a table that names %s reads nothing, for nobody', async (_, to, stolen) => {
     await forge(catalog, to, stolen)
     for (const env of [lake.restricted, lake.env]) {
-      const answers = await read(env, `SELECT id, note FROM ${to}.t`)
+      const answers = await readAs(env, `SELECT id, note FROM ${to}.t`)
       expect(answers).toEqual([expect.stringMatching(/^E 42501 The table cannot be read: its /)])
       expect(answers.join()).not.toMatch(/secret|CANARY/)
     }
@@ -152,7 +143,7 @@ describe('where territory is enforced', () => {
 
   test('nor does one of a second catalog over the same folder', async () => {
     await forge(second, 'forgez', 'metadata')
-    expect(await read(lake.restricted, 'SELECT id, note FROM forgez.t', 'second')).toEqual([
+    expect(await readAs(lake.restricted, 'SELECT id, note FROM forgez.t', 'second')).toEqual([
       expect.stringMatching(/^E 42501 /),
     ])
   })
@@ -165,7 +156,7 @@ describe('where territory is enforced', () => {
     const bytes = readFileSync(join(data, file))
     const { metadataLocation } = await copy.append([{ rows: [], bytes, recordCount: 2 }])
     await register(catalog, 'copied', metadataLocation)
-    expect(await read(lake.restricted, 'SELECT id, note FROM copied.t ORDER BY id')).toEqual([
+    expect(await readAs(lake.restricted, 'SELECT id, note FROM copied.t ORDER BY id')).toEqual([
       `D 1|${canary}`,
       `D 2|${canary}`,
       'C SELECT 2',
@@ -173,8 +164,8 @@ describe('where territory is enforced', () => {
   })
 
   test('the masked table itself is read as before', async () => {
-    expect(await read(lake.restricted, 'SELECT id, note FROM secret.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
-    expect(await read(lake.env, 'SELECT id, note FROM secret.t ORDER BY id')).toHaveLength(3)
+    expect(await readAs(lake.restricted, 'SELECT id, note FROM secret.t')).toEqual(['D 1|NULL', 'C SELECT 1'])
+    expect(await readAs(lake.env, 'SELECT id, note FROM secret.t ORDER BY id')).toHaveLength(3)
   })
 })
 
@@ -184,7 +175,7 @@ describe('where territory is observed', () => {
   test.each(variants.slice(0, 3))(
     'a table that names %s is read, and listed as a conflict',
     async (_, to) => {
-      expect(await read(lake.restricted, `SELECT id FROM ${to}.t ORDER BY id`)).toEqual([
+      expect(await readAs(lake.restricted, `SELECT id FROM ${to}.t ORDER BY id`)).toEqual([
         'D 1',
         'D 2',
         'C SELECT 2',
