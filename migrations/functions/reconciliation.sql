@@ -112,6 +112,12 @@ begin
     do update set last_seen_at = now(), detail = excluded.detail;
   update svc.breach b set resolved_at = now()
     where b.tenant_id = tenant and b.resolved_at is null and b.last_seen_at < now();
+  insert into svc.event (tenant_id, type, subject, data)
+    select tenant, case when b.resolved_at is null then 'breach.found' else 'breach.resolved' end, b.subject,
+      jsonb_build_object('breach_id', b.breach_id, 'kind', b.kind)
+    from svc.breach b
+    where b.tenant_id = tenant and (b.resolved_at = now() or b.resolved_at is null and b.detected_at = now())
+    order by b.kind, b.subject;
   return query select * from svc.breach b where b.tenant_id = tenant and b.resolved_at is null;
 end $$;
 

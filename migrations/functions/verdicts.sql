@@ -126,6 +126,8 @@ create or replace function svc.record_verdict(tenant uuid, verdict text, event t
 language plpgsql as $$
 declare
   entered boolean := svc.enter(tenant);
+  -- Drawn before the number of the audit row, on which svc.number_events relies.
+  this_transaction xid8 := pg_current_xact_id();
   v jsonb := verdict::jsonb;
   this_commit uuid := (v ->> 'commit_id')::uuid;
   this_action text := v ->> 'action';

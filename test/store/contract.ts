@@ -34,6 +34,7 @@ import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
+import { lastEvent } from '../../src/store/event/events.ts'
 import { cypher } from '../../src/store/graph/cypher.ts'
 import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph/graph.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
@@ -375,6 +376,7 @@ function isolation(): void {
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
       await seedTerritory(store, tenant)
       await seedContractVersion(store, tenant)
+      await lastEvent(store, tenant)
     }
   })
 

@@ -38,7 +38,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   store: [
     ['database'],
     ['store.ts'],
-    ['administration'],
+    ['administration', 'event'],
     ['graph', 'tenant', 'catalog-credential', 'query', 'jobs', 'detection', 'territory', 'vended'],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],

@@ -5,6 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
+import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 import type { ContractVersion, RunQuery } from './versions.ts'
 
@@ -38,6 +39,8 @@ export async function recordMove(tx: Tx, tenant: TenantId, version: Named, made:
       ...[reason === undefined ? null : storableText(reason), by.sub, storableJson(by)],
     ],
   )
+  const data = { contract, number, move, from: from ?? null, to, auto, reason: reason ?? null, by: by.sub }
+  await appendEvent(tx, { type: 'contract.moved', subject: contract, data })
 }
 
 /** How many drafts with a reason the principal added in the last 24 hours. The caller holds the lock of contracts. */
@@ -76,6 +79,8 @@ export async function addSignOff(
     ],
   )
   await tx.query('select svc.project_sign_off($1::int8)', [added?.sign_off_seq ?? null])
+  const data = { contract, number, level, by: by.sub }
+  await appendEvent(tx, { type: 'contract.signed_off', subject: contract, data })
 }
 
 /** The sign-offs of a version, in their order. */

@@ -12,6 +12,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
+import { appendEvent } from '../event/events.ts'
 import type { Pin } from '../governance/pin-event.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
@@ -71,7 +72,7 @@ export function appendPin(
   { snapshotId, schemaId, columns, catalog }: NewPin,
 ): Promise<PinEvent> {
   const value = { snapshot_id: String(snapshotId), schema_id: String(schemaId), catalog }
-  return appendEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
+  return appendPinEvent(tx, tenant, change, { kind: 'pin', ...value }, columns)
 }
 
 /** Ends a table's pin. @throws Fault `conflict` where it is not pinned, `not_found` as {@link pinTable} */
@@ -80,7 +81,7 @@ export async function unpinTable(store: Store, tenant: TenantId, change: PinChan
     await lockContracts(tx)
     const [latest] = await eventsOf(tx, change.table, undefined, 1)
     if (latest?.kind !== 'pin') throw new Fault('conflict', 'The table is not pinned.')
-    return await appendEvent(tx, tenant, change, { kind: 'unpin' })
+    return await appendPinEvent(tx, tenant, change, { kind: 'unpin' })
   })
 }
 
@@ -145,7 +146,7 @@ type NewEvent =
       readonly catalog: string
     }
 
-async function appendEvent(
+async function appendPinEvent(
   tx: Tx,
   tenant: TenantId,
   { table, actor, atMs }: PinChange,
@@ -181,5 +182,17 @@ async function appendEvent(
   if (pinned.length !== 1) throw new Fault('not_found', 'There is no such table.')
   const { kind, ...value } = event
   await recordChange(tx, actor, { action: kind, subject: { table }, ...(kind === 'pin' && { value }) })
-  return eventOf(properties)
+  const made = eventOf(properties)
+  await tellPin(tx, table, made)
+  return made
+}
+
+async function tellPin(tx: Tx, table: TableRef, { kind, sequence, snapshotId, catalog, by }: PinEvent) {
+  const { namespace, name } = table
+  const pinned = kind === 'pin' && { snapshot_id: snapshotId, catalog }
+  await appendEvent(tx, {
+    type: kind === 'pin' ? 'table.pinned' : 'table.unpinned',
+    subject: tableKey(table),
+    data: { namespace, table: name, pin_sequence: sequence, by, ...pinned },
+  })
 }

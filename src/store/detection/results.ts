@@ -10,6 +10,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
+import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 import { attemptEndOptions, type ClaimedRun } from './claims.ts'
 
@@ -90,6 +91,7 @@ export async function finishRun(
       await writeFindings(tx, claim, run, rows.slice(last))
       await tx.query(endText, params)
       const alertDue = scan.alert && (await markAlertDue(tx, tenant, runId, run.attempt))
+      if (alertDue) await tellAlert(tx, claim)
       return { recorded: true, alertDue }
     })
     if ('recorded' in ended) return ended
@@ -164,6 +166,14 @@ async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: nu
     [tenant, runId, attempt, alertConfidenceMin],
   )
   return rows.length === 1
+}
+
+async function tellAlert(tx: Tx, { runId, table, metadataLocation }: ClaimedRun): Promise<void> {
+  const data = {
+    ...{ run_id: runId, metadata_location: metadataLocation },
+    ...{ namespace: table?.namespace ?? null, table: table?.name ?? null },
+  }
+  await appendEvent(tx, { type: 'detection.alerted', subject: runId, data })
 }
 
 function findingRows(claim: ClaimedRun, tableId: string | null, { findings, report }: FinishedScan) {

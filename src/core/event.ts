@@ -1,0 +1,36 @@
+/**
+ * The events of a tenant, in one sequence (docs/reference/store.md 6.1): what consumers are told as it happens. An
+ * event is named by its type; `data` depends on the type.
+ */
+
+/** Every type of event. */
+export const eventTypes = [
+  /** A version of a contract moved in its life cycle. Subject: the contract. */
+  'contract.moved',
+  /** Somebody signed a version of a contract. Subject: the contract. */
+  'contract.signed_off',
+  /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
+  'table.pinned',
+  'table.unpinned',
+  /** A change was approved or rejected. Subject: the table's key. */
+  'commit.decided',
+  /** Detection found what raises an alert. Subject: the run. */
+  'detection.alerted',
+  /** The graph and the audit log differ, or do not any more. Subject: what differs. */
+  'breach.found',
+  'breach.resolved',
+] as const
+export type EventType = (typeof eventTypes)[number]
+
+export interface NewEvent {
+  readonly type: EventType
+  readonly subject: string
+  /** Values of JSON. It holds no secret, and no value of a row. */
+  readonly data: Readonly<Record<string, unknown>>
+}
+
+export interface TenantEvent extends NewEvent {
+  /** Rises by one with each event of the tenant, and never changes. */
+  readonly sequence: bigint
+  readonly occurredAt: Date
+}
