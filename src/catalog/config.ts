@@ -6,8 +6,8 @@
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
-import { parseEndpoint } from './address.ts'
 import { customHeaders } from './custom-headers.ts'
+import { settingsReader } from './settings-reader.ts'
 import type { SigningKeys } from './sign-request.ts'
 
 export interface ClientCredentials {
@@ -49,25 +49,7 @@ export function parseRestCatalogConfig(
   credential: CatalogCredential,
   scopeDefault: string | undefined,
 ): RestCatalogConfig {
-  const problems: string[] = []
-  const text = (name: string): string | undefined => {
-    const value = credential.config[name]
-    if (value === undefined || value === null || value === '') return undefined
-    if (typeof value === 'string' && !hasControlCharacter(value)) return value
-    problems.push(`The ${name} must be a string without control characters.`)
-    return undefined
-  }
-  const address = (value: string | undefined, name: string): URL | undefined => {
-    if (value === undefined) return undefined
-    try {
-      return parseEndpoint(value, name)
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown
-      problems.push(thrown.publicMessage)
-      return undefined
-    }
-  }
-
+  const { problems, text, address } = settingsReader(credential.config)
   const column = address(credential.endpoint || undefined, 'endpoint')
   const configured = address(text('endpoint'), 'endpoint in config_json')
   const endpoint = column ?? configured
@@ -167,12 +149,4 @@ function tokenUrlOf(endpoint: URL): URL {
   const url = new URL(endpoint)
   url.pathname = `${endpoint.pathname.replace(/\/$/, '')}/v1/oauth/tokens`
   return url
-}
-
-function hasControlCharacter(text: string): boolean {
-  for (let i = 0; i < text.length; i++) {
-    const unit = text.charCodeAt(i)
-    if (unit < 0x20 || unit === 0x7f) return true
-  }
-  return false
 }

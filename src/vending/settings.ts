@@ -4,7 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { parseEndpoint } from '../catalog/address.ts'
+import { settingsReader } from '../catalog/settings-reader.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import { s3Access } from '../storage/access.ts'
@@ -81,14 +81,7 @@ export function vendingModeOf({ kind, config }: Pick<CatalogCredential, 'kind' |
  */
 export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'config'>): VendingSettings {
   const { kind, config } = credential
-  const problems: string[] = []
-  const text = (name: string): string | undefined => {
-    const value = config[name]
-    if (value === undefined || value === null || value === '') return undefined
-    if (typeof value === 'string') return value
-    problems.push(`The ${name} must be a string.`)
-    return undefined
-  }
+  const { problems, text, address } = settingsReader(config)
   const matching = (name: string, pattern: RegExp, what: string): string | undefined => {
     const value = text(name)
     if (value === undefined || pattern.test(value)) return value
@@ -150,15 +143,7 @@ export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'co
     ['s3.region', 'client.region', 'region']
       .map((name) => matching(name, regionPattern, 'a region'))
       .find((value) => value !== undefined) ?? 'us-east-1'
-  const endpoint = (name: string, otherwise: string): URL => {
-    try {
-      return parseEndpoint(text(name) ?? otherwise, name)
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown
-      problems.push(thrown.publicMessage)
-      return new URL(otherwise)
-    }
-  }
+  const endpoint = (name: string, otherwise: string): URL => address(text(name), name) ?? new URL(otherwise)
   const stsEndpoint = endpoint('vending.sts-endpoint', `https://sts.${region}.amazonaws.com`)
   const iamEndpoint = endpoint('vending.iam-endpoint', 'https://iam.amazonaws.com')
   if (problems.length > 0) throw unusable(problems)

@@ -1,7 +1,7 @@
 /** Reads the Trino settings of a catalog credential's `config_json`. Errors name settings, never their values. */
 
 import { Fault } from '../../base/fault.ts'
-import { parseEndpoint } from '../../catalog/address.ts'
+import { settingsReader } from '../../catalog/settings-reader.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 
 /** How the service authenticates to Trino. Its user must be allowed to impersonate the principals. */
@@ -30,26 +30,10 @@ const headerText = /^[\x21-\x7e]+$/
  * @throws Fault `misconfigured` with every problem found
  */
 export function parseTrinoSettings({ config }: Pick<CatalogCredential, 'config'>): TrinoSettings | undefined {
-  const problems: string[] = []
-  const text = (name: string): string | undefined => {
-    const value = config[name]
-    if (value === undefined || value === null || value === '') return undefined
-    if (typeof value === 'string') return value
-    problems.push(`The ${name} must be a string.`)
-    return undefined
-  }
-  const address = (value: string, name: string): URL | undefined => {
-    try {
-      return parseEndpoint(value, name)
-    } catch (thrown) {
-      if (!(thrown instanceof Fault)) throw thrown
-      problems.push(thrown.publicMessage)
-      return undefined
-    }
-  }
+  const { problems, text, address } = settingsReader(config)
   const uri = text('trino.uri')
   if (uri === undefined && problems.length === 0) return undefined
-  const endpoint = uri === undefined ? undefined : address(uri, 'trino.uri')
+  const endpoint = address(uri, 'trino.uri')
   const catalog = text('trino.catalog')
   if (catalog === undefined) problems.push('The trino.catalog is missing.')
   const origins = (text('trino.segment-origins') ?? '')
