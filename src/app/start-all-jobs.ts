@@ -18,6 +18,7 @@ import { closeDeadQueries } from '../store/query/queries-under-way.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenant/tenants.ts'
+import { forgetVended } from '../store/vended/vended-credentials.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 interface JobParts {
@@ -44,6 +45,13 @@ export function startAllJobs({ gateway, lineage, detection, byTime }: JobParts):
         name: 'rotate-signing-keys',
         schedule: '23 3 * * *',
         run: async () => void (await rotateSigningKeys(store)),
+      },
+      {
+        name: 'forget-credentials',
+        schedule: '41 3 * * *',
+        run: async (signal) => {
+          for await (const tenant of eachTenant(store, signal)) await forgetVended(store, tenant)
+        },
       },
       {
         name: 'close-dead-queries',

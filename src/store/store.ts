@@ -60,6 +60,7 @@ export type TenantFunction =
   | 'read_events'
   | 'record_unjudged'
   | 'record_usage'
+  | 'record_vended'
   | 'record_verdict'
 /** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session' | 'probe_write'

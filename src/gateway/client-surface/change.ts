@@ -35,7 +35,7 @@ import {
   tableRefOf,
   verdictHeaders,
 } from './surface-request.ts'
-import { isAskedToVend, uncached, vendTable, withCredentials } from './vend.ts'
+import { askTerritory, isAskedToVend, uncached, vendTable, withCredentials } from './vend.ts'
 
 /** For responses to commits, which return what the client sent, and for views, which are never masked. */
 const unmasked = { vended: false, masked: false, whole: true } as const
@@ -134,8 +134,12 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
   const headers = verdictHeaders(surface.commitId, warnings)
   if (!masked && isAskedToVend(surface)) {
-    const vended = await unlessFailed(surface, action.table, () =>
-      vendTable(surface, ownerOf(surface, action.table, response.body)),
+    const vended = await unlessFailed(surface, action.table, async () =>
+      vendTable(
+        surface,
+        ownerOf(surface, action.table, response.body),
+        await askTerritory(surface, action.table),
+      ),
     )
     const whole = vended === undefined ? body : withCredentials(body, action.table, vended)
     return jsonResponse(200, whole, { ...uncached, ...headers })

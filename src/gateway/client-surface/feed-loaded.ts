@@ -19,6 +19,12 @@ import type { SurfaceRequest } from './surface-request.ts'
 export interface PlacedTable {
   readonly owner: FedTable['owner']
   /**
+   * What the index says of the table, with all its folders that are its own.
+   * @param asked what it said since the request came; used where that holds them already
+   * @throws Fault of the store
+   */
+  readonly territory: (asked: Promise<TerritoryFound>) => Promise<TerritoryFound>
+  /**
    * Whether the tenant enforces its territory and some folder of the table is outside of the table's now: a grant, a
    * release or another mode may have come since the state was taken.
    * @throws Fault of the store
@@ -37,24 +43,30 @@ export async function feedLoaded(
   body: Uint8Array,
 ): Promise<PlacedTable> {
   const { store, fedTables } = parts
+  const ask = async () => (await loadWriteGovernance(store, tenant, table)).territory
   const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
   const take = async (fed: FedTable, location: string) => {
     const claimed = await feedTerritory(store, tenant, fed, 'load')
     const isStray = claimed !== undefined && isStrayIn(fed, claimed.found)
     fedTables.set(key, { ...fed, location, isStray }, 1)
-    return isStray && claimed.found.mode === 'enforce'
+    return { found: claimed?.found, isOutside: isStray && claimed.found.mode === 'enforce' }
   }
   const members = topLevelMembers(body)
   const location = Buffer.from(members.get('metadata-location') ?? '').toString()
   const known = fedTables.get(key)
   if (known?.location === location) {
     const isOutside = async () => {
-      const { territory } = await loadWriteGovernance(store, tenant, table)
+      const territory = await ask()
       if (!isStrayIn(known, territory)) return false
       // What the table had was released. Of that it may take again what is nobody's, as where it is seen first.
-      return known.isStray ? territory.mode === 'enforce' : await take(known, location)
+      return known.isStray ? territory.mode === 'enforce' : (await take(known, location)).isOutside
     }
-    return { owner: known.owner, isOutside }
+    const territory: PlacedTable['territory'] = async (asked) => {
+      const found = await asked
+      // Another request may have taken its folders meanwhile.
+      return isStrayIn(known, found) ? await ask() : found
+    }
+    return { owner: known.owner, territory, isOutside }
   }
   const metadata = partOf(members.get('metadata'))
   const owner = {
@@ -63,8 +75,8 @@ export async function feedLoaded(
     table,
     tableUuid: tableUuidOf(metadata),
   }
-  const isOutside = await take({ owner, folders: foldersOf(metadata) }, location)
-  return { owner, isOutside: async () => isOutside }
+  const { found, isOutside } = await take({ owner, folders: foldersOf(metadata) }, location)
+  return { owner, territory: async () => found ?? (await ask()), isOutside: async () => isOutside }
 }
 
 /** Whether some folder of a table is outside of its territory, or has no canonical form. */

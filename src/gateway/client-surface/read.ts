@@ -22,6 +22,7 @@ import {
   tableRefOf,
 } from './surface-request.ts'
 import {
+  askTerritory,
   credentialsReply,
   isAskedToVend,
   issuesCredentials,
@@ -101,6 +102,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
   // credentials goes out of date before its metadata does.
   const isConditional = !disclosure.masked && !vends && !signs
+  const asked = vends ? askTerritory(surface, table) : undefined
   const ifNoneMatch = isConditional ? (request.headers.get('if-none-match') ?? undefined) : undefined
   const loaded = await upstream.catalog.loadTable(table, {
     signal: request.signal,
@@ -110,10 +112,11 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified')
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  const { owner, isOutside } = await feedLoaded(surface, table, loaded.body)
+  const { owner, territory, isOutside } = await feedLoaded(surface, table, loaded.body)
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
-  const vended = vends && !masked ? await vendUnlessRefused(surface, owner) : undefined
+  const vended =
+    asked && !masked ? await vendUnlessRefused(surface, owner, await territory(asked)) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
   const signing = signs && !masked ? await signingOf(surface, owner, loaded.body) : undefined
   if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
@@ -138,10 +141,11 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   if (mode === 'none' || mode === 'sign')
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   const table = tableRefOf(surface)
+  const asked = issuesCredentials(surface) ? askTerritory(surface, table) : undefined
   const loaded = await assertUnmasked(surface)
-  const { owner, isOutside } = await feedLoaded(surface, table, loaded)
-  if (issuesCredentials(surface)) {
-    const vended = await vendTable(surface, owner)
+  const { owner, territory, isOutside } = await feedLoaded(surface, table, loaded)
+  if (asked !== undefined) {
+    const vended = await vendTable(surface, owner, await territory(asked))
     const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
     return jsonResponse(200, credentialsReply(table, vended, location), uncached)
   }

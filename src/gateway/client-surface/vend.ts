@@ -13,7 +13,7 @@ import {
   stringifyJson,
 } from '../../base/json.ts'
 import { namespaceKey, type TableRef } from '../../core/table-ref.ts'
-import { isOwn, type TerritoryOwner } from '../../core/territory-owner.ts'
+import { isOwn, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import type { VendedTable } from '../../vending/vending.ts'
@@ -34,16 +34,27 @@ export function isAskedToVend(surface: SurfaceRequest): boolean {
   return wished.includes('vended-credentials') && issuesCredentials(surface)
 }
 
+/** What the index says of a table now. It is asked early, while the upstream is asked for the table. */
+export function askTerritory(
+  { parts, tenant }: Pick<SurfaceRequest, 'parts' | 'tenant'>,
+  table: TableRef,
+): Promise<TerritoryFound> {
+  const asked = loadWriteGovernance(parts.store, tenant, table).then(({ territory }) => territory)
+  // Where the upstream fails first, nobody waits for it.
+  asked.catch(() => {})
+  return asked
+}
+
 /**
  * Issues credentials for a table's territory, for writing if the session may commit.
- * @throws Fault as `Vend`, and of the store
+ * @throws Fault as `Vend`
  */
 export async function vendTable(
-  { parts, tenant, session, identified, upstream, mayCommit }: SurfaceRequest,
+  { parts, session, identified, upstream, mayCommit }: SurfaceRequest,
   owner: TerritoryOwner,
+  territory: TerritoryFound,
 ): Promise<VendedTable> {
   const { table } = owner
-  const { territory } = await loadWriteGovernance(parts.store, tenant, table)
   // A clone shares its source's files, which credentials would open raw.
   const own = territory.rows.filter((row) => row.kind !== 'derived' && isOwn(row, owner))
   return await parts.vend({
@@ -63,9 +74,10 @@ export async function vendTable(
 export async function vendUnlessRefused(
   surface: SurfaceRequest,
   owner: TerritoryOwner,
+  territory: TerritoryFound,
 ): Promise<VendedTable | undefined> {
   try {
-    return await vendTable(surface, owner)
+    return await vendTable(surface, owner, territory)
   } catch (thrown) {
     const isRefusal = thrown instanceof Fault && ['policy_denied', 'forbidden'].includes(thrown.kind)
     if (!isRefusal) throw thrown

@@ -9,7 +9,7 @@ import type { SessionKind } from '../../core/session.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
-import { nodeId, storableJson, storableText } from '../database/names.ts'
+import { nodeId, storableJson } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -49,31 +49,37 @@ export async function recordVended(
 ): Promise<boolean> {
   const { sessionId, sessionKind, principal, credentialId, table, access, prefixes } = credential
   const { keyId, issuedFor, sessionName, expiresAtMs } = credential
-  return await store.tenantTransaction(tenant, async (tx) => {
-    await tx.query(
-      `delete from svc.vended_credential where tenant_id = $1 and vended_id in (
-         select vended_id from svc.vended_credential
-         where tenant_id = $1 and expires_at < clock_timestamp() - $2::int * interval '1 day' limit 100)`,
-      [tenant, keptDays],
-    )
-    const rows = await tx.query(
-      `insert into svc.vended_credential (tenant_id, session_id, session_kind, principal, credential_id, table_id,
-         namespace, table_name, access, prefixes, key_id, issued_for, session_name, expires_at)
-       select s.tenant_id, s.session_id, $3, $4, $5::uuid, $6, $7::text::jsonb, $8, $9, $10::text::jsonb, $11, $12, $13,
-         $14::timestamptz
-       from svc.${sessionKind}_session s
-       where s.tenant_id = $1 and s.session_id = $2 and s.revoked_at is null
-         and coalesce(s.expires_at, 'infinity') > clock_timestamp()
-       for share of s
-       returning 1`,
-      [
-        ...[tenant, sessionId, sessionKind, storableText(principal), credentialId],
-        ...[nodeId(tableKey(table)), storableJson(table.namespace), table.name, access],
-        ...[storableJson(prefixes), keyId, issuedFor, sessionName, new Date(expiresAtMs)],
-      ],
-    )
-    return rows.length === 1
-  })
+  const [row] = await store.tenantCall<{ readonly recorded: boolean }>(tenant, 'record_vended', [
+    storableJson({
+      session_id: sessionId,
+      session_kind: sessionKind,
+      principal,
+      credential_id: credentialId,
+      table_id: nodeId(tableKey(table)),
+      namespace: table.namespace,
+      table_name: table.name,
+      ...{ access, prefixes },
+      key_id: keyId,
+      issued_for: issuedFor,
+      session_name: sessionName,
+      expires_ms: expiresAtMs,
+    }),
+  ])
+  return row?.recorded === true
+}
+
+/**
+ * Deletes records of credentials that expired long ago.
+ * @returns how many
+ */
+export async function forgetVended(store: Store, tenant: TenantId): Promise<number> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `delete from svc.vended_credential
+     where tenant_id = $1 and expires_at < clock_timestamp() - $2::int * interval '1 day' returning 1`,
+    [tenant, keptDays],
+  )
+  return rows.length
 }
 
 /** A credential that has not expired yet. */
@@ -190,18 +196,8 @@ export async function markDenied(
   sessionId: string,
   by: Actor,
 ): Promise<readonly DenialTarget[]> {
-  const unknown = new Fault('not_found', 'There is no such session.')
-  if (!isUuid(sessionId)) throw unknown
   return await store.tenantTransaction(tenant, async (tx) => {
-    const [session] = await tx.query<{ readonly ended: boolean }>(
-      `select s.revoked_at is not null or coalesce(s.expires_at, 'infinity') <= clock_timestamp() as ended from (
-         select tenant_id, session_id, revoked_at, expires_at from svc.service_session
-         union all select tenant_id, session_id, revoked_at, expires_at from svc.browser_session) s
-       where s.tenant_id = $1 and s.session_id = $2`,
-      [tenant, sessionId],
-    )
-    if (session === undefined) throw unknown
-    if (!session.ended) throw new Fault('conflict', 'The session has not ended. Revoke it first.')
+    await assertEnded(tx, tenant, sessionId)
     const rows = await tx.query<{ readonly credential_id: string; readonly issued_for: string }>(
       `update svc.vended_credential set denied_at = coalesce(denied_at, clock_timestamp())
        where tenant_id = $1 and session_id = $2 and expires_at > clock_timestamp()
@@ -216,6 +212,19 @@ export async function markDenied(
     const targets = rows.map((row) => ({ credentialId: row.credential_id, issuedFor: row.issued_for }))
     return [...new Map(targets.map((target) => [target.issuedFor, target])).values()]
   })
+}
+
+/** @throws Fault `not_found` for an unknown session, `conflict` for one that has not ended */
+async function assertEnded(tx: Tx, tenant: TenantId, sessionId: string): Promise<void> {
+  const [session] = await tx.query<{ readonly ended: boolean }>(
+    `select s.revoked_at is not null or coalesce(s.expires_at, 'infinity') <= clock_timestamp() as ended from (
+       select tenant_id, session_id, revoked_at, expires_at from svc.service_session
+       union all select tenant_id, session_id, revoked_at, expires_at from svc.browser_session) s
+     where s.tenant_id = $1 and s.session_id = $2::uuid`,
+    [tenant, isUuid(sessionId) ? sessionId : null],
+  )
+  if (session === undefined) throw new Fault('not_found', 'There is no such session.')
+  if (!session.ended) throw new Fault('conflict', 'The session has not ended. Revoke it first.')
 }
 
 /** The names of a role's sessions that are denied and could still act, in order. */

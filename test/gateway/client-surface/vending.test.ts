@@ -1,6 +1,6 @@
 /** Storage credentials that the service issues: for whom, for which folders, for how long, and what ends them. */
 
-import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { SessionScope } from '../../../src/core/session.ts'
 import { rotateCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
@@ -186,6 +186,35 @@ describe('a loaded table', () => {
     const second = await key(credentials('orders', session))
     expect(second).not.toBe(first)
     expect(await key(load('orders', session))).toBe(second)
+  })
+
+  test('costs two calls of the store: what the table owns, while the upstream is asked, and the record', async () => {
+    const session = await held(['read'])
+    await loaded(await load('orders', session, {}))
+    const calls: string[] = []
+    const { store } = service
+    const spies = (['tenantCall', 'tenantQuery', 'tenantTransaction', 'adminQuery'] as const).map((name) => {
+      const real = store[name] as (...given: readonly unknown[]) => unknown
+      return spyOn(store, name).mockImplementation(((...given: readonly unknown[]) => {
+        calls.push(name === 'tenantCall' ? String(given[1]) : name)
+        return real(...given)
+      }) as never)
+    })
+    try {
+      await loaded(await load('orders', session, {}))
+      const plain = calls.splice(0)
+      expect(plain.length).toBeGreaterThan(0)
+      let beforeSts: readonly string[] = []
+      sts.meanwhile = async () => {
+        beforeSts = [...calls]
+      }
+      const answer = await loaded(await load('orders', session))
+      expect(answer).toHaveProperty('storage-credentials')
+      expect(beforeSts.toSorted()).toEqual([...plain, 'load_policies'].toSorted())
+      expect(calls.slice(beforeSts.length)).toEqual(['record_vended'])
+    } finally {
+      for (const spy of spies) spy.mockRestore()
+    }
   })
 
   test('has no other session’s, and no other tenant’s', async () => {

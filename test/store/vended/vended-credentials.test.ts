@@ -1,0 +1,88 @@
+/** The record of issued storage credentials: what is recorded, for whom, and what goes. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { TenantId } from '../../../src/core/tenant.ts'
+import {
+  createBrowserSession,
+  listBrowserSessions,
+  revokeBrowserSession,
+} from '../../../src/store/session/browser-sessions.ts'
+import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
+import { createTenant } from '../../../src/store/tenant/tenants.ts'
+import { forgetVended, listVended } from '../../../src/store/vended/vended-credentials.ts'
+import { openTestStore, type TestStore } from '../../support/store.ts'
+import { leaveVended } from '../../support/vended.ts'
+
+setDefaultTimeout(300_000)
+
+let store: TestStore
+let home: TenantId
+let foreign: TenantId
+beforeAll(async () => {
+  store = await openTestStore()
+  home = (await createTenant(store, { name: 'home' })).id
+  foreign = (await createTenant(store, { name: 'foreign' })).id
+})
+afterAll(() => store[Symbol.asyncDispose]())
+
+const principal = { sub: 'ann', roles: [] }
+const session = async (tenant = home, expiresAt?: Date) =>
+  (await createServiceSession(store, tenant, { name: 'job', principal, scopes: ['commit'], expiresAt })).id
+const revoke = (id: string, tenant = home) => revokeServiceSession(store, tenant, id)
+const dayMs = 86_400_000
+
+test('a credential is listed with what was recorded, to its tenant alone', async () => {
+  const id = await session()
+  const expiresAtMs = Date.now() + 900_123
+  const given = { prefixes: ['s3://lake/ä/', 's3://lake/b"c/'], expiresAtMs, principal: 'a\u0000b' }
+  expect(await leaveVended(store, home, id, given)).toBe(true)
+  expect((await listVended(store, home, { sessionId: id })).items).toMatchObject([
+    {
+      sessionId: id,
+      sessionKind: 'service',
+      principal: 'a\ufffdb',
+      table: { namespace: ['sales'], name: 'orders' },
+      access: 'read',
+      prefixes: given.prefixes,
+      keyId: 'ASIA1',
+      expiresAt: new Date(expiresAtMs),
+      deniedAt: undefined,
+    },
+  ])
+  expect((await listVended(store, foreign, { sessionId: id })).items).toEqual([])
+})
+
+test('none is recorded for a session that was revoked, has expired, is of another kind, or of another tenant', async () => {
+  const [revoked, expired, theirs] = [
+    await session(),
+    await session(home, new Date(0)),
+    await session(foreign),
+  ]
+  await revoke(revoked)
+  for (const id of [revoked, expired, theirs, crypto.randomUUID()])
+    expect(await leaveVended(store, home, id)).toBe(false)
+  expect(await leaveVended(store, home, await session(), { sessionKind: 'browser' })).toBe(false)
+  const login = { principal, scopes: [], providerSid: undefined }
+  await createBrowserSession(store, home, login, undefined)
+  const id = (await listBrowserSessions(store, home)).items[0]?.id ?? ''
+  expect(await leaveVended(store, home, id, { sessionKind: 'browser' })).toBe(true)
+  await revokeBrowserSession(store, home, id)
+  expect(await leaveVended(store, home, id, { sessionKind: 'browser' })).toBe(false)
+})
+
+test('records of credentials that expired 30 days ago are forgotten, one tenant at a time', async () => {
+  const kept: (readonly [TenantId, string])[] = []
+  for (const tenant of [home, foreign]) {
+    const id = await session(tenant)
+    for (const days of [31, 29])
+      await leaveVended(store, tenant, id, { expiresAtMs: Date.now() - days * dayMs })
+    kept.push([tenant, id])
+  }
+  const count = async (tenant: TenantId, id: string) =>
+    (await store.tenantQuery(tenant, 'select 1 from svc.vended_credential where session_id = $1', [id]))
+      .length
+  const counts = () => Promise.all(kept.map(([tenant, id]) => count(tenant, id)))
+  expect(await forgetVended(store, home)).toBe(1)
+  expect(await counts()).toEqual([1, 2])
+  expect(await forgetVended(store, home)).toBe(0)
+})
