@@ -169,7 +169,8 @@ begin
         and t.released_at is null;
   end if;
   -- What the snapshots of an accepted change name is checked afterwards, also by a process that starts later.
-  if recorded and v ->> 'decision' = 'APPROVED' and (v ? 'snapshot_ids' or this_action = 'register-table') then
+  if recorded and v ->> 'decision' = 'APPROVED' and not v ? 'storage_unread'
+      and (v ? 'snapshot_ids' or this_action = 'register-table') then
     insert into svc.manifest_check (tenant_id, commit_id, credential_id, catalog, table_id, namespace, table_name,
         snapshot_ids)
       select s.tenant_id, this_commit, (v ->> 'credential_id')::uuid, v ->> 'catalog', v ->> 'table_id',

@@ -74,6 +74,8 @@ export interface CommitIntent {
   readonly credentialId: string
   /** The catalog at that time, from `catalogOf`, because the credential may have changed since. Older intents lack it. */
   readonly catalog?: string
+  /** The service reads no storage of that catalog, so the manifests of the change are not checked afterwards. */
+  readonly storageUnread?: true
   readonly principal: Principal
   readonly principalSource: PrincipalSource
   /** Hex SHA-256 of `body` before its compression. */

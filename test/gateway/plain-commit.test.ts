@@ -1,13 +1,14 @@
 /** A commit without anything speculative: no cached table, no returning caller. */
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { setProperties } from '../../demo/commits.ts'
+import { appendSnapshot, setProperties } from '../../demo/commits.ts'
 import { TableCache } from '../../src/gateway/base/table-cache.ts'
 import { answerLiteral } from '../../src/gateway/literal-surface/literal-surface.ts'
 import { countIntents } from '../../src/store/commit/commit-intents.ts'
 import { deletePolicy } from '../../src/store/policy/policies.ts'
 import { findServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
+import { countManifestChecks } from '../../src/store/territory/manifest-checks.ts'
 import { audit, governOrders, prefix, startTestService, type TestService } from '../support/service.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
@@ -26,7 +27,7 @@ afterEach(async () => {
 })
 
 /** Commits with caches that keep nothing. */
-async function commitPlainly(definitionCel: string): Promise<Response> {
+async function commitPlainly(definitionCel: string, body = setProperties({ a: '1' })): Promise<Response> {
   await governOrders(service, { id: 'rule', definitionCel })
   const { counts } = service.catalog.faults
   const store: Store = {
@@ -40,7 +41,6 @@ async function commitPlainly(definitionCel: string): Promise<Response> {
   service.catalog.faults.reset()
   const session = await findServiceSession(service.store, service.owner.secret)
   const path = `/v1/iceberg/${prefix}/namespaces/sales/tables/orders`
-  const body = setProperties({ a: '1' })
   const request = new Request(new URL(path, service.app.url).href, {
     method: 'POST',
     body,
@@ -77,4 +77,10 @@ test('is 503, not forwarded and not audited where a policy is broken', async () 
   expect((await commitPlainly('nobody.knows')).status).toBe(503)
   expect(service.catalog.faults.counts.commit).toBe(0)
   expect(await audit(service)).toHaveLength(rows)
+})
+
+test('leaves no check of its manifests where the service reads no storage of the catalog', async () => {
+  const body = appendSnapshot({ snapshotId: 1n, sequenceNumber: 1, timestampMs: Date.now() })
+  expect((await commitPlainly('true', body)).status).toBe(200)
+  expect(await countManifestChecks(service.store)).toBe(0)
 })

@@ -13,6 +13,7 @@ import {
   writesMetadata,
 } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
+import { storageRoots } from '../../storage/access.ts'
 import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { bodyOfText } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -115,6 +116,7 @@ async function intentOf(
     table: commit.table,
     credentialId: upstream.credential.id,
     catalog: catalogOf(upstream.credential),
+    ...(storageRoots(upstream.credential.config).length === 0 && { storageUnread: true as const }),
     principal: commit.identified.principal,
     principalSource: commit.identified.source,
     bodySha256: sha256,

@@ -5,6 +5,7 @@ import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
+import { storageRoots } from '../../storage/access.ts'
 import {
   assertIdentifierMatches,
   type CommitRequest,
@@ -89,6 +90,7 @@ export async function pendingIntent(
     table: commit.table,
     credentialId: upstream.credential.id,
     catalog: catalogOf(upstream.credential),
+    ...(storageRoots(upstream.credential.config).length === 0 && { storageUnread: true as const }),
     principal: commit.identified.principal,
     principalSource: commit.identified.source,
     bodySha256: commit.body.sha256,

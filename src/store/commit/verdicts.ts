@@ -90,6 +90,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     policies,
     outcomes,
     catalog: intent.catalog,
+    ...(intent.storageUnread && { storage_unread: true }),
     ...(intent.snapshotIds.length > 0 && { snapshot_ids: intent.snapshotIds.map(String) }),
     ...(renamedTo && {
       renamed_to: {
