@@ -123,6 +123,11 @@ export const vendingSettings = {
     shown: true,
     about: '`true`: sessions that may commit may delete files of the table. Default: `false`.',
   },
+  'vending.scan-planning': {
+    shown: true,
+    about:
+      '`server`: with `vend` and `sign`, clients are told to have their scans planned by the service. Default: `client`: they may.',
+  },
   'vending.kms-key-arn': {
     shown: true,
     about: 'The KMS key that encrypts the buckets, where there is one.',

@@ -108,6 +108,9 @@ export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'co
     problems.push('The vending.storage can be s3 only: credentials for other storage are not issued yet.')
   const deletes = String(config['vending.deletes'] ?? false)
   if (deletes !== 'true' && deletes !== 'false') problems.push('The vending.deletes must be true or false.')
+  const planning = text('vending.scan-planning') ?? 'client'
+  if (planning !== 'client' && planning !== 'server')
+    problems.push('The vending.scan-planning must be client or server.')
 
   const mode = vendingModeOf(credential)
   if (mode === 'sign') {

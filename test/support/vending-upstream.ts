@@ -3,7 +3,7 @@
  * store in memory, accepts only these. Each token gets its own keys.
  */
 
-import { IcebergWriter } from '../../demo/lake/iceberg-writer.ts'
+import { IcebergWriter, type WriterOptions } from '../../demo/lake/iceberg-writer.ts'
 import type { Field } from '../../demo/lake/table-fields.ts'
 
 const fields: readonly Field[] = [
@@ -15,6 +15,7 @@ export interface VendingUpstream extends AsyncDisposable {
   readonly url: string
   readonly s3Url: string
   readonly metadataLocation: string
+  readonly writer: IcebergWriter
   /** The bearer token of each time the table was loaded, with what was asked to be delegated. */
   readonly loads: { readonly token: string; readonly delegation: string | null }[]
   /** Access key id and session token of every request to storage. */
@@ -34,16 +35,26 @@ export function vendedTo(token: string, s3Url: string): Readonly<Record<string, 
   }
 }
 
-/** Starts both, with one snapshot of twenty addresses in `s3://lake/sales/people`. */
-export async function startVendingUpstream(): Promise<VendingUpstream> {
+export interface VendingUpstreamOptions extends Partial<Omit<WriterOptions, 'location' | 'put'>> {
+  /** Writes the table in `s3://lake/sales/people`. */
+  readonly write?: (writer: IcebergWriter) => Promise<unknown>
+}
+
+/** Starts both, by default with one snapshot of twenty addresses. */
+export async function startVendingUpstream({
+  write = (writer) =>
+    writer.append([{ rows: Array.from({ length: 20 }, (_, id) => ({ id, email: `p${id}@example.com` })) }]),
+  ...table
+}: VendingUpstreamOptions = {}): Promise<VendingUpstream> {
   const objects = new Map<string, Uint8Array>()
   const writer = new IcebergWriter({
     fields,
+    ...table,
     location: 's3://lake/sales/people',
     put: (location, bytes) => void objects.set(new URL(location).pathname.slice(1), bytes),
   })
-  const rows = Array.from({ length: 20 }, (_, id) => ({ id, email: `p${id}@example.com` }))
-  const { metadataLocation } = await writer.append([{ rows }])
+  await write(writer)
+  const { metadataLocation = '' } = writer
   const loads: VendingUpstream['loads'] = []
   const keysSeen: VendingUpstream['keysSeen'] = []
 
@@ -51,8 +62,10 @@ export async function startVendingUpstream(): Promise<VendingUpstream> {
     hostname: '127.0.0.1',
     port: 0,
     fetch({ url, headers }) {
-      const key = /Credential=([^/]+)\//.exec(headers.get('authorization') ?? '')?.[1] ?? ''
-      const token = headers.get('x-amz-security-token')
+      const { searchParams } = new URL(url)
+      const signed = headers.get('authorization') ?? `Credential=${searchParams.get('X-Amz-Credential')}`
+      const key = /Credential=([^/]+)\//.exec(signed)?.[1] ?? ''
+      const token = headers.get('x-amz-security-token') ?? searchParams.get('X-Amz-Security-Token')
       keysSeen.push({ key, token })
       if (!key.startsWith('KEY-') || token !== key.replace('KEY-', 'session-'))
         return new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 })
@@ -74,14 +87,19 @@ export async function startVendingUpstream(): Promise<VendingUpstream> {
       if (!pathname.endsWith('/namespaces/sales/tables/people')) return new Response(null, { status: 404 })
       loads.push({ token, delegation: headers.get('x-iceberg-access-delegation') })
       const key = metadataLocation.replace('s3://lake/', '')
-      const metadata: unknown = JSON.parse(new TextDecoder().decode(objects.get(key)))
-      return Response.json({ 'metadata-location': metadataLocation, metadata, ...made.answer(token) })
+      // As text, because ids of snapshots do not fit a double.
+      const metadata = new TextDecoder().decode(objects.get(key))
+      const rest = JSON.stringify({ 'metadata-location': metadataLocation, ...made.answer(token) })
+      return new Response(`${rest.slice(0, -1)},"metadata":${metadata}}`, {
+        headers: { 'content-type': 'application/json' },
+      })
     },
   })
   const made: VendingUpstream = {
     url: upstream.url.origin,
     s3Url: s3.url.origin,
     metadataLocation,
+    writer,
     loads,
     keysSeen,
     answer: (token) => ({ config: vendedTo(token, s3.url.origin) }),

@@ -10,7 +10,8 @@ export function prunedFiles(plan: SnapshotPlan, ranges: readonly ColumnRange[]):
   return plan.dataFiles.filter((file) => ranges.every((range) => mayHold(plan, file, range)))
 }
 
-function mayHold(plan: SnapshotPlan, file: FileEntry, range: ColumnRange): boolean {
+/** Whether a file may hold a row whose value of one column is within a range. NULL is outside. */
+export function mayHold(plan: SnapshotPlan, file: FileEntry, range: ColumnRange): boolean {
   return partitionMayHold(plan, file, range) && boundsMayHold(plan, file, range)
 }
 

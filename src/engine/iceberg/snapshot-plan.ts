@@ -49,6 +49,8 @@ export interface PlanOptions {
   readonly signal: AbortSignal
   /** Judges every file before it is opened or named. */
   readonly guard: TerritoryGuard
+  /** Whether files of any format are planned, because another reader opens them. */
+  readonly anyFormat?: boolean
 }
 
 /**
@@ -60,7 +62,7 @@ export async function planSnapshot(
   storage: Storage,
   metadataLocation: string,
   snapshotId: bigint | undefined,
-  { signal, guard }: PlanOptions,
+  { signal, guard, anyFormat = false }: PlanOptions,
 ): Promise<SnapshotPlan> {
   const opened: SnapshotPlan['opened'][number][] = []
   const admit: Admit = (kind, location) => {
@@ -72,6 +74,10 @@ export async function planSnapshot(
   signal.throwIfAborted()
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
   const files = snapshot && (await snapshotFiles(storage, snapshot, signal, admit))
+  if (!anyFormat) {
+    files?.data.forEach(assertReadable)
+    files?.deletes.forEach(assertReadableDelete)
+  }
   return {
     schemas: [tableSchema(schemaOfSnapshot(metadata, snapshot)), tableSchema(currentSchema(metadata))],
     fields: newestFields(metadata),
@@ -112,7 +118,7 @@ async function snapshotFiles(
     // Not spread into push: a manifest may hold more entries than an argument list can.
     for (const entry of entries.data) {
       admit('data file', entry.location)
-      data.push(readable(entry))
+      data.push(entry)
     }
     for (const entry of entries.deletes) {
       admit('delete file', entry.location)
@@ -123,7 +129,7 @@ async function snapshotFiles(
   }
   if (new Set(data.map(({ location }) => location)).size !== data.length)
     throw new ReadFailure('a snapshot names one data file twice')
-  return { data, deletes: deletes.map(readableDelete) }
+  return { data, deletes }
 }
 
 /** A manifest that was cut off between two blocks is still a valid Avro file; only the length reveals it. */
@@ -134,15 +140,12 @@ async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8A
   return bytes
 }
 
-function readable(entry: FileEntry): FileEntry {
-  if (entry.format !== 'PARQUET') throw engineCannotRead('A data file that is not Parquet')
-  return entry
+function assertReadable({ format }: FileEntry): void {
+  if (format !== 'PARQUET') throw engineCannotRead('A data file that is not Parquet')
 }
 
-function readableDelete(entry: DeleteEntry): DeleteEntry {
-  if (entry.kind !== 'vector' && entry.format !== 'PARQUET')
-    throw engineCannotRead('A delete file that is not Parquet')
-  return entry
+function assertReadableDelete({ kind, format }: DeleteEntry): void {
+  if (kind !== 'vector' && format !== 'PARQUET') throw engineCannotRead('A delete file that is not Parquet')
 }
 
 function newestFields(metadata: JsonObject): ReadonlyMap<number, TableField> {

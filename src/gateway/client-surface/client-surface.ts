@@ -32,7 +32,7 @@ import {
   updateTable,
 } from './change.ts'
 import { type ClientPath, matchClientPath } from './client-path.ts'
-import { endpointOf, type OperationId, operations, type Treatment } from './operations.ts'
+import { endpointOf, type OperationId, operations, planOperations, type Treatment } from './operations.ts'
 import {
   getConfig,
   loadCredentials,
@@ -43,7 +43,7 @@ import {
   reportMetrics,
 } from './read.ts'
 import { signRoute } from './sign-route.ts'
-import { jsonResponse, type SurfaceRequest, tableRefOf } from './surface-request.ts'
+import { jsonResponse, plansScans, type SurfaceRequest, tableRefOf } from './surface-request.ts'
 
 export interface SurfaceAuth extends CommitAuth {
   readonly findSession: FindSession
@@ -154,15 +154,13 @@ async function requireAnyScope(request: Request, findSession: FindSession, prefi
 }
 
 /** Refuses an operation that the upstream does not offer, before anything is judged. */
-async function assertServed(
-  { catalog, credential }: Upstream,
-  path: ClientPath,
-  signal: AbortSignal,
-): Promise<void> {
+async function assertServed(upstream: Upstream, path: ClientPath, signal: AbortSignal): Promise<void> {
+  const { catalog, credential } = upstream
   const { operation } = path
   const treatment = treatments.get(operation)
   // A multi-table commit is forwarded as commits of single tables.
   if (operation === 'loadCredentials' && vendingModeOf(credential) !== 'pass-through') return
+  if (planOperations.has(operation) && plansScans(upstream)) return
   if (treatment === 'own' || treatment === 'refused' || operation === 'commitTransaction') return
   const offer = await catalog.offer({ signal })
   if (offer.endpoints?.includes(endpoints.get(operation) ?? '') ?? true) return

@@ -72,6 +72,14 @@ export const operations = [
 
 export type OperationId = (typeof operations)[number]['id']
 
+/** The operations that plan scans. */
+export const planOperations: ReadonlySet<OperationId> = new Set([
+  'planTableScan',
+  'fetchPlanningResult',
+  'cancelPlanning',
+  'fetchScanTasks',
+])
+
 /** The operation as the `endpoints` of a ConfigResponse list it. */
 export function endpointOf({ method, path }: Pick<IcebergOperation, 'method' | 'path'>): string {
   return `${method} ${path}`

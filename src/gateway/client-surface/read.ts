@@ -9,14 +9,16 @@ import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
-import { defaultOperations, endpointOf, type OperationId, operations } from './operations.ts'
+import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
 import { assertPlannedInside } from './planned-files.ts'
+import { cancelOwn, planOwn, wantsScans, withPlanning } from './planning.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
   disclosureOf,
   jsonResponse,
   objectOf,
+  plansScans,
   type SurfaceRequest,
   subjectOf,
   tableRefOf,
@@ -53,6 +55,7 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
       !unlisted.has(id) &&
       (treatment === 'own' ||
         (id === 'loadCredentials' && mode === 'vend') ||
+        (planOperations.has(id) && plansScans(upstream)) ||
         id === 'signRequest' ||
         (endpoints?.includes(endpointOf({ method, path })) ?? defaultOperations.has(id))),
   )
@@ -114,7 +117,9 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
   const { owner, territory, isOutside } = await feedLoaded(surface, table, loaded.body)
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
-  const { body, masked } = await discloseReply(loaded.body, tableMembers, shown)
+  const disclosed = await discloseReply(loaded.body, tableMembers, shown)
+  const { masked } = disclosed
+  const body = !masked && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
   const vended =
     asked && !masked ? await vendUnlessRefused(surface, owner, await territory(asked)) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
@@ -157,10 +162,17 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
 
 /** Scan planning, only if nothing is masked, because it names the table's files, and only of files that are its own. */
 export async function planScan(surface: SurfaceRequest): Promise<Response> {
+  const isOwn = plansScans(surface.upstream)
+  const isCancel = surface.request.method === 'DELETE'
+  if (isOwn && isCancel) return cancelOwn(surface)
   const loaded = await assertUnmasked(surface)
-  if (surface.request.method === 'DELETE') return await passThrough(surface)
+  if (isCancel) return await passThrough(surface)
   const table = tableRefOf(surface)
   const { owner, isOutside } = await feedLoaded(surface, table, loaded)
+  if (isOwn) {
+    if (await isOutside()) throw outsideTerritory(table)
+    return await planOwn(surface, { owner, loaded })
+  }
   const disclosure = await disclosureOf(surface, table)
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const reply = await completeReply(surface, [])
@@ -173,7 +185,7 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
 function outsideTerritory(table: TableRef): Fault {
   return new Fault(
     'policy_denied',
-    `policy denied: a folder of ${tableName(table)} is outside of its territory, so no credentials are given out`,
+    `policy denied: a folder of ${tableName(table)} is outside of its territory, so its files are not given out`,
   )
 }
 

@@ -53,7 +53,7 @@ export async function signingOf(
   const settings = vendingSettings(upstream.credential)
   if (settings.mode !== 'sign' || session.kind !== 'service' || !isLicensed(parts.licensed)) return undefined
   const members = topLevelMembers(reply)
-  const metadata = partOf(members.get('metadata'))
+  const metadata = snapshotPart(members.get('metadata'))
   const { table } = owner
   let snapshotId: bigint | undefined
   let manifestList: string | undefined
@@ -112,7 +112,8 @@ export function snapshotRefusal(
     : undefined
 }
 
-function isLicensed(licensed: SurfaceRequest['parts']['licensed']): boolean {
+/** Whether the license names vending. */
+export function isLicensed(licensed: SurfaceRequest['parts']['licensed']): boolean {
   try {
     licensed.require('vending')
     return true
@@ -122,7 +123,7 @@ function isLicensed(licensed: SurfaceRequest['parts']['licensed']): boolean {
 }
 
 /** The members of table metadata that name its snapshot. */
-function partOf(metadata: Uint8Array | undefined): JsonObject {
+export function snapshotPart(metadata: Uint8Array | undefined): JsonObject {
   const members = topLevelMembers(metadata ?? Buffer.from('{}'))
   const names = ['current-snapshot-id', 'snapshots'] as const
   return new Map(

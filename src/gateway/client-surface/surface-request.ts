@@ -38,6 +38,11 @@ export function objectOf(body: CommitBody): JsonObject {
   return value
 }
 
+/** Whether the service plans scans of this catalog's tables itself: it issues or signs what opens their files. */
+export function plansScans({ credential }: SurfaceRequest['upstream']): boolean {
+  return ['vend', 'sign'].includes(vendingModeOf(credential))
+}
+
 /** The access that the client asks to be delegated; undefined if it asks for none. */
 export function delegationOf({ request }: SurfaceRequest): string | undefined {
   return request.headers.get('x-iceberg-access-delegation') ?? undefined

@@ -98,23 +98,33 @@ export function withCredentials(
   const kept = isJsonObject(config) ? [...config] : []
   const added = new Map<string, JsonValue>([...kept, ...Object.entries(settingsOf(table, vended))])
   members.set('config', Buffer.from(stringifyJson(added)))
-  members.set('storage-credentials', Buffer.from(stringifyJson(listed(table, vended, schemeOf(location)))))
+  members.set(
+    'storage-credentials',
+    Buffer.from(stringifyJson(storageCredentials(table, vended, schemeOf(location)))),
+  )
   return joinMembers(members)
 }
 
 /** A LoadCredentialsResponse. @param location where the table's metadata file is, as the upstream writes it */
 export function credentialsReply(table: TableRef, vended: VendedTable, location: string): string {
-  return stringifyJson(jsonObject({ 'storage-credentials': listed(table, vended, schemeOf(location)) }))
+  return stringifyJson(
+    jsonObject({ 'storage-credentials': storageCredentials(table, vended, schemeOf(location)) }),
+  )
 }
 
-function listed(table: TableRef, vended: VendedTable, scheme: string): readonly JsonObject[] {
+/** The `storage-credentials` of a reply. @param scheme as the table's own locations begin */
+export function storageCredentials(
+  table: TableRef,
+  vended: VendedTable,
+  scheme: string,
+): readonly JsonObject[] {
   const config = jsonObject(settingsOf(table, vended))
   // Clients compare prefixes with locations by their characters.
   return vended.prefixes.map((prefix) => jsonObject({ prefix: prefix.replace(/^s3:/, scheme), config }))
 }
 
 /** As the table's own locations begin: some writers say `s3a`. */
-function schemeOf(location: string): string {
+export function schemeOf(location: string): string {
   return /^"?(s3[an]?:)/.exec(location)?.[1] ?? 's3:'
 }
 

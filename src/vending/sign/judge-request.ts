@@ -5,6 +5,7 @@
 
 import { canonicalPath, canonicalPrefix, isWithin } from '../../storage/canonical-path.ts'
 import type { CredentialAccess } from '../issuer.ts'
+import { encodeComponent, encodePath } from './s3-encoding.ts'
 
 export interface SignableRequest {
   readonly method: string
@@ -192,17 +193,7 @@ function parameterOf(text: string): readonly [string, string] {
 
 function canonicalQueryOf(query: Target['query']): string {
   return query
-    .map(([name, value]) => `${encode(name)}=${encode(value)}`)
+    .map(([name, value]) => `${encodeComponent(name)}=${encodeComponent(value)}`)
     .sort()
     .join('&')
-}
-
-const encodePath = (path: string) => path.split('/').map(encode).join('/')
-
-/** As Signature Version 4 requires: all but the unreserved characters of RFC 3986. */
-function encode(text: string): string {
-  return encodeURIComponent(text).replace(
-    /[!'()*]/g,
-    (mark) => `%${mark.charCodeAt(0).toString(16).toUpperCase()}`,
-  )
 }

@@ -26,7 +26,7 @@ const dayKeys = new Lru<string, Buffer>(1_000)
 const hmac = (key: string | Uint8Array, text: string) => createHmac('sha256', key).update(text).digest()
 
 /** The key that signs for a day in a region. Cached by a digest, so that no secret is a key of a cache. */
-function dayKey({ secretAccessKey, region }: S3Signing, day: string): Buffer {
+export function dayKey({ secretAccessKey, region }: S3Signing, day: string): Buffer {
   const id = createHash('sha256').update(`${secretAccessKey}\0${region}\0${day}`).digest('base64')
   const cached = dayKeys.get(id)
   if (cached !== undefined) return cached
