@@ -12,7 +12,14 @@ import type { Storage } from './storage.ts'
  * @throws ReadFailure
  */
 export async function readMetadata(storage: Storage, location: string): Promise<JsonObject> {
-  const bytes = await storage.readAll(location, limits.tableMetadataBytesMax)
+  return parseMetadata(await storage.readAll(location, limits.tableMetadataBytesMax))
+}
+
+/**
+ * Parses the content of a metadata file of a supported format version.
+ * @throws ReadFailure
+ */
+export function parseMetadata(bytes: Uint8Array): JsonObject {
   try {
     const gzip = bytes[0] === 0x1f && bytes[1] === 0x8b
     const text = gzip ? gunzipSync(bytes, { maxOutputLength: limits.tableMetadataBytesMax }) : bytes

@@ -4,24 +4,19 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { type JsonObject, jsonObject } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import { inEffect, type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import { isOwn } from '../../core/territory-owner.ts'
-import { noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import { loadPoliciesBelow, loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
-import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
-import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
-import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
 import { locationsOfCreation, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
-import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
-import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
+import { commitView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { factsOfAction, type SeenAction, type Subject, subjectsOf } from './action-subjects.ts'
 import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
 import { type Outcome, outcomeOf } from './loads.ts'
@@ -41,28 +36,10 @@ import {
 } from './verdicts.ts'
 
 /** `request` is what policies see: its one update has the action's name and the members of the client's request. */
-export interface ActionChange extends Change {
+export interface ActionChange extends Change, SeenAction {
   readonly commitId: string
-  readonly action: CatalogAction
-  /** The new name, for a rename. */
-  readonly destination: TableRef | undefined
-  /** Whether the table's files are deleted too. */
-  readonly purge: boolean
   /** A staged creation changes nothing upstream; the commit that follows it is judged and audited. */
   readonly staged: boolean
-}
-
-/** One name, and what its policies see. */
-interface Subject {
-  readonly name: TableRef
-  readonly table: JsonObject
-  readonly result?: JsonObject
-  readonly request: CommitRequest
-  readonly kinds: readonly PolicyKind[]
-  /** Whether a write ACL must allow the action if the name is governed. */
-  readonly needsGrant: boolean
-  /** A kind of policy that cannot be evaluated, because the resulting metadata is unknown until the upstream acts. */
-  readonly unevaluatedKind?: PolicyKind
 }
 
 /**
@@ -126,7 +103,7 @@ export async function judgeAction(
       principal: principalBinding(change.identified.principal),
     }
     const judged = await stages.time('evaluate', () =>
-      judgePolicies(parts, applicable, subject.name, bindings, factsOf(change)),
+      judgePolicies(parts, applicable, subject.name, bindings, knownFacts(factsOfAction(change.action))),
     )
     const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
     const verdict = subject.unevaluatedKind
@@ -185,12 +162,6 @@ const ownerOf = ({ credential }: Upstream, table: TableRef) => ({
   tableUuid: undefined,
 })
 
-/** No action names a snapshot. What a metadata file to register holds is unknown until the upstream has read it. */
-function factsOf({ action }: ActionChange): ReadManifestFacts {
-  if (action !== 'register-table') return knownFacts(noManifestFacts)
-  return knownFacts({ values: {}, problem: 'the metadata file to register cannot be read beforehand' })
-}
-
 /** A namespace has neither a pin nor a territory. */
 type ActionGovernance = Omit<WriteGovernance, 'territory'> & Partial<WriteGovernance>
 
@@ -215,52 +186,6 @@ async function loadBase(
   const registers = action === 'register-table'
   if (!registers && !needsBase.has(action)) return undefined
   return await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), registers)
-}
-
-function subjectsOf(change: ActionChange, base: CachedTable | undefined): readonly Subject[] {
-  const { action, table, destination, request, purge } = change
-  const named = base?.view ?? jsonObject({ namespace: table.namespace, name: table.name })
-  const acl = { request, kinds: ['write_acl'], needsGrant: true } as const
-  switch (action) {
-    case 'create-table': {
-      const updates = createTableUpdates(request.updates[0] ?? new Map())
-      const result = tableView(table, applyUpdates(undefined, updates, { nowMs: change.receivedAtMs }))
-      return [{ ...acl, name: table, table: result, result, kinds: ['schema', 'write_acl'] }]
-    }
-    case 'register-table':
-      // The file's content is unknown until the upstream has read it.
-      return [{ ...acl, name: table, table: named, unevaluatedKind: 'schema' }]
-    case 'rename-table': {
-      if (base === undefined || destination === undefined) throw new Error('a rename without its two tables')
-      const result = tableView(destination, base.metadata)
-      const kinds = ['schema', 'write_acl'] as const
-      return [
-        { ...acl, name: table, table: base.view, result, kinds },
-        { ...acl, name: destination, table: result, result, kinds },
-      ]
-    }
-    case 'drop-table':
-    case 'unregister-table': {
-      const drop = { ...acl, name: table, table: named }
-      if (!purge || base === undefined) return [drop]
-      const ids = snapshotsOf(base.metadata).map((snapshot) => snapshot.get('snapshot-id') ?? null)
-      // A purge deletes every snapshot, so retention policies are evaluated as for their expiry.
-      const expiry = jsonObject({ action: 'remove-snapshots', 'snapshot-ids': ids })
-      const purged = { requirements: [], updates: [expiry] }
-      return [drop, { ...drop, request: purged, kinds: ['retention'], needsGrant: false }]
-    }
-    case 'rename-view':
-      return [table, ...(destination === undefined ? [] : [destination])].map((name) => ({
-        ...acl,
-        name,
-        table: jsonObject({ namespace: name.namespace, name: name.name }),
-      }))
-    case 'create-namespace':
-    case 'update-properties':
-      return [{ ...acl, name: table, table: named, needsGrant: false }]
-    default:
-      return [{ ...acl, name: table, table: named }]
-  }
 }
 
 function denyUnevaluated(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {

@@ -4,20 +4,18 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import type { JsonObject } from '../../base/json.ts'
 import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
 import { type DerivedPolicy, inEffect, type Policy } from '../../core/policy.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
-import { applyUpdates, isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
+import { isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
-import type { CommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
-import { commitView, tableView } from '../../wire/iceberg/policy-view.ts'
 import { judgeByContract, tableColumns } from '../base/judge-by-contract.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { applicable, bindingsOf, resultOf } from './bindings.ts'
 import type { Change, Judged } from './change.ts'
 import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
@@ -32,7 +30,6 @@ import {
   judgePolicies,
   notEvaluated,
   policiesUnavailable,
-  principalBinding,
   withGrant,
 } from './verdicts.ts'
 
@@ -126,29 +123,4 @@ async function evaluate(
   }
   const facts = manifestFactsOf(parts, upstream, change, base?.metadata, () => resultOf(change, base))
   return await judgePolicies(parts, policies, change.table, bindings, facts)
-}
-
-/** What policies see of a change. Throws what applying its updates throws. */
-export function bindingsOf(change: Change, base: CachedTable | undefined): PolicyBindings {
-  const result = tableView(change.table, resultOf(change, base))
-  return {
-    table: base?.view ?? result,
-    commit: commitView(change.request, result, change.receivedAtMs),
-    principal: principalBinding(change.identified.principal),
-  }
-}
-
-function resultOf({ request, receivedAtMs }: Change, base: CachedTable | undefined): JsonObject {
-  return applyUpdates(base?.metadata, request.updates, { nowMs: receivedAtMs })
-}
-
-/**
- * Retention policies apply to snapshot expiry only (docs/reference/policies.md 4), and an unknown update may expire
- * snapshots.
- */
-export function applicable(policies: readonly Policy[], request: CommitRequest): readonly Policy[] {
-  const expires = request.updates.some(
-    (update) => update.get('action') === 'remove-snapshots' || !isSupportedUpdate(update),
-  )
-  return expires ? policies : policies.filter((policy) => policy.kind !== 'retention')
 }

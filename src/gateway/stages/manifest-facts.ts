@@ -33,6 +33,8 @@ export const manifestBounds = {
   readsMax: limits.manifestFactsReadsMax,
 } as const
 
+type FactParts = Pick<GatewayParts, 'store' | 'tableAccess' | 'budget'>
+
 /** Facts that are known without a look at storage. */
 export const knownFacts =
   (facts: ManifestFacts): ReadManifestFacts =>
@@ -53,23 +55,33 @@ export function manifestFactsOf(
 ): ReadManifestFacts {
   return async () => {
     const startMs = performance.now()
-    let facts: ManifestFacts
-    try {
-      const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
-      facts =
-        moves.steps.length === 0 ? noManifestFacts : await readFacts(parts, upstream, change, moves, result())
-    } catch (thrown) {
-      facts = { values: {}, problem: problemOf(thrown) }
-    }
+    const facts = await readCommitFacts(parts, upstream, change, base, result)
     const outcome = facts.problem === undefined ? 'read' : 'failed'
     parts.metrics.manifestFactsMs.observe({ outcome }, performance.now() - startMs)
     return facts
   }
 }
 
+/** The facts of a commit, as {@link manifestFactsOf} reads them. It never rejects. */
+export async function readCommitFacts(
+  parts: FactParts,
+  upstream: Pick<Upstream, 'credential'>,
+  change: Pick<Change, 'tenant' | 'table'>,
+  base: JsonObject | undefined,
+  result: () => JsonObject,
+): Promise<ManifestFacts> {
+  try {
+    const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
+    if (moves.steps.length === 0) return noManifestFacts
+    return await readFacts(parts, upstream, change, moves, result())
+  } catch (thrown) {
+    return { values: {}, problem: problemOf(thrown) }
+  }
+}
+
 async function readFacts(
-  parts: GatewayParts,
-  { credential }: Upstream,
+  parts: FactParts,
+  { credential }: Pick<Upstream, 'credential'>,
   { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   { steps, leaves }: RefMove,
   result: JsonObject,
@@ -105,7 +117,7 @@ async function readFacts(
  * itself sets are among them: ring 1 has admitted them, but takes them only after the policies.
  */
 async function territoryAfter(
-  parts: GatewayParts,
+  parts: FactParts,
   credential: CatalogCredential,
   { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   result: JsonObject,

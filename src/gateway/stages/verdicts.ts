@@ -23,7 +23,7 @@ export function policiesUnavailable(parts: GatewayParts, table: TableRef, thrown
 }
 
 /** Whether a policy decides the verdict. A policy with a mode that this build does not support does. */
-export function isInForce({ mode }: Policy): boolean {
+export function isInForce({ mode }: Pick<Policy, 'mode'>): boolean {
   return mode !== 'warn' && mode !== 'shadow'
 }
 
