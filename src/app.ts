@@ -27,6 +27,7 @@ import { openJournal } from './gateway/base/accepted-journal.ts'
 import type { PassCrashPoint } from './gateway/base/crash-points.ts'
 import type { GatewayParts } from './gateway/base/parts.ts'
 import { recoverOrphans } from './gateway/recovery/recover-intents.ts'
+import { replayWorker } from './gateway/replay/advance-replays.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
@@ -180,9 +181,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     baseUrl: publicUrl,
   })
   const drain = new Drain()
+  const replays = replayWorker()
   const routes = assembleRoutes({
     config,
     gateway,
+    wakeReplays: () => void jobs.run('replay-policies'),
     auth,
     licensed,
     addressRules: rules,
@@ -196,7 +199,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     publicUrl,
   })
 
-  const jobs = startAllJobs({ gateway, lineage, detection, byTime: options.jobsByTime ?? true })
+  const jobs = startAllJobs({
+    gateway,
+    replayWorker: replays,
+    lineage,
+    detection,
+    byTime: options.jobsByTime ?? true,
+  })
   void jobs.run('recover-intents')
   const clockWatch = new ClockWatch({
     clock,
@@ -264,6 +273,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await http.stop(true)
       commits.end()
       clockWatch.stop()
+      // A policy that takes long must not hold up the end of its job.
+      replays.close()
       await jobs.stop()
       await gateway.unaudited.stop()
       await detection.stop()

@@ -7,6 +7,7 @@ import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import type { Operation } from '../core/operation.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
+import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 
@@ -16,6 +17,7 @@ const all = [
   ...graphOperations,
   ...refusalOperations,
   ...writeOversightOperations,
+  ...replayOperations,
   ...territoryOperations,
   ...vendingOperations,
   ...tagHistoryOperations,

@@ -32,6 +32,7 @@ import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
+import { replayOperations } from '../gateway/replay/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
@@ -70,6 +71,8 @@ const contractOperations = [
 interface RouteParts {
   readonly config: Config
   readonly gateway: GatewayParts
+  /** Begins with a replay that was just started. */
+  readonly wakeReplays: () => void
   readonly auth: Auth
   readonly licensed: Licensed
   /** Which addresses the clouds that issue credentials may have. */
@@ -88,7 +91,7 @@ interface RouteParts {
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
   const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec } = parts
-  const { detection, drain, journal, publicUrl } = parts
+  const { detection, drain, journal, publicUrl, wakeReplays } = parts
   const { store, policies, log, clock, metrics } = gateway
   const { internalAdminOrgId } = config.idp
   const admitParts = {
@@ -121,6 +124,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       ],
       { store },
     ),
+    ...bind(replayOperations, { store, wakeReplays }),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,

@@ -5,6 +5,7 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { recoverIntents } from '../gateway/recovery/recover-intents.ts'
+import { advanceReplays, type ReplayParts } from '../gateway/replay/advance-replays.ts'
 import { auditManifests } from '../gateway/territory/audit-manifests.ts'
 import { sweepTerritories } from '../gateway/territory/sweep.ts'
 import { limits } from '../limits.ts'
@@ -23,6 +24,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 
 interface JobParts {
   readonly gateway: GatewayParts
+  readonly replayWorker: ReplayParts['replayWorker']
   readonly lineage: LineageReceiver
   readonly detection: Detection
   /** Whether their schedules start them; else only `run` does. */
@@ -30,7 +32,7 @@ interface JobParts {
 }
 
 /** Starts every job of the service, on one replica at a time. */
-export function startAllJobs({ gateway, lineage, detection, byTime }: JobParts): Jobs {
+export function startAllJobs({ gateway, replayWorker, lineage, detection, byTime }: JobParts): Jobs {
   const { store, metrics, log, commits } = gateway
   return startJobs(
     [
@@ -71,6 +73,11 @@ export function startAllJobs({ gateway, lineage, detection, byTime }: JobParts):
         schedule: '*/10 * * * * *',
         run: (signal) => auditManifests(gateway, signal),
         gauge: metrics.manifestChecksPending,
+      },
+      {
+        name: 'replay-policies',
+        schedule: '*/30 * * * * *',
+        run: (signal) => advanceReplays({ ...gateway, replayWorker }, signal),
       },
       {
         name: 'retry-lineage',

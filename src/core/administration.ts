@@ -42,6 +42,8 @@ export const administrationActions = [
   'put-policy',
   'delete-policy',
   'unbind-policy',
+  'start-policy-replay',
+  'cancel-policy-replay',
   ...contractActions,
   'put-territory-mode',
   'put-territory-manifests',

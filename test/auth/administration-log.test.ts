@@ -21,6 +21,7 @@ import { tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { detectionOperations } from '../../src/detection/operations.ts'
 import { writeOversightOperations } from '../../src/gateway/oversight/operations.ts'
+import { replayOperations } from '../../src/gateway/replay/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { vendingOperations } from '../../src/gateway/vending/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
@@ -30,6 +31,7 @@ import {
   removeCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { startReplay } from '../../src/store/commit/replays.ts'
 import { nodeId } from '../../src/store/database/names.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
@@ -214,6 +216,20 @@ const steps: Readonly<Record<string, Step>> = {
     action: 'delete-policy',
     path: '/admin/tenants/{tenant}/policies/q',
     subject: { policy: 'q' },
+  },
+  start_policy_replay: { action: 'start-policy-replay', path: '/api/v1/policy-replays', body: {} },
+  start_tenant_policy_replay: {
+    action: 'start-policy-replay',
+    path: '/admin/tenants/{tenant}/policy-replays',
+    body: {},
+  },
+  cancel_policy_replay: {
+    action: 'cancel-policy-replay',
+    path: '/api/v1/policy-replays/{replay}/cancel',
+  },
+  cancel_tenant_policy_replay: {
+    action: 'cancel-policy-replay',
+    path: '/admin/tenants/{tenant}/policy-replays/{replay}/cancel',
   },
   put_contract: { action: 'put-contract', path: table, body: { id: 'c', version: 1 }, subject: orders },
   put_table_row_filter: { action: 'put-row-filter', path: `${table}/row-filters/f`, body: filter },
@@ -431,6 +447,7 @@ const administering = (
     ...oversightOperations,
     ...detectionOperations,
     ...writeOversightOperations,
+    ...replayOperations,
     ...graphOperations,
     ...territoryOperations,
     ...vendingOperations,
@@ -471,6 +488,8 @@ describe('a change over HTTP', () => {
       .set('ended', ended)
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
+    if (step.path.includes('{replay}'))
+      noted.set('replay', (await startReplay(service.store, tenant, { commits: 1 }, actorOf('stella'))).id)
     const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
     const path = filled(step.path)
     const method = administering.find((one) => one.name === name)?.method ?? ''

@@ -48,6 +48,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/mcp', ['read']],
   ['/api/v1/sessions', ['admin']],
   ['/api/v1/policies', ['admin', 'read']],
+  ['/api/v1/policy-replays', ['admin', 'read']],
   ['/api/v1/intents/', ['admin', 'read']],
   ['/api/v1/contracts/', ['admin', 'read']],
   ['/api/v1/territory', ['admin', 'read']],

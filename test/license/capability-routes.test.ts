@@ -11,6 +11,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/detection/', 'detection'],
   ['/api/v1/refusals', 'policies'],
   ['/api/v1/policies', 'policies'],
+  ['/api/v1/policy-replays', 'policies'],
   ['/api/v1/decisions', 'policies'],
   ['/api/v1/intents', 'gateway'],
   ['/v1/iceberg/', 'gateway'],

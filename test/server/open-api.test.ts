@@ -335,6 +335,14 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
     ] as const)
       expect((await ask('POST', `${root}/policies/p/unbind`, { ...as, body: scope })).status).toBe(status)
     await succeed('DELETE', `${root}/policies/p`, as)
+    const draft = { definition_cel: 'false', kind: 'write_acl', namespace: [] }
+    const { id: replay } = await succeed('POST', `${root}/policy-replays`, { ...as, body: draft })
+    await service.app.jobs.run('replay-policies')
+    await succeed('GET', `${root}/policy-replays`, as)
+    for (const path of ['', '/findings', '/findings?outcome=newly_denied', '/summary'])
+      await succeed('GET', `${root}/policy-replays/${replay}${path}`, as)
+    await succeed('POST', `${root}/policy-replays/${replay}/cancel`, as)
+    expect((await ask('GET', `${root}/policy-replays/${crypto.randomUUID()}`, as)).status).toBe(404)
     expect((await ask('DELETE', `${root}/policies/p`, as)).status).toBe(404)
   }
   const as = { secret: service.operator }

@@ -31,6 +31,14 @@ import {
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
+import {
+  advanceReplay,
+  endReplay,
+  nextChanges,
+  nextReplay,
+  type OpenReplay,
+  startReplay,
+} from '../../src/store/commit/replays.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
@@ -330,6 +338,24 @@ const notForTenants = new Set([
   'write_probe',
 ])
 
+/** A replay that has come to a finding on the newest decision. */
+async function seedReplay(on: TestStore, tenant: TenantId): Promise<void> {
+  await startReplay(on, tenant, { commits: 1 }, actorOf('seed'))
+  const replay = (await nextReplay(on)) as OpenReplay
+  const bounds = { changesMax: 1, bytesMax: 1 }
+  const changes = await nextChanges(on, replay, bounds)
+  const differs = { outcome: 'differs', reason: 'seed' } as const
+  expect(
+    await advanceReplay(
+      on,
+      replay,
+      changes.map((change) => [change, differs] as const),
+    ),
+  ).toBe(true)
+  expect(await advanceReplay(on, { ...replay, nextSeq: '0' }, [])).toBe(false)
+  await endReplay(on, replay.tenant, replay.id, 'cancelled')
+}
+
 function isolation(): void {
   beforeAll(async () => {
     for (const tenant of [home, foreign]) {
@@ -371,6 +397,7 @@ function isolation(): void {
       await seedDetection(store, tenant)
       await recordVerdict(store, tenant, approvedOf(intentOf()))
       await recordUnjudged(store, tenant, unjudgedOf(intentOf()))
+      await seedReplay(store, tenant)
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })

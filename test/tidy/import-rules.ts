@@ -30,7 +30,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   gateway: [
     ['base'],
     ['stages', 'recovery', 'refusals', 'oversight', 'territory', 'vending'],
-    ['commit', 'speculative'],
+    ['commit', 'speculative', 'replay'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],
     ['routes.ts'],

@@ -1,0 +1,111 @@
+/** Reads the findings of a replay: one by one, and counted by writer, table and reason. */
+
+import type { CatalogAction } from '../../core/commit.ts'
+import type { Decision } from '../../core/decision.ts'
+import type { ReplayFinding } from '../../core/policy-replay.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+
+export interface ListedFinding {
+  readonly commitId: string
+  readonly action: CatalogAction
+  readonly table: TableRef
+  readonly committer: string
+  readonly decision: Decision
+  readonly createdAt: Date
+  readonly outcome: ReplayFinding
+  readonly reason: string
+  readonly explanation: string | undefined
+}
+
+interface FindingRow {
+  readonly audit_seq: string
+  readonly commit_id: string
+  readonly action: CatalogAction
+  readonly namespace: readonly string[]
+  readonly table_name: string
+  readonly committer: string
+  readonly decision: Decision
+  readonly created_at: Date
+  readonly outcome: ReplayFinding
+  readonly reason: string
+  readonly explanation: string | null
+}
+
+/** The findings of a replay, of the newest commit first. @throws Fault `bad_request` for a bad page token */
+export async function listFindings(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  { outcome, ...page }: PageRequest & { readonly outcome?: ReplayFinding | undefined },
+): Promise<Page<ListedFinding>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<FindingRow>(
+    tenant,
+    `select * from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid
+       and ($3::text is null or outcome = $3) and ($4::int8 is null or audit_seq < $4::int8)
+     order by audit_seq desc limit $5::int`,
+    [tenant, id, outcome ?? null, afterCount(page) ?? null, limit + 1],
+  )
+  const found = toPage(rows, limit, (row) => row.audit_seq)
+  const listed = found.items.map((row) => ({
+    commitId: row.commit_id,
+    action: row.action,
+    table: { namespace: row.namespace, name: row.table_name },
+    committer: row.committer,
+    decision: row.decision,
+    createdAt: row.created_at,
+    outcome: row.outcome,
+    reason: row.reason,
+    explanation: row.explanation ?? undefined,
+  }))
+  return { ...found, items: listed }
+}
+
+/** Findings that are alike, counted. */
+export interface FindingGroup {
+  readonly outcome: ReplayFinding
+  readonly table: TableRef
+  readonly committer: string
+  readonly reason: string
+  readonly commits: number
+  readonly lastAt: Date
+}
+
+/** Findings by outcome, writer, table and reason, the most frequent first. */
+export async function groupFindings(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  page: PageRequest,
+): Promise<Page<FindingGroup>> {
+  const limit = pageLimit(page)
+  const offset = Number(afterCount(page) ?? 0)
+  const rows = await store.tenantQuery<
+    Pick<FindingRow, 'outcome' | 'namespace' | 'table_name' | 'committer' | 'reason'> & {
+      readonly commits: string
+      readonly last_at: Date
+    }
+  >(
+    tenant,
+    `select outcome, namespace, table_name, committer, reason, count(*) as commits, max(created_at) as last_at
+     from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid
+     group by outcome, namespace, table_name, committer, reason
+     order by count(*) desc, outcome, namespace, table_name, committer, reason offset $3::int limit $4::int`,
+    [tenant, id, offset, limit + 1],
+  )
+  const found = toPage(rows, limit, () => String(offset + limit))
+  return {
+    ...found,
+    items: found.items.map(
+      ({ outcome, namespace, table_name: name, committer, reason, commits, last_at }) => ({
+        ...{ outcome, committer, reason },
+        table: { namespace, name },
+        commits: Number(commits),
+        lastAt: last_at,
+      }),
+    ),
+  }
+}

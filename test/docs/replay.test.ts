@@ -1,0 +1,29 @@
+/** Runs the commands of the page on trying policies, as a reader pastes them. */
+
+import { expect, setDefaultTimeout, test } from 'bun:test'
+import { setProperties } from '../../demo/commits.ts'
+import { session } from '../support/identity.ts'
+import { commit, startTestService } from '../support/service.ts'
+
+setDefaultTimeout(300_000)
+
+test('the commands do what the page says', async () => {
+  await using service = await startTestService()
+  expect((await commit(service, setProperties({ tier: 'gold' }))).status).toBe(200)
+  const secret = await session(service, service.owner.tenant, ['read', 'admin'], ['steward'])
+  const text = await Bun.file(new URL('../../docs/replay.md', import.meta.url)).text()
+  const script = [...text.matchAll(/```sh\n(.*?)```/gs)]
+    .map(([, block]) => block)
+    .join('\n')
+    .replaceAll('https://covenant.example', service.app.url.href.replace(/\/$/, ''))
+    .replaceAll('curl -sS', 'curl -sS --fail-with-body')
+  const shell = Bun.spawn(['bash', '-e', '-o', 'pipefail', '-c', script], {
+    env: { ...process.env, SECRET: secret },
+    stdout: 'pipe',
+    stderr: 'pipe',
+  })
+  const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
+  expect({ exit, err }).toEqual({ exit: 0, err: '' })
+  expect(out).toContain('"commits":1')
+  await service.app.jobs.run('replay-policies')
+})
