@@ -200,10 +200,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
 
   const jobs = startAllJobs({
-    gateway,
+    ...{ gateway, lineage, detection, addressRules: rules },
     replayWorker: replays,
-    lineage,
-    detection,
     byTime: options.jobsByTime ?? true,
   })
   void jobs.run('recover-intents')

@@ -10,6 +10,7 @@ import { refusalOperations } from '../gateway/refusals/operations.ts'
 import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
+import { stagedOperations } from '../gateway/vending/staged-operations.ts'
 
 const all = [
   ...adminOperations,
@@ -20,6 +21,7 @@ const all = [
   ...replayOperations,
   ...territoryOperations,
   ...vendingOperations,
+  ...stagedOperations,
   ...tagHistoryOperations,
 ] as readonly Operation[]
 

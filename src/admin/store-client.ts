@@ -3,6 +3,7 @@
 import { systemClock } from '../base/clock.ts'
 import { parseJson } from '../base/json.ts'
 import { addressRules } from '../catalog/address.ts'
+import { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { Config } from '../config.ts'
 import { operator } from '../core/administration.ts'
 import type { Caller, OperationContext } from '../core/operation.ts'
@@ -21,7 +22,8 @@ export async function openStoreClient(config: Config, openStore: OpenStore): Pro
   const licensed = licensedBy(await readInstalledLicense(config.license, config.demo), systemClock)
   const store = await openStore(config)
   const rules = addressRules(config.upstreamAllow)
-  const parts = { store, clock: systemClock, licensed, addressRules: rules }
+  const catalogs = new OpenCatalogs({ addressRules: rules })
+  const parts = { store, clock: systemClock, licensed, addressRules: rules, catalogs }
   return {
     async run(name, input) {
       const operation = operationNamed(name)

@@ -36,6 +36,7 @@ import { replayOperations } from '../gateway/replay/operations.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
+import { stagedOperations } from '../gateway/vending/staged-operations.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
@@ -134,6 +135,13 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(adminOperations, { store, licensed, clock, log, metrics }),
     ...bind(ownOperations, { store, clock, log, metrics }),
     ...bind(vendingOperations, { store, clock, addressRules }),
+    ...bind(stagedOperations, {
+      store,
+      addressRules,
+      catalogs: gateway.catalogs,
+      budget: gateway.budget,
+      log,
+    }),
     ...bind([...loginOperations, ...authorizationOperations], {
       store,
       provider,

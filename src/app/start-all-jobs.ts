@@ -1,6 +1,7 @@
 /** Starts the recurring jobs and holds their schedules. Each feature implements its own. */
 
 import type { Logger } from 'pino'
+import type { AddressRules } from '../catalog/address.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
@@ -8,6 +9,7 @@ import { recoverIntents } from '../gateway/recovery/recover-intents.ts'
 import { advanceReplays, type ReplayParts } from '../gateway/replay/advance-replays.ts'
 import { auditManifests } from '../gateway/territory/audit-manifests.ts'
 import { sweepTerritories } from '../gateway/territory/sweep.ts'
+import { checkStaged } from '../gateway/vending/check-staged.ts'
 import { limits } from '../limits.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { retryLineage } from '../lineage/retry.ts'
@@ -27,12 +29,15 @@ interface JobParts {
   readonly replayWorker: ReplayParts['replayWorker']
   readonly lineage: LineageReceiver
   readonly detection: Detection
+  /** Which addresses storage may have. */
+  readonly addressRules: AddressRules
   /** Whether their schedules start them; else only `run` does. */
   readonly byTime: boolean
 }
 
 /** Starts every job of the service, on one replica at a time. */
-export function startAllJobs({ gateway, replayWorker, lineage, detection, byTime }: JobParts): Jobs {
+export function startAllJobs(parts: JobParts): Jobs {
+  const { gateway, replayWorker, lineage, detection, addressRules, byTime } = parts
   const { store, metrics, log, commits } = gateway
   return startJobs(
     [
@@ -54,6 +59,11 @@ export function startAllJobs({ gateway, replayWorker, lineage, detection, byTime
         run: async (signal) => {
           for await (const tenant of eachTenant(store, signal)) await forgetVended(store, tenant)
         },
+      },
+      {
+        name: 'check-staged',
+        schedule: '*/10 * * * *',
+        run: (signal) => checkStaged({ ...gateway, addressRules }, signal),
       },
       {
         name: 'close-dead-queries',

@@ -19,6 +19,9 @@ export const eventTypes = [
   /** The graph and the audit log differ, or do not any more. Subject: what differs. */
   'breach.found',
   'breach.resolved',
+  /** A revoked session still holds storage credentials, or left files that no snapshot names. Subject: the session. */
+  'session.quarantined',
+  'session.files_left',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

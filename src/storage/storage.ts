@@ -124,7 +124,8 @@ export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage
   }
 }
 
-function s3For({ s3, vended = [] }: StorageAccess, { bucket, key }: S3Location): S3Access | undefined {
+/** The access with which an address in S3 is read; undefined where there is none. */
+export function s3For({ s3, vended = [] }: StorageAccess, { bucket, key }: S3Location): S3Access | undefined {
   const address = `s3://${bucket}/${key}`
   let best: VendedS3 | undefined
   for (const one of vended)
@@ -177,15 +178,7 @@ async function openS3(access: S3Access | undefined, { bucket, key }: S3Location)
     throw new ReadFailure(
       'the catalog credential holds no storage credentials (s3.access-key-id, s3.secret-access-key)',
     )
-  const { accessKeyId, secretAccessKey, sessionToken, region } = access
-  const signer = new AwsClient({
-    accessKeyId,
-    secretAccessKey,
-    region,
-    service: 's3',
-    retries: 0,
-    ...(sessionToken !== undefined && { sessionToken }),
-  })
+  const signer = signerOf(access)
   const url = objectUrl(access, bucket, key)
   const ask = (method: 'HEAD' | 'GET', range?: string) => send(signer, access.addresses, url, method, range)
   const head = await ask('HEAD')
@@ -216,7 +209,18 @@ const requestMs = 60_000
 
 type Ask = (method: 'HEAD' | 'GET', range?: string) => Promise<Response>
 
-async function send(
+/** What signs requests with keys. */
+export function signerOf({ accessKeyId, secretAccessKey, sessionToken, region }: S3Access): AwsClient {
+  return new AwsClient({
+    ...{ accessKeyId, secretAccessKey, region },
+    service: 's3',
+    retries: 0,
+    ...(sessionToken !== undefined && { sessionToken }),
+  })
+}
+
+/** Sends one request to a checked address. @throws ReadFailure where none answers */
+export async function send(
   signer: AwsClient,
   addresses: S3Access['addresses'],
   url: string,
@@ -244,11 +248,11 @@ async function send(
 
 function targets(url: string, addresses: S3Access['addresses']): readonly string[] {
   if (addresses === undefined) return [url]
-  const { protocol, port, hostname, pathname } = new URL(url)
+  const { protocol, port, hostname, pathname, search } = new URL(url)
   const checked = Object.hasOwn(addresses, hostname) ? (addresses[hostname] ?? []) : []
   return checked.map((address) => {
     const authority = isIP(address) === 6 ? `[${address}]` : address
-    return `${protocol}//${authority}${port === '' ? '' : `:${port}`}${pathname}`
+    return `${protocol}//${authority}${port === '' ? '' : `:${port}`}${pathname}${search}`
   })
 }
 
@@ -261,7 +265,8 @@ export function bucketUrl({ endpoint, virtualHosted }: S3Access, bucket: string)
   return url
 }
 
-function objectUrl(access: S3Access, bucket: string, key: string): string {
+/** The URL of an object; of the bucket for an empty key. */
+export function objectUrl(access: S3Access, bucket: string, key: string): string {
   const { virtualHosted } = access
   const url = bucketUrl(access, bucket)
   const path = key.split('/').map(encodeSegment).join('/')
@@ -282,8 +287,11 @@ const errorBytesMax = 16 * 1024
 /** S3's codes for expired session credentials; a retry may have newer ones. */
 const endedCodes: ReadonlySet<string> = new Set(['ExpiredToken', 'InvalidToken', 'TokenRefreshRequired'])
 
-/** The failure that a refused request means. A HEAD has no body, so a read of one byte fetches the reason. */
-async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
+/**
+ * The failure that a refused request means.
+ * @param ask asks the same once more, for a HEAD, which has no body: a read of one byte fetches the reason
+ */
+export async function refusal(response: Response, ask: Ask): Promise<ReadFailure> {
   const { status } = response
   if (status === 404) return new ReadFailure('a file is not there')
   const explained = response.body === null ? await ask('GET', 'bytes=0-0') : response

@@ -128,7 +128,7 @@ function lifetimeOf(access: CredentialAccess, { expiresAtMs }: Session, clock: C
 }
 
 /** The prefixes that lie in no other. */
-function outermost(prefixes: readonly string[]): readonly string[] {
+export function outermost(prefixes: readonly string[]): readonly string[] {
   const unique = [...new Set(prefixes)].sort()
   return unique.filter((one) => !unique.some((other) => other !== one && one.startsWith(other)))
 }

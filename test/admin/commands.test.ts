@@ -276,7 +276,7 @@ describe('the audit log and intents', () => {
 describe('the administration log', () => {
   // A hand-over needs a dropped table, so it is tried over HTTP.
   const read =
-    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|export)$/
+    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export)$/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))

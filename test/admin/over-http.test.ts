@@ -146,6 +146,9 @@ describe('a command over HTTP', () => {
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
+    const staged = words(`credentials staged${of} --session ${minted.id}`)
+    expect(await json<unknown>(staged)).toEqual([])
+    expect((await runOn(service.store, staged)).stdout).toBe('[]\n')
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
     expect(await json<unknown>(`territory derive${of} ${clone}`)).toEqual({ prefixes: ['s3://lake/in/'] })
@@ -166,6 +169,7 @@ describe('a command over HTTP', () => {
     const tried = [...reading, 'tenant create', 'tenant suspend', 'tenant resume', 'session create'].concat(
       'session revoke',
       'credentials deny',
+      'credentials staged',
       'catalog put',
       'catalog remove',
       'policy put',

@@ -279,13 +279,15 @@ test('says what is answered about storage credentials', async () => {
     const body = { name: 'x', scopes: ['read'] }
     const { id } = await succeed('POST', `${root}/sessions`, { ...as, body })
     const sessionId = String(id)
-    await leaveVended(store, owner.tenant, sessionId)
+    await leaveVended(store, owner.tenant, sessionId, { access: 'write' })
     await succeed('GET', `${root}/credentials/out`, as)
     expect((await ask('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })).status).toBe(
       409,
     )
     await succeed('DELETE', `${root}/sessions/${id}`, as)
     await succeed('GET', `${root}/sessions`, as)
+    const staged = await succeed('GET', `${root}/credentials/staged?session=${id}`, as)
+    expect(staged.items).toHaveLength(1)
     await store.tenantQuery(owner.tenant, 'delete from svc.vended_credential')
     await succeed('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })
   }

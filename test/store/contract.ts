@@ -75,6 +75,7 @@ import {
   resumeTenant,
   suspendTenant,
 } from '../../src/store/tenant/tenants.ts'
+import { recordStagedCheck } from '../../src/store/vended/staged-checks.ts'
 import { actorOf } from '../support/actor.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../support/commits.ts'
 import { seedContractVersion } from '../support/contract-versions.ts'
@@ -380,6 +381,7 @@ function isolation(): void {
       const principal = { sub: 'seed', roles: [] }
       const { id } = await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
       await leaveVended(store, tenant, id)
+      await recordStagedCheck(store, tenant, { sessionId: id, files: 1, bytes: 1, complete: true })
       const login = { principal, scopes: [], providerSid: undefined }
       await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))

@@ -20,6 +20,11 @@ export interface VendingUpstream extends AsyncDisposable {
   readonly loads: { readonly token: string; readonly delegation: string | null }[]
   /** Access key id and session token of every request to storage. */
   readonly keysSeen: { readonly key: string; readonly token: string | null }[]
+  /** What the storage holds, by key in its one bucket, and when that was written; by default, now. */
+  readonly objects: Map<string, Uint8Array>
+  readonly writtenAt: Map<string, Date>
+  /** Objects of one part of a listing. */
+  listedMax: number
   /** `config` and `storage-credentials` of the answer; by default keys in `config`. */
   answer: (token: string) => object
 }
@@ -54,22 +59,37 @@ export async function startVendingUpstream({
     put: (location, bytes) => void objects.set(new URL(location).pathname.slice(1), bytes),
   })
   await write(writer)
-  const { metadataLocation = '' } = writer
   const loads: VendingUpstream['loads'] = []
   const keysSeen: VendingUpstream['keysSeen'] = []
+
+  const writtenAt = new Map<string, Date>()
+  const listing = (asked: URLSearchParams) => {
+    const [prefix = '', after = ''] = ['prefix', 'start-after'].map((name) => asked.get(name) ?? undefined)
+    const keys = [...objects.keys()].filter((key) => key.startsWith(prefix) && key > after).sort()
+    const shown = keys.slice(0, made.listedMax).map((key) => {
+      const at = (writtenAt.get(key) ?? new Date()).toISOString()
+      const written = encodeURIComponent(key).replaceAll('%2F', '/')
+      return `<Contents><Key>${written}</Key><LastModified>${at}</LastModified><Size>${objects.get(key)?.length}</Size></Contents>`
+    })
+    const isMore = keys.length > shown.length
+    return new Response(
+      `<ListBucketResult><IsTruncated>${isMore}</IsTruncated>${shown.join('')}</ListBucketResult>`,
+    )
+  }
 
   const s3 = Bun.serve({
     hostname: '127.0.0.1',
     port: 0,
     fetch({ url, headers }) {
-      const { searchParams } = new URL(url)
+      const { pathname, searchParams } = new URL(url)
       const signed = headers.get('authorization') ?? `Credential=${searchParams.get('X-Amz-Credential')}`
       const key = /Credential=([^/]+)\//.exec(signed)?.[1] ?? ''
       const token = headers.get('x-amz-security-token') ?? searchParams.get('X-Amz-Security-Token')
       keysSeen.push({ key, token })
       if (!key.startsWith('KEY-') || token !== key.replace('KEY-', 'session-'))
         return new Response('<Error><Code>AccessDenied</Code></Error>', { status: 403 })
-      const bytes = objects.get(decodeURIComponent(new URL(url).pathname).replace('/lake/', ''))
+      if (searchParams.has('list-type')) return listing(searchParams)
+      const bytes = objects.get(decodeURIComponent(pathname).replace('/lake/', ''))
       if (bytes === undefined) return new Response(null, { status: 404 })
       const [, from, to] = /bytes=(\d+)-(\d+)/.exec(headers.get('range') ?? '') ?? []
       return from === undefined
@@ -86,6 +106,7 @@ export async function startVendingUpstream({
       if (pathname === '/v1/config') return Response.json({ defaults: {}, overrides: {} })
       if (!pathname.endsWith('/namespaces/sales/tables/people')) return new Response(null, { status: 404 })
       loads.push({ token, delegation: headers.get('x-iceberg-access-delegation') })
+      const { metadataLocation } = made
       const key = metadataLocation.replace('s3://lake/', '')
       // As text, because ids of snapshots do not fit a double.
       const metadata = new TextDecoder().decode(objects.get(key))
@@ -98,8 +119,11 @@ export async function startVendingUpstream({
   const made: VendingUpstream = {
     url: upstream.url.origin,
     s3Url: s3.url.origin,
-    metadataLocation,
+    get metadataLocation() {
+      return writer.metadataLocation ?? ''
+    },
     writer,
+    ...{ objects, writtenAt, listedMax: 1_000 },
     loads,
     keysSeen,
     answer: (token) => ({ config: vendedTo(token, s3.url.origin) }),

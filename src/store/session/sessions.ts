@@ -21,6 +21,7 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { type CatalogCredentialRow, toSealedCredential } from '../catalog-credential/catalog-credentials.ts'
 import { assertIndexable, storableJson } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 import { outUntilText, sessionOut } from '../vended/vended-credentials.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
@@ -256,6 +257,12 @@ export async function revokeSession(
       subject,
       ...(credentials > 0 && { value }),
     })
+    if (until !== undefined)
+      await appendEvent(tx, {
+        type: 'session.quarantined',
+        subject: id,
+        data: { credentials, until: until.toISOString() },
+      })
     return true
   })
 }

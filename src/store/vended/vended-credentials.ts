@@ -227,6 +227,77 @@ async function assertEnded(tx: Tx, tenant: TenantId, sessionId: string): Promise
   if (!session.ended) throw new Fault('conflict', 'The session has not ended. Revoke it first.')
 }
 
+/** A table that an ended session could write to, by what is on record. */
+export interface WrittenTable {
+  /** With the catalog credential, its place among those of the session. */
+  readonly tableId: string
+  readonly table: TableRef
+  readonly credentialId: string
+  /** Of all that it was issued for the table, as they were recorded. */
+  readonly prefixes: readonly string[]
+  readonly firstIssuedAt: Date
+  readonly lastExpiresAt: Date
+  /** Other sessions that could write to the table in that time. */
+  readonly otherWriters: number
+}
+
+/** A place in the order of a session's tables. */
+export type WrittenPlace = Pick<WrittenTable, 'tableId' | 'credentialId'>
+
+/**
+ * The first table at or after a place that an ended session could write to; undefined where there is none.
+ * @param isAfter whether the place itself is left out
+ * @throws Fault `not_found` for an unknown session, `conflict` for one that has not ended
+ */
+export async function writtenTable(
+  store: Store,
+  tenant: TenantId,
+  sessionId: string,
+  table: TableRef | undefined,
+  { tableId, credentialId }: WrittenPlace,
+  isAfter: boolean,
+): Promise<WrittenTable | undefined> {
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await assertEnded(tx, tenant, sessionId)
+    const [row] = await tx.query<{
+      readonly table_id: string
+      readonly credential_id: string
+      readonly namespace: readonly string[]
+      readonly table_name: string
+      readonly prefixes: readonly (readonly string[])[]
+      readonly first_at: Date
+      readonly last_at: Date
+      readonly others: string
+    }>(
+      `select w.*, (select count(distinct o.session_id) from svc.vended_credential o
+          where o.tenant_id = $1 and o.table_id = w.table_id and o.session_id <> $2 and o.access = 'write'
+            and o.issued_at < w.last_at and o.expires_at > w.first_at) as others
+       from (select v.table_id, v.credential_id, (array_agg(v.namespace))[1] as namespace,
+           min(v.table_name) as table_name, jsonb_agg(distinct v.prefixes) as prefixes, min(v.issued_at) as first_at,
+           max(v.expires_at) as last_at
+         from svc.vended_credential v
+         where v.tenant_id = $1 and v.session_id = $2 and v.access = 'write'
+           and ($3::text is null or v.table_id = $3)
+           and ((v.table_id, v.credential_id) > ($4, $5::uuid) or not $6 and (v.table_id, v.credential_id) = ($4, $5::uuid))
+         group by v.table_id, v.credential_id order by v.table_id, v.credential_id limit 1) w`,
+      [
+        ...[tenant, sessionId, table === undefined ? null : nodeId(tableKey(table))],
+        ...[tableId, credentialId, isAfter],
+      ],
+    )
+    if (row === undefined) return undefined
+    return {
+      tableId: row.table_id,
+      table: { namespace: row.namespace, name: row.table_name },
+      credentialId: row.credential_id,
+      prefixes: row.prefixes.flat(),
+      firstIssuedAt: row.first_at,
+      lastExpiresAt: row.last_at,
+      otherWriters: Number(row.others),
+    }
+  })
+}
+
 /** The names of a role's sessions that are denied and could still act, in order. */
 export async function deniedNames(
   store: Store,

@@ -1,6 +1,7 @@
-/** The record of issued storage credentials: what is recorded, for whom, and what goes. */
+/** The record of issued storage credentials: what is recorded, for whom, what an ended session could write, what goes. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import type { TableRef } from '../../../src/core/table-ref.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import {
   createBrowserSession,
@@ -9,7 +10,12 @@ import {
 } from '../../../src/store/session/browser-sessions.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
-import { forgetVended, listVended } from '../../../src/store/vended/vended-credentials.ts'
+import {
+  forgetVended,
+  listVended,
+  type WrittenTable,
+  writtenTable,
+} from '../../../src/store/vended/vended-credentials.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { leaveVended } from '../../support/vended.ts'
 
@@ -29,6 +35,7 @@ const principal = { sub: 'ann', roles: [] }
 const session = async (tenant = home, expiresAt?: Date) =>
   (await createServiceSession(store, tenant, { name: 'job', principal, scopes: ['commit'], expiresAt })).id
 const revoke = (id: string, tenant = home) => revokeServiceSession(store, tenant, id)
+const table = (name: string): TableRef => ({ namespace: ['sales'], name })
 const dayMs = 86_400_000
 
 test('a credential is listed with what was recorded, to its tenant alone', async () => {
@@ -85,4 +92,50 @@ test('records of credentials that expired 30 days ago are forgotten, one tenant 
   expect(await forgetVended(store, home)).toBe(1)
   expect(await counts()).toEqual([1, 2])
   expect(await forgetVended(store, home)).toBe(0)
+})
+
+test('the tables that an ended session could write to come one by one, each with all its folders', async () => {
+  const [id, other, reader, early] = [await session(), await session(), await session(), await session()]
+  const theirs = await session(foreign)
+  const [one, two] = [crypto.randomUUID(), crypto.randomUUID()].toSorted()
+  const nowMs = Date.now()
+  const issue = (of: string, name: string, credentialId: string | undefined, prefix: string, tenant = home) =>
+    leaveVended(store, tenant, of, {
+      table: table(name),
+      access: of === reader ? 'read' : 'write',
+      prefixes: [prefix],
+      ...(credentialId && { credentialId }),
+      expiresAtMs: of === early ? nowMs - dayMs : nowMs + 3_600_000,
+    })
+  await issue(id, 'b', two, 's3://lake/b/')
+  await issue(id, 'a', one, 's3://lake/a/')
+  await issue(id, 'a', one, 's3://lake/a2/')
+  for (const of of [other, reader, early]) await issue(of, 'a', one, 's3://lake/a/')
+  await issue(theirs, 'a', one, 's3://lake/a/', foreign)
+  const first = { tableId: '', credentialId: '00000000-0000-0000-0000-000000000000' }
+  const ask = (at: Pick<WrittenTable, 'tableId' | 'credentialId'>, isAfter = true, only?: TableRef) =>
+    writtenTable(store, home, id, only, at, isAfter)
+  expect(await ask(first).catch(({ kind }) => kind)).toBe('conflict')
+  await revoke(id)
+  const a = await ask(first)
+  if (a === undefined) throw new Error('there is no table')
+  expect(a).toMatchObject({ table: table('a'), credentialId: one, otherWriters: 1 })
+  expect(a.prefixes.toSorted()).toEqual(['s3://lake/a/', 's3://lake/a2/'])
+  expect(a.lastExpiresAt).toEqual(new Date(nowMs + 3_600_000))
+  expect(await ask(a, false)).toEqual(a)
+  const b = await ask(a)
+  expect(b).toMatchObject({ table: table('b'), prefixes: ['s3://lake/b/'], otherWriters: 0 })
+  expect(b && (await ask(b))).toBeUndefined()
+  expect(await ask(first, true, table('b'))).toEqual(b)
+  expect(await ask(first, true, table('c'))).toBeUndefined()
+})
+
+test('another tenant’s session, and one that there never was, is not found', async () => {
+  const theirs = await session(foreign)
+  await revoke(theirs, foreign)
+  const first = { tableId: '', credentialId: '00000000-0000-0000-0000-000000000000' }
+  for (const id of [theirs, crypto.randomUUID(), 'no uuid'])
+    expect(await writtenTable(store, home, id, undefined, first, true).catch(({ kind }) => kind)).toBe(
+      'not_found',
+    )
 })
