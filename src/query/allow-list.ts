@@ -40,6 +40,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
     ...here,
   },
   RangeVar: {
+    catalogname: 'scalar',
     schemaname: 'scalar',
     relname: 'scalar',
     inh: [true],
@@ -157,7 +158,6 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
 const spoken: Readonly<Record<string, string>> = {
   intoClause: 'SELECT INTO',
   lockingClause: 'FOR UPDATE or FOR SHARE',
-  catalogname: 'A catalog-qualified name',
   inh: 'ONLY',
   recursive: 'WITH RECURSIVE',
   ordinality: 'WITH ORDINALITY',

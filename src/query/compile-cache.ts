@@ -40,11 +40,11 @@ export class CompileCache {
    * @throws SqlError of the compiler
    */
   compileLoaded({ context, text, parameterTypes }: Statement, loaded: LoadedTables, last?: Load): Load {
-    const { tenant, principal, searchPath } = context
+    const { tenant, principal, searchPath, catalog: database } = context
     const { tables } = loaded
     const compiled = isOfTables(last, tables)
       ? last.compiled
-      : this.compile(tenant, { text, principal, tables, searchPath, parameterTypes })
+      : this.compile(tenant, { text, principal, tables, searchPath, database, parameterTypes })
     return { loaded, compiled }
   }
 }

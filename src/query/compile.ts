@@ -27,6 +27,8 @@ export interface CompileInput {
   readonly tables: readonly GovernedTable[]
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** The name of the catalog, with which a name may be qualified. Undefined: no name may be. */
+  readonly database?: string | undefined
   /** Types of parameters that the client gave, `$1` first. Others are inferred. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
 }
@@ -150,8 +152,9 @@ function parameterType(parameter: ParameterExpr): SqlType {
   return parameter.type
 }
 
-function newResolver({ principal, tables, searchPath, parameterTypes }: CompileInput): Resolver {
+function newResolver({ principal, tables, searchPath, database, parameterTypes }: CompileInput): Resolver {
   const resolver: Resolver = {
+    database,
     findTable: (schema, name) => findTable(tables, schema === undefined ? searchPath : [schema], name),
     principal,
     parameterTypes: parameterTypes ?? [],

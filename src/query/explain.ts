@@ -105,11 +105,11 @@ async function compileRun(
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const { principal, searchPath } = context
+  const { principal, searchPath, catalog: database } = context
   const { credential, tables, snapshots } = await loadTables(parts, context, text, { signal })
   return {
     dialect: readEngineOf(credential.config),
-    compiled: compileQuery({ text, principal, tables, searchPath }),
+    compiled: compileQuery({ text, principal, tables, searchPath, database }),
     snapshotOf: (table) => described(snapshots.get(tableKey(table))),
   }
 }

@@ -226,6 +226,7 @@ interface Attached {
 function resolveRaw(table: GovernedTable, text: string, principal: Principal, attached: Attached): Expr {
   const resolver: Resolver = {
     findTable: () => undefined,
+    database: undefined,
     principal,
     parameterTypes: [],
     parameters: new Map(),

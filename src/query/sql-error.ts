@@ -46,14 +46,19 @@ const kindOf = {
 export type SqlState = keyof typeof kindOf
 
 export class SqlError extends Fault {
+  /** What the writer of the statement can do, where that is not in the message. */
+  readonly hint: string | undefined
+
   /** @param position UTF-8 bytes of the statement before the error */
   constructor(
     readonly sqlState: SqlState,
     message: string,
     readonly position?: number,
-    options: { readonly detail?: string; readonly cause?: unknown } = {},
+    options: { readonly detail?: string; readonly cause?: unknown; readonly hint?: string } = {},
   ) {
-    super(kindOf[sqlState], message, { ...options, members: { sqlstate: sqlState, position } })
+    const { hint } = options
+    super(kindOf[sqlState], message, { ...options, members: { sqlstate: sqlState, position, hint } })
+    this.hint = hint
   }
 }
 

@@ -42,6 +42,7 @@ const about = {
                 minimum: 0,
                 description: 'For a statement: UTF-8 bytes before the place of the error',
               },
+              hint: { ...text, description: 'For a statement: what its writer can do' },
               contract: { ...text, description: 'Of several contracts: the one that is refused' },
               problems: {
                 type: 'array',

@@ -39,6 +39,7 @@ const errorModel: Schema = {
         code: { type: 'integer' },
         sqlstate: { type: 'string' },
         position: { type: 'integer', minimum: 0 },
+        hint: { type: 'string' },
         contract: { type: 'string' },
         problems: {
           type: 'array',

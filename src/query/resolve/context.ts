@@ -19,6 +19,8 @@ import {
 import { SqlError } from '../sql-error.ts'
 
 export interface Resolver {
+  /** The database that a name may be qualified with; undefined where none may. */
+  readonly database: string | undefined
   /** The table of a name; without a schema the search path decides. Undefined where there is none. */
   readonly findTable: (schema: string | undefined, name: string) => GovernedTable | undefined
   readonly principal: Principal
@@ -98,6 +100,45 @@ export function spendCopies(resolver: Resolver, expr: Expr, times: number): void
     spend(resolver, times)
     for (const child of childrenOf(each)) open.push(child)
   }
+}
+
+/**
+ * Checks the database of a name that is qualified with one.
+ * @param written the whole name, for the message
+ * @throws SqlError 0A000 for another database than the one that is read
+ */
+export function assertDatabase(
+  resolver: Resolver,
+  [database, schema, relation]: readonly string[],
+  written: string,
+  position?: number,
+): void {
+  if (database === resolver.database) return
+  // A namespace of several levels, written as in Spark and Trino, looks like a name in another database.
+  const hint = `Quote a namespace of several levels as one name: "${database}.${schema}"."${relation}".`
+  throw new SqlError('0A000', `cross-database references are not implemented: ${written}`, position, { hint })
+}
+
+/**
+ * Removes the database from the name of a column, or of a relation before a star, if it has one.
+ * @param parts how many parts a name with a database has
+ * @throws SqlError 42601 for more parts; as {@link assertDatabase}
+ */
+export function withoutDatabase(
+  resolver: Resolver,
+  names: readonly string[],
+  parts: number,
+  position?: number,
+): readonly string[] {
+  if (names.length < parts) return names
+  if (names.length > parts)
+    throw new SqlError(
+      '42601',
+      `improper qualified name (too many dotted names): ${names.join('.')}`,
+      position,
+    )
+  assertDatabase(resolver, names, names.join('.'), position)
+  return names.slice(1)
 }
 
 /** The identifier in a parser node. @throws SqlError 42601 for another node */

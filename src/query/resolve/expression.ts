@@ -18,7 +18,14 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { namedType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
-import { type Env, findColumn, findQualifiedColumn, identifierOf, type Resolver } from './context.ts'
+import {
+  type Env,
+  findColumn,
+  findQualifiedColumn,
+  identifierOf,
+  type Resolver,
+  withoutDatabase,
+} from './context.ts'
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 
@@ -97,14 +104,13 @@ function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []
   if (fields.some((field) => 'A_Star' in field))
     throw notSupported('* outside the select list', node.location)
-  const names = fields.map(identifierOf)
+  const written = fields.map(identifierOf)
+  const names = withoutDatabase(resolver, written, 4, node.location)
   const [first = '', second, third] = names
   if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
   if (names.length === 2 && second !== undefined)
     return findQualifiedColumn(resolver, env.scope, [undefined, first], second, node.location)
-  if (names.length === 3 && second !== undefined && third !== undefined)
-    return findQualifiedColumn(resolver, env.scope, [first, second], third, node.location)
-  throw notSupported('A catalog-qualified name', node.location)
+  return findQualifiedColumn(resolver, env.scope, [first, second ?? ''], third ?? '', node.location)
 }
 
 function resolveConstant(node: A_Const): Expr {

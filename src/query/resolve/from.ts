@@ -8,6 +8,7 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
 import { coerce, condition, typed, unify } from './coerce.ts'
 import {
+  assertDatabase,
   type Env,
   findCte,
   identifierOf,
@@ -70,7 +71,11 @@ function resolveLeaf(resolver: Resolver, node: Node, scope: Scope, lateral: Scop
 }
 
 function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Bound {
-  const { schemaname, relname = '', alias } = node
+  const { catalogname, schemaname, relname = '', alias } = node
+  if (catalogname !== undefined) {
+    const names = [catalogname, schemaname ?? '', relname]
+    assertDatabase(resolver, names, `"${names.join('.')}"`, node.location)
+  }
   const cte = schemaname === undefined ? findCte(scope, relname) : undefined
   const id = newId(resolver, 't')
   if (cte) {

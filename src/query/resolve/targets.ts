@@ -4,7 +4,7 @@ import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Env, identifierOf, type Resolver, type ScopeColumn, use } from './context.ts'
+import { type Env, identifierOf, type Resolver, type ScopeColumn, use, withoutDatabase } from './context.ts'
 
 /** Resolves the select list. */
 export function resolveTargets(
@@ -16,7 +16,7 @@ export function resolveTargets(
   for (const node of nodes) {
     const target = 'ResTarget' in node ? node.ResTarget : undefined
     if (target?.val === undefined) throw new SqlError('42601', 'A result expression is expected.')
-    const star = 'ColumnRef' in target.val ? starColumns(target.val.ColumnRef, env) : undefined
+    const star = 'ColumnRef' in target.val ? starColumns(resolver, target.val.ColumnRef, env) : undefined
     if (star) for (const { name, expr } of star) targets.push({ name, expr: use(resolver, expr, 0) })
     else
       targets.push({
@@ -30,18 +30,18 @@ export function resolveTargets(
   return targets
 }
 
-/** The columns that `*`, `t.*` or `s.t.*` means; undefined for any other reference. */
-function starColumns(node: ColumnRef, env: Env): readonly ScopeColumn[] | undefined {
+/** The columns that `*`, `t.*`, `s.t.*` or `d.s.t.*` means; undefined for any other reference. */
+function starColumns(resolver: Resolver, node: ColumnRef, env: Env): readonly ScopeColumn[] | undefined {
   const fields = node.fields ?? []
   const last = fields.at(-1)
   if (last === undefined || !('A_Star' in last)) return undefined
-  const names = fields.slice(0, -1).map(identifierOf)
+  const written = fields.slice(0, -1).map(identifierOf)
+  const names = withoutDatabase(resolver, written, 3, node.location)
   if (names.length === 0) {
     if (env.scope.relations.length === 0 && env.scope.columns.length === 0)
       throw new SqlError('42601', 'SELECT * with no tables specified is not valid', node.location)
     return env.scope.columns
   }
-  if (names.length > 2) throw notSupported('A catalog-qualified name', node.location)
   const alias = names.at(-1) ?? ''
   const schema = names.length === 2 ? names[0] : undefined
   const found = env.scope.relations.filter(

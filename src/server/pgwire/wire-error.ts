@@ -70,6 +70,7 @@ export function toReport(thrown: unknown, place?: StatementPlace): Report {
       severity: 'ERROR',
       sqlState: thrown.sqlState,
       message: thrown.publicMessage,
+      hint: thrown.hint,
       position: characterPosition(place, thrown.position),
     }
   if (thrown instanceof ConnectionClosed)

@@ -566,3 +566,10 @@ test('names of any letters are shown as they are and run nothing', async () => {
     { seed: 9, numRuns: roundsOf(40) },
   )
 })
+
+test('relations of the catalog may be qualified with the database, and with no other', async () => {
+  const text = 'select count(*) > 0 from "lake".pg_catalog.pg_class, "lake".information_schema.tables'
+  expect((await send(query(text))).rows).toEqual([['t']])
+  const other = await send(query('select 1 from other.pg_catalog.pg_class'))
+  expect(other.error).toMatchObject({ code: '0A000' })
+})
