@@ -117,6 +117,19 @@ export async function streamUpstream(host: PinnedHost, request: UpstreamRequest)
   return { status, headers, body: response.body.pipeThrough(byteBound(request.responseBytesMax)) }
 }
 
+/**
+ * As {@link sendUpstream}, for a receiver whose answer is its status: the body is not read.
+ * @throws UpstreamHttpError, and Fault `upstream_failed` where the host has no allowed address
+ */
+export async function sendForStatus(
+  host: PinnedHost,
+  request: UpstreamRequest,
+): Promise<Pick<UpstreamResponse, 'status' | 'headers'>> {
+  const { status, headers, body } = await openResponse(host, request)
+  await body?.cancel().catch(() => {})
+  return { status, headers }
+}
+
 function byteBound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
   let sizeBytes = 0
   return new TransformStream({
