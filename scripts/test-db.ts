@@ -165,6 +165,7 @@ const more = [
   'test/store/policy/load-plan.test.ts',
   'test/contract/tags.test.ts',
   'test/gateway/policy-scopes.test.ts',
+  'test/webhook/delivery.test.ts',
   'test/gateway/oversight/decisions.test.ts',
   'test/gateway/chaos.soak.test.ts',
   'test/store/territory/index-plans.test.ts',

@@ -53,6 +53,8 @@ import { readDatabaseClock } from './store/jobs/database-clock.ts'
 import type { Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 import { vending } from './vending/vending.ts'
+import { Deliverer } from './webhook/deliverer.ts'
+import { sender } from './webhook/receiver.ts'
 
 export interface AppOptions {
   readonly config: Config
@@ -97,6 +99,7 @@ export interface App {
   readonly jobs: Jobs
   readonly gateway: GatewayParts
   readonly detection: Detection
+  readonly webhooks: Deliverer
   /** Runs the statements of every read surface. */
   readonly queries: QueryService
   /** Serves {catalog-uri}/v1/oauth/tokens. */
@@ -180,6 +183,11 @@ export async function startApp(options: AppOptions): Promise<App> {
     s3Events: config.s3Events,
     baseUrl: publicUrl,
   })
+  const webhooks = new Deliverer({
+    ...{ store, metrics, log, publicUrl },
+    send: sender({ addressRules: rules, clock }),
+    byTime: options.jobsByTime ?? true,
+  })
   const drain = new Drain()
   const replays = replayWorker()
   const routes = assembleRoutes({
@@ -256,6 +264,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     jobs,
     gateway,
     detection,
+    webhooks,
     queries,
     issueToken: auth.issueToken,
     licensed,
@@ -276,6 +285,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await jobs.stop()
       await gateway.unaudited.stop()
       await detection.stop()
+      await webhooks.stop()
       await metricsListener.stop(true)
       await policies.close()
       codec.close()

@@ -12,6 +12,7 @@ import { sessionCommands } from './session-commands.ts'
 import { tagCommands } from './tag-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
 import { territoryCommands } from './territory-commands.ts'
+import { webhookCommands } from './webhook-commands.ts'
 
 export const commands: readonly Command[] = [
   ...tenantCommands,
@@ -25,4 +26,5 @@ export const commands: readonly Command[] = [
   ...territoryCommands,
   ...quarantineCommands,
   ...credentialCommands,
+  ...webhookCommands,
 ]

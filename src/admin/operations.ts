@@ -11,6 +11,7 @@ import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
+import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 
 const all = [
   ...adminOperations,
@@ -23,6 +24,7 @@ const all = [
   ...vendingOperations,
   ...stagedOperations,
   ...tagHistoryOperations,
+  ...webhookSubscriptionOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

@@ -56,6 +56,7 @@ import { type Health, opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
 import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
+import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 import type { Auth } from './assemble-auth.ts'
 
 const contractOperations = [
@@ -142,6 +143,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       budget: gateway.budget,
       log,
     }),
+    ...bind(webhookSubscriptionOperations, { store, addressRules, publicUrl }),
     ...bind([...loginOperations, ...authorizationOperations], {
       store,
       provider,

@@ -23,6 +23,7 @@ import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenant/tenants.ts'
 import { forgetVended } from '../store/vended/vended-credentials.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+import { pruneWebhooks } from '../webhook/prune.ts'
 
 interface JobParts {
   readonly gateway: GatewayParts
@@ -101,6 +102,7 @@ export function startAllJobs(parts: JobParts): Jobs {
         run: (signal) => sweepLineage(lineage.parts, signal),
         gauge: metrics.lineageCycles,
       },
+      { name: 'prune-webhooks', schedule: '41 * * * *', run: (signal) => pruneWebhooks(store, signal) },
       {
         name: 'poll-snapshots',
         schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,

@@ -56,6 +56,11 @@ export const administrationActions = [
   'decide-finding',
   'rescan-table',
   'settle-intent',
+  'create-webhook',
+  'change-webhook',
+  'rotate-webhook-secret',
+  'replay-webhook',
+  'delete-webhook',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

@@ -6,6 +6,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { byteKinds } from '../base/byte-budget.ts'
 import { policyErrorCodes } from '../core/decision.ts'
+import { attemptOutcomes } from '../core/webhook.ts'
 import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
 import { labelCounter } from './label-counter.ts'
 
@@ -70,6 +71,8 @@ export interface Metrics extends DetectionMetrics {
   readonly credentialsWithheld: Counter<'reason'>
   /** Requests to storage that clients wanted signed. */
   readonly requestsSigned: Counter<'outcome'>
+  /** Attempts to send an event to a webhook. */
+  readonly webhookAttempts: Counter<'outcome'>
   /** Sessions that were revoked while they held storage credentials. */
   readonly sessionsQuarantined: Counter
   /** Times that this machine's clock was set back. */
@@ -307,6 +310,11 @@ export function createMetrics(): Metrics {
       'Storage credentials that the service was asked for and did not issue, by reason.',
       'reason',
       ['license', 'territory', 'failed'],
+    ),
+    webhookAttempts: byOutcome(
+      'svc_webhook_attempts_total',
+      'Attempts to send an event to a webhook, by outcome.',
+      attemptOutcomes,
     ),
     requestsSigned: byOutcome(
       'svc_requests_signed_total',

@@ -274,15 +274,19 @@ describe('the audit log and intents', () => {
 })
 
 describe('the administration log', () => {
-  // A hand-over needs a dropped table, so it is tried over HTTP.
+  // A hand-over needs a dropped table, so it is tried over HTTP. To enable a webhook is the change that disables it.
   const read =
-    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export)$/
+    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable)$/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))
     const { id: tenant } = await cli.json<{ id: string }>(words('tenant create --name logged'))
     const made = await cli.json<{ id: string }>(words(`session create --tenant ${tenant} --name spark`))
     await provision(tenant)
+    const hook = await cli.json<{ id: string; secret: string }>(
+      words(`webhook create --tenant ${tenant} --name w --receiver https://8.8.8.8/w --types *`),
+    )
+    expect(hook.secret).toMatch(/^whsec_/)
     const source = '--source-catalog main --source-table sales.orders'
     await cli.json(
       words(`policy put --tenant ${tenant} --tag pii --id keep-id --kind schema --file -`),
@@ -302,6 +306,11 @@ describe('the administration log', () => {
       `session revoke --tenant ${tenant} --id ${made.id}`,
       `credentials deny --tenant ${tenant} --session ${made.id}`,
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
+      `webhook disable --tenant ${tenant} --id ${hook.id}`,
+      `webhook enable --tenant ${tenant} --id ${hook.id}`,
+      `webhook rotate --tenant ${tenant} --id ${hook.id}`,
+      `webhook replay --tenant ${tenant} --id ${hook.id}`,
+      `webhook delete --tenant ${tenant} --id ${hook.id}`,
       `tenant suspend --tenant ${tenant}`,
       `tenant resume --tenant ${tenant}`,
     ])
@@ -312,11 +321,13 @@ describe('the administration log', () => {
       items: readonly { action: string; request_id: string; actor: { sub: string; source: string } }[]
     }>(words(`audit administration --tenant ${tenant}`))
     expect(items.map(({ action }) => action).toReversed()).toEqual([
-      ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'put-policy', 'unbind-policy'],
-      'delete-policy',
+      ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'create-webhook', 'put-policy'],
+      ...['unbind-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
-      ...['revoke-session', 'deny-session', 'settle-intent', 'suspend-tenant', 'resume-tenant'],
+      ...['revoke-session', 'deny-session', 'settle-intent'],
+      ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
+      ...['suspend-tenant', 'resume-tenant'],
     ])
     const distinct = new Set(items.map(({ action }) => action))
     expect(commands.filter((one) => !read.test(one.words))).toHaveLength(distinct.size)

@@ -118,6 +118,10 @@ describe('a command over HTTP', () => {
       words(`quarantine show${of} --id ${quarantined}`),
     )
     reading.push(words(`credentials out${of}`))
+    const hook = await json<{ id: string; secret: string }>(
+      `webhook create${of} --name w --receiver ${url}/w --types contract.moved`,
+    )
+    reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -126,6 +130,7 @@ describe('a command over HTTP', () => {
       seen.push(remote.stdout)
     }
     expect(seen.join('')).not.toContain(secret)
+    expect(seen.join('')).not.toContain('whsec_')
     expect(seen[3]).toContain('keep-id')
     expect(seen.filter((text) => text.includes('seen in the form'))).toHaveLength(2)
     expect(seen[4]).toContain('"action": "put-policy"')
@@ -149,6 +154,13 @@ describe('a command over HTTP', () => {
     const staged = words(`credentials staged${of} --session ${minted.id}`)
     expect(await json<unknown>(staged)).toEqual([])
     expect((await runOn(service.store, staged)).stdout).toBe('[]\n')
+    expect((await over(`webhook delivery${of} --id ${hook.id} --sequence 1`)).status).toBe(1)
+    expect(await json<unknown>(`webhook disable${of} --id ${hook.id}`)).toMatchObject({ state: 'disabled' })
+    expect((await over(`webhook enable${of} --id ${hook.id} --field state`)).stdout).toBe('enabled\n')
+    const rotated = await json<{ secret: string }>(`webhook rotate${of} --id ${hook.id} --overlap-hours 1`)
+    expect(rotated.secret).not.toBe(hook.secret)
+    expect(await json<unknown>(`webhook replay${of} --id ${hook.id} --from 1 --to 9`)).toEqual({ queued: 0 })
+    expect((await over(`webhook delete${of} --id ${hook.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
     expect(await json<unknown>(`territory derive${of} ${clone}`)).toEqual({ prefixes: ['s3://lake/in/'] })
@@ -178,6 +190,9 @@ describe('a command over HTTP', () => {
       'policy delete',
       'intent settle',
       'quarantine release',
+      ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
+        (one) => `webhook ${one}`,
+      ),
       ...['release', 'grant', 'derive', 'revoke', 'mode', 'manifests', 'show', 'hand-over'].map(
         (one) => `territory ${one}`,
       ),

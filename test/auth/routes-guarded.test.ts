@@ -54,6 +54,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/territory', ['admin', 'read']],
   ['/api/v1/credentials/denials', ['admin']],
   ['/api/v1/credentials/staged', ['admin']],
+  ['/api/v1/webhooks', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],

@@ -19,6 +19,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/lineage/', 'lineage'],
   ['/api/v1/territory', 'gateway'],
   ['/api/v1/credentials/', 'vending'],
+  ['/api/v1/webhooks', 'contracts'],
   ['/api/v1/contracts/life-cycle-settings', 'contracts'],
   ['/api/v1/contracts/proposals', 'contracts'],
   ['/api/v1/contracts/documents/x/versions', 'contracts'],
@@ -77,7 +78,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(19)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(28)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

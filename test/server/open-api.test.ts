@@ -8,6 +8,7 @@ import { limits } from '../../src/limits.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import { intentOf } from '../support/commits.ts'
 import {
@@ -170,7 +171,7 @@ test('says of a route that it needs no session where it answers without one', as
     const response = await call(service, method, path.replaceAll(/:\w+/g, 'x'))
     await response.body?.cancel()
     // Webhooks are refused for their signature, and /logout has a cookie to end.
-    const open = path.includes('webhooks/') || ![401, 403].includes(response.status)
+    const open = /^(\/v1)?\/webhooks\//.test(path) || ![401, 403].includes(response.status)
     expect([method, path, operationOf(method, path)?.security]).toEqual([method, path, open ? [] : undefined])
   }
 })
@@ -290,6 +291,31 @@ test('says what is answered about storage credentials', async () => {
     expect(staged.items).toHaveLength(1)
     await store.tenantQuery(owner.tenant, 'delete from svc.vended_credential')
     await succeed('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })
+  }
+})
+
+test('says what is answered about webhooks', async () => {
+  const { store, owner } = service
+  await store.tenantTransaction(owner.tenant, (tx) =>
+    appendEvent(tx, { type: 'contract.moved', subject: 'people', data: {} }),
+  )
+  const sequence = await lastEvent(store, owner.tenant)
+  for (const [root, secret] of [
+    ['/api/v1', steward],
+    [`/admin/tenants/${owner.tenant}`, service.operator],
+  ] as const) {
+    const as = { secret }
+    const body = { name: 'w', url: 'https://127.0.0.1/w', types: ['*'] }
+    const { id } = await succeed('POST', `${root}/webhooks`, { ...as, body })
+    await succeed('GET', `${root}/webhooks`, as)
+    const range = { from: String(sequence), to: String(sequence) }
+    await succeed('POST', `${root}/webhooks/${id}/replays`, { ...as, body: range })
+    await succeed('PATCH', `${root}/webhooks/${id}`, { ...as, body: { enabled: false } })
+    await succeed('GET', `${root}/webhooks/${id}`, as)
+    await succeed('POST', `${root}/webhooks/${id}/secrets`, { ...as, body: {} })
+    await succeed('GET', `${root}/webhooks/${id}/deliveries`, as)
+    await succeed('GET', `${root}/webhooks/${id}/deliveries/${sequence}`, as)
+    await succeed('DELETE', `${root}/webhooks/${id}`, as)
   }
 })
 

@@ -86,6 +86,7 @@ import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { seedTerritory } from '../support/territory.ts'
 import { usageRecord } from '../support/usage.ts'
 import { leaveVended } from '../support/vended.ts'
+import { seedWebhook } from '../support/webhooks.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
 setDefaultTimeout(300_000)
@@ -404,6 +405,7 @@ function isolation(): void {
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
       await seedTerritory(store, tenant)
+      await seedWebhook(store, tenant)
       await seedContractVersion(store, tenant)
       await lastEvent(store, tenant)
     }

@@ -1,0 +1,285 @@
+/**
+ * Stores webhook subscriptions: who wants which events, and where. The address and the secrets that sign are sealed; only
+ * the address without its query can be read.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { Secret } from '../../base/secret.ts'
+import type { Actor } from '../../core/administration.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { SubscriptionState } from '../../core/webhook.ts'
+import { recordAdministration } from '../administration/administration-log.ts'
+import { storableJson, storableText } from '../database/names.ts'
+import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { seal, unseal } from '../database/sealing.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+/** Subscriptions of one tenant. */
+const subscriptionsMax = 100
+
+/** What is sealed of a subscription. */
+export interface Receiver {
+  readonly url: string
+  readonly secret: string
+  /** The secret before the last rotation. */
+  readonly previous?: string
+}
+
+export interface ListedSubscription {
+  readonly id: string
+  readonly name: string
+  /** Without its query. */
+  readonly address: string
+  readonly types: readonly string[]
+  readonly state: SubscriptionState
+  /** The number of the last event that was taken. */
+  readonly position: bigint
+  readonly failingSince: Date | undefined
+  readonly previousUntil: Date | undefined
+  readonly createdAt: Date
+}
+
+export interface NewSubscription {
+  readonly name: string
+  readonly url: URL
+  readonly types: readonly string[]
+}
+
+interface Row {
+  readonly subscription_id: string
+  readonly name: string
+  readonly address: string
+  readonly types: readonly string[]
+  readonly state: SubscriptionState
+  readonly position: string
+  readonly failing_since: Date | null
+  readonly previous_until: Date | null
+  readonly created_at: Date
+}
+
+const columns =
+  'subscription_id, name, address, types, state, position, failing_since, previous_until, created_at'
+const unknown = () => new Fault('not_found', 'There is no such webhook.')
+
+function toSubscription(row: Row): ListedSubscription {
+  return {
+    id: row.subscription_id,
+    name: row.name,
+    address: row.address,
+    types: row.types,
+    state: row.state,
+    position: BigInt(row.position),
+    failingSince: row.failing_since ?? undefined,
+    previousUntil: row.previous_until ?? undefined,
+    createdAt: row.created_at,
+  }
+}
+
+function sealReceiver(store: Store, tenant: TenantId, id: string, receiver: Receiver): Uint8Array {
+  return seal(store.secretsKey, ['webhook_subscription', tenant, id], JSON.stringify(receiver))
+}
+
+/** Opens what is sealed. @throws Fault `misconfigured` where the key is another */
+export function openReceiver(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  sealed: Uint8Array,
+): Secret<Receiver> {
+  const text = unseal(store.secretsKey, ['webhook_subscription', tenant, id], sealed)
+  return new Secret(JSON.parse(text) as Receiver)
+}
+
+const addressOf = ({ origin, pathname }: URL) => `${origin}${pathname}`
+
+/**
+ * Adds a subscription to the events after `position`.
+ * @throws Fault `conflict` where the tenant has too many
+ */
+export async function addSubscription(
+  store: Store,
+  tenant: TenantId,
+  { name, url, types }: NewSubscription,
+  secret: string,
+  position: bigint,
+  by: Actor,
+): Promise<ListedSubscription> {
+  const id = crypto.randomUUID()
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const [row] = await tx.query<Row>(
+      `insert into svc.webhook_subscription (tenant_id, subscription_id, name, address, types, sealed, position)
+       select $1, $2::uuid, $3, $4, $5::text::jsonb, $6, $7::int8
+       where (select count(*) from svc.webhook_subscription where tenant_id = $1) < $8::int
+       returning ${columns}`,
+      [
+        ...[tenant, id, storableText(name), storableText(addressOf(url)), storableJson(types)],
+        ...[sealReceiver(store, tenant, id, { url: url.href, secret }), String(position), subscriptionsMax],
+      ],
+    )
+    if (row === undefined)
+      throw new Fault('conflict', `A tenant has at most ${subscriptionsMax} webhooks: delete one first.`)
+    await recordAdministration(tx, by, {
+      action: 'create-webhook',
+      subject: { webhook: id },
+      value: { name, types },
+    })
+    return toSubscription(row)
+  })
+}
+
+/** A tenant's subscriptions, by id. */
+export async function listSubscriptions(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest = {},
+): Promise<Page<ListedSubscription>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id > $2::uuid
+     order by subscription_id limit $3::int`,
+    [tenant, afterUuid(page), limit + 1],
+  )
+  const listed = toPage(rows, limit, (row) => row.subscription_id)
+  return { ...listed, items: listed.items.map(toSubscription) }
+}
+
+/** @throws Fault `not_found` */
+export async function findSubscription(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+): Promise<ListedSubscription> {
+  if (!isUuid(id)) throw unknown()
+  const [row] = await store.tenantQuery<Row>(
+    tenant,
+    `select ${columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2`,
+    [tenant, id],
+  )
+  if (row === undefined) throw unknown()
+  return toSubscription(row)
+}
+
+export interface SubscriptionChange {
+  readonly name?: string | undefined
+  readonly url?: URL | undefined
+  readonly types?: readonly string[] | undefined
+  readonly enabled?: boolean | undefined
+}
+
+/** Changes some members; to enable one also ends its rest. @throws Fault `not_found` */
+export async function changeSubscription(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  change: SubscriptionChange,
+  by: Actor,
+): Promise<ListedSubscription> {
+  const { name, url, types, enabled } = change
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const { row, receiver } = await lockSubscription(store, tx, tenant, id)
+    const [changed] = await tx.query<Row>(
+      `update svc.webhook_subscription set name = $3, address = $4, types = $5::text::jsonb, sealed = $6, state = $7,
+         failures = case when $8::bool then 0 else failures end,
+         failing_since = case when $8::bool then null else failing_since end,
+         rest_until = case when $8::bool then '-infinity' else rest_until end,
+         look_at = case when $8::bool then clock_timestamp() else look_at end
+       where tenant_id = $1 and subscription_id = $2 returning ${columns}`,
+      [
+        ...[tenant, id, storableText(name ?? row.name)],
+        url === undefined ? row.address : storableText(addressOf(url)),
+        storableJson(types ?? row.types),
+        sealReceiver(store, tenant, id, url === undefined ? receiver : { ...receiver, url: url.href }),
+        enabled === undefined ? row.state : enabled ? 'enabled' : 'disabled',
+        enabled === true || url !== undefined,
+      ],
+    )
+    await recordAdministration(tx, by, {
+      action: 'change-webhook',
+      subject: { webhook: id },
+      value: { name, types, enabled, ...(url !== undefined && { url: 'changed' }) },
+    })
+    return toSubscription(changed as Row)
+  })
+}
+
+/**
+ * Replaces the secret. The one before signs too until `overlapMs` have passed; one before that no longer does.
+ * @throws Fault `not_found`
+ */
+export async function rotateSecret(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  secret: string,
+  overlapMs: number,
+  by: Actor,
+): Promise<ListedSubscription> {
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const { receiver } = await lockSubscription(store, tx, tenant, id)
+    const next = { url: receiver.url, secret, ...(overlapMs > 0 && { previous: receiver.secret }) }
+    const [changed] = await tx.query<Row>(
+      `update svc.webhook_subscription set sealed = $3,
+         previous_until = case when $4::float8 > 0 then clock_timestamp() + $4::float8 * interval '1 ms' end
+       where tenant_id = $1 and subscription_id = $2 returning ${columns}`,
+      [tenant, id, sealReceiver(store, tenant, id, next), overlapMs],
+    )
+    await recordAdministration(tx, by, {
+      action: 'rotate-webhook-secret',
+      subject: { webhook: id },
+      value: { overlap_ms: overlapMs },
+    })
+    return toSubscription(changed as Row)
+  })
+}
+
+/** Removes a subscription with all of its deliveries. @throws Fault `not_found` */
+export async function deleteSubscription(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: Actor,
+): Promise<void> {
+  if (!isUuid(id)) throw unknown()
+  await store.tenantTransaction(tenant, async (tx) => {
+    const removed = await tx.query(
+      'delete from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2 returning 1',
+      [tenant, id],
+    )
+    if (removed.length === 0) throw unknown()
+    await recordAdministration(tx, by, { action: 'delete-webhook', subject: { webhook: id } })
+  })
+}
+
+async function lockSubscription(store: Store, tx: Tx, tenant: TenantId, id: string) {
+  const [row] = isUuid(id)
+    ? await tx.query<Row & { readonly sealed: Uint8Array }>(
+        `select ${columns}, sealed from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2 for update`,
+        [tenant, id],
+      )
+    : []
+  if (row === undefined) throw unknown()
+  return { row, receiver: openReceiver(store, tenant, id, row.sealed).reveal() }
+}
+
+/** Puts on record that someone has events sent again. */
+export async function recordReplay(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  {
+    from,
+    to,
+    dead,
+  }: { readonly from: bigint | undefined; readonly to: bigint | undefined; readonly dead: boolean },
+  by: Actor,
+): Promise<void> {
+  await store.tenantTransaction(tenant, (tx) =>
+    recordAdministration(tx, by, {
+      action: 'replay-webhook',
+      subject: { webhook: id },
+      value: dead ? { dead } : { from: String(from), to: String(to) },
+    }),
+  )
+}
