@@ -72,10 +72,11 @@ export function snapshotReader(
   const left = { bytes: bounds.bytesMax, files: bounds.filesMax, entries: bounds.entriesMax }
   const lists = new Map<string, Promise<ReadonlyMap<string, ManifestRef>>>()
 
+  const tooMany = () => new BoundFailure(`more than ${bounds.filesMax} manifests would have to be read`)
+
   async function readBounded(location: string): Promise<Uint8Array> {
     signal.throwIfAborted()
-    if (left.files-- <= 0)
-      throw new BoundFailure(`more than ${bounds.filesMax} manifests would have to be read`)
+    if (left.files-- <= 0) throw tooMany()
     const file = await storage.open(location)
     left.bytes -= file.size
     if (left.bytes < 0) throw new BoundFailure(`more than ${bounds.bytesMax} bytes would have to be read`)
@@ -98,6 +99,8 @@ export function snapshotReader(
 
   /** Calls `visit` with every entry of the manifests, one manifest after the other. */
   async function eachFile(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
+    // Before any is read, because reading up to the bound takes as long as a verdict may.
+    if (refs.length > left.files) throw tooMany()
     for (let from = 0; from < refs.length; from += bounds.readsMax) {
       const some = refs.slice(from, from + bounds.readsMax)
       await storage.during(() => visitFiles(some, visit))

@@ -227,6 +227,13 @@ describe('no comparison is made', () => {
     expect(await failure(reader(bounds).compare(undefined, list))).toContain(reason)
   })
 
+  test('beyond the bound of files, without reading any of them', async () => {
+    const many = await Promise.all(['a', 'b', 'c'].map((path) => files.manifest([{ path }])))
+    const list = await files.list(many)
+    for (const { path } of many) rmSync(fileURLToPath(path))
+    expect(await failure(reader({ filesMax: 3 }).compare(undefined, list))).toContain('more than 3 manifests')
+  })
+
   test('after the signal has fired', async () => {
     const list = await files.list([await files.manifest([{ path: 'a' }])])
     const signal = AbortSignal.abort(new Error('late'))
