@@ -231,7 +231,9 @@ describe('no comparison is made', () => {
     const many = await Promise.all(['a', 'b', 'c'].map((path) => files.manifest([{ path }])))
     const list = await files.list(many)
     for (const { path } of many) rmSync(fileURLToPath(path))
-    expect(await failure(reader({ filesMax: 3 }).compare(undefined, list))).toContain('more than 3 manifests')
+    expect(await failure(reader({ filesMax: 3, readsMax: 1 }).compare(undefined, list))).toContain(
+      'more than 3 manifests',
+    )
   })
 
   test('after the signal has fired', async () => {
