@@ -193,6 +193,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const routes = assembleRoutes({
     config,
     gateway,
+    replayWorker: replays,
     wakeReplays: () => void jobs.run('replay-policies'),
     auth,
     licensed,

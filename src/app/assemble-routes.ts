@@ -32,7 +32,9 @@ import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
 import { refusalOperations } from '../gateway/refusals/operations.ts'
+import type { ReplayParts } from '../gateway/replay/advance-replays.ts'
 import { replayOperations } from '../gateway/replay/operations.ts'
+import { tryOperations } from '../gateway/replay/try-operation.ts'
 import { gatewayRoutes } from '../gateway/routes.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
@@ -73,6 +75,7 @@ const contractOperations = [
 interface RouteParts {
   readonly config: Config
   readonly gateway: GatewayParts
+  readonly replayWorker: ReplayParts['replayWorker']
   /** Begins with a replay that was just started. */
   readonly wakeReplays: () => void
   readonly auth: Auth
@@ -93,7 +96,7 @@ interface RouteParts {
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
   const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec } = parts
-  const { detection, drain, journal, publicUrl, wakeReplays } = parts
+  const { detection, drain, journal, publicUrl, wakeReplays, replayWorker } = parts
   const { store, policies, log, clock, metrics } = gateway
   const { internalAdminOrgId } = config.idp
   const admitParts = {
@@ -127,6 +130,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       { store },
     ),
     ...bind(replayOperations, { store, wakeReplays }),
+    ...bind(tryOperations, { ...gateway, replayWorker }),
     ...bind(detectionOperations, {
       store,
       queue: detection.queue,

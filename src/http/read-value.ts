@@ -43,18 +43,29 @@ export function readValue(schema: ReadableSchema, value: JsonValue | undefined, 
   return read
 }
 
-type Kind = 'object' | 'array' | 'string' | 'integer' | 'number' | 'boolean' | 'null' | 'time' | 'int64'
+type Kind =
+  | 'exact'
+  | 'object'
+  | 'array'
+  | 'string'
+  | 'integer'
+  | 'number'
+  | 'boolean'
+  | 'null'
+  | 'time'
+  | 'int64'
 type Reader = (schema: ReadableSchema, value: Exclude<JsonValue, null>, at: string) => unknown
 
 function kindOf({ type, format }: ReadableSchema): Kind {
   if (format === 'date-time') return 'time'
-  if (format === 'int64') return 'int64'
+  if (format === 'int64' || format === 'exact') return format
   return type as Kind
 }
 
 /** A reader returns undefined for a value that does not match its schema. */
 const readers: Readonly<Record<Kind, Reader>> = {
   null: () => undefined,
+  exact: (_, value) => (isJsonObject(value) ? value : undefined),
   boolean: (_, value) => (typeof value === 'boolean' ? value : undefined),
   time: (_, value) => (typeof value === 'string' ? parseRfc3339(value) : undefined),
   int64: (_, value) => {

@@ -3,6 +3,7 @@
 import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@sinclair/typebox'
 
 import { Fault } from '../base/fault.ts'
+import type { JsonObject } from '../base/json.ts'
 import type { TableRef } from '../core/table-ref.ts'
 
 /** Any string. */
@@ -28,6 +29,9 @@ export const flag = Type.Boolean()
 export const int64 = Type.Unsafe<bigint>({ type: ['string', 'integer'], format: 'int64' })
 /** An object with any members. */
 export const anyObject = Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object' })
+
+/** An object with any members, whose integers stay exact. */
+export const exactObject = Type.Unsafe<JsonObject>({ type: 'object', format: 'exact' })
 
 /** One of these strings. */
 export function oneOf<const T extends string>(values: readonly T[], options: object = {}): TUnsafe<T> {

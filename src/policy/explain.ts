@@ -93,11 +93,13 @@ function narrowLoop(expr: Expr, bindings: ProgramBindings): Failure | undefined 
   return undefined
 }
 
-function withVariable(bindings: ProgramBindings, name: string, value: JsonValue): ProgramBindings {
+/** The bindings with one more variable, as inside a loop. */
+export function withVariable(bindings: ProgramBindings, name: string, value: JsonValue): ProgramBindings {
   return Object.assign(Object.create(null) as object, bindings, { [name]: value }) as ProgramBindings
 }
 
-function evaluate(expr: Expr, bindings: ProgramBindings): unknown {
+/** The value of a part of a policy, on the meter that runs. Throws once the meter is exhausted. */
+export function evaluate(expr: Expr, bindings: ProgramBindings): unknown {
   const value = planExpression(expr)(bindings)
   if (meterExhausted()) throw new Error('the explanation has used up its budget')
   return value
@@ -119,7 +121,8 @@ function describe({ expr, value, bindings }: Failure, sourceInfo: SourceInfo | u
   return lines.join('\n')
 }
 
-function source(expr: Expr, sourceInfo: SourceInfo | undefined): string {
+/** The text of a part of a policy, with its macros as they were written. */
+export function source(expr: Expr, sourceInfo: SourceInfo | undefined): string {
   if (sourceInfo === undefined) return unparse(expr)
   return unparse({ $typeName: 'cel.expr.ParsedExpr', expr, sourceInfo })
 }
@@ -144,7 +147,8 @@ function operands(expr: Expr): Expr[] {
   return children(expr).flatMap(paths)
 }
 
-function isNamespace(target: Expr): boolean {
+/** Whether a name is the first part of a function's name, and so no value. */
+export function isNamespace(target: Expr): boolean {
   const name = target.exprKind.case === 'identExpr' ? target.exprKind.value.name : ''
   return name === 'manifest' || name === 'principal'
 }
@@ -162,7 +166,8 @@ function isPath(expr: Expr): boolean {
   return operand !== undefined && isPath(operand)
 }
 
-function format(value: unknown): string {
+/** A value as JSON-like text of bounded length. */
+export function format(value: unknown): string {
   const parts: string[] = []
   write(value, parts, { left: valueLengthMax })
   return clip(parts.join(''), valueLengthMax)
@@ -198,6 +203,7 @@ function write(value: unknown, parts: string[], room: { left: number }): void {
   else push(String(value))
 }
 
-function clip(text: string, lengthMax: number): string {
+/** At most so many characters. */
+export function clip(text: string, lengthMax: number): string {
   return text.length <= lengthMax ? text : `${text.slice(0, lengthMax - 1)}…`
 }

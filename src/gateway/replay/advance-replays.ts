@@ -10,18 +10,11 @@ import { Fault } from '../../base/fault.ts'
 import { inParallel } from '../../base/in-parallel.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
 import { SingleWorker } from '../../base/single-worker.ts'
-import { CatalogError } from '../../catalog/catalog.ts'
-import type { CatalogCredential } from '../../core/catalog.ts'
 import { type Replayed, replayBounds, type StoredChange } from '../../core/policy-replay.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import type { ManifestFacts } from '../../policy/manifest-facts.ts'
-import { storageRoots } from '../../storage/access.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
-import { openStorage, type StorageAccess } from '../../storage/storage.ts'
-import { parseMetadata } from '../../storage/table-metadata-file.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
-import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import {
   advanceReplay,
   endReplay,
@@ -30,9 +23,9 @@ import {
   type OpenReplay,
 } from '../../store/commit/replays.ts'
 import type { Store } from '../../store/store.ts'
-import { readCommitFacts } from '../stages/manifest-facts.ts'
-import { resultOfStored, unavailable } from './judge-stored.ts'
-import type { ReplayResult, ReplayTask } from './replay-worker.ts'
+import { unavailable } from './judge-stored.ts'
+import { type MetadataFiles, metadataFiles } from './metadata-files.ts'
+import type { WorkerOutcome, WorkerTask } from './replay-worker.ts'
 
 export interface ReplayParts {
   readonly store: Store
@@ -41,7 +34,7 @@ export interface ReplayParts {
   readonly commits: RightOfWay
   readonly log: Logger
   readonly clock: Clock
-  readonly replayWorker: SingleWorker<ReplayTask, readonly ReplayResult[]>
+  readonly replayWorker: SingleWorker<WorkerTask, WorkerOutcome>
 }
 
 /** Changes of one task, so that the time of a task is bounded by the time of a policy. */
@@ -101,7 +94,7 @@ async function replayBatch(
   changes: readonly StoredChange[],
   signal: AbortSignal,
 ): Promise<readonly (readonly [StoredChange, Replayed])[]> {
-  const files = openFiles(parts, replay)
+  const files = metadataFiles(parts, replay.tenant)
   const tasks = [...Map.groupBy(changes, fileOf).values()].flatMap((same) =>
     Array.from({ length: Math.ceil(same.length / taskChanges) }, (_, index) =>
       same.slice(index * taskChanges, (index + 1) * taskChanges),
@@ -136,7 +129,9 @@ async function judgeTask(
   const { draft } = replay.request
   const judge = async (some: readonly StoredChange[], facts?: ManifestFacts) => {
     try {
-      return await parts.replayWorker.perform({ draft, metadata, changes: some, ...(facts && { facts }) })
+      const task = { kind: 'replay', draft, metadata, changes: some, ...(facts && { facts }) } as const
+      const done = await parts.replayWorker.perform(task)
+      return done.kind === 'replay' ? done.results : []
     } catch (thrown) {
       if (!(thrown instanceof Fault) || thrown.kind !== 'unprocessable') throw thrown
       return some.map(() => unavailable('judging'))
@@ -154,55 +149,4 @@ async function judgeTask(
     }
   }
   return whole
-}
-
-interface MetadataFiles {
-  /** The content of the file that a change is based on, or why it cannot be replayed. */
-  read(change: StoredChange): Promise<Uint8Array | Replayed>
-  /** What the manifests of a commit say; undefined where they cannot be looked for. */
-  facts(change: StoredChange, metadata: Uint8Array | undefined): Promise<ManifestFacts | undefined>
-}
-
-/** The files of a batch. What may be read of a table is looked up once. */
-function openFiles(parts: ReplayParts, { tenant }: OpenReplay): MetadataFiles {
-  const credentials = new Map<string, Promise<CatalogCredential | undefined>>()
-  const accesses = new Map<string, Promise<StorageAccess>>()
-  const credentialOf = ({ credentialId: id }: StoredChange) =>
-    once(credentials, id, () => findCatalogCredentialById(parts.store, tenant, id))
-  return {
-    async read(change) {
-      const credential = await credentialOf(change)
-      if (credential === undefined || storageRoots(credential.config).length === 0)
-        return unavailable('catalog')
-      const { table } = change
-      const key = JSON.stringify([credential.id, tableKey(table)])
-      try {
-        const access = await once(accesses, key, () => parts.tableAccess(tenant, credential, table))
-        const storage = openStorage(access, parts.budget)
-        try {
-          return await storage.readAll(change.baseMetadataLocation, limits.tableMetadataBytesMax)
-        } finally {
-          await storage.close()
-        }
-      } catch (thrown) {
-        if (thrown instanceof ReadFailure)
-          return unavailable(thrown.reason === 'a file is not there' ? 'base' : 'storage')
-        if (thrown instanceof CatalogError) return unavailable('storage')
-        throw thrown
-      }
-    },
-    async facts(change, metadata) {
-      const credential = await credentialOf(change)
-      if (credential === undefined) return undefined
-      const base = metadata && parseMetadata(metadata)
-      const about = { tenant, table: change.table }
-      return await readCommitFacts(parts, { credential }, about, base, () => resultOfStored(change, base))
-    },
-  }
-}
-
-function once<T>(made: Map<string, Promise<T>>, key: string, make: () => Promise<T>): Promise<T> {
-  const found = made.get(key) ?? make()
-  made.set(key, found)
-  return found
 }

@@ -4,6 +4,7 @@
  */
 
 import { zstdDecompressSync } from 'node:zlib'
+import { Fault } from '../../base/fault.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { type PolicyErrorCode, policyErrorCodes } from '../../core/decision.ts'
 import { type PolicyScope, policyTitle } from '../../core/policy.ts'
@@ -19,6 +20,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { type CompiledPolicy, compilePolicy } from '../../policy/compile.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
+import { type ExplainedPart, explainTree } from '../../policy/explain-tree.ts'
 import { judgeOne } from '../../policy/judge-one.ts'
 import { type ManifestFacts, withManifestFacts } from '../../policy/manifest-facts.ts'
 import { PolicyError } from '../../policy/policy-error.ts'
@@ -29,8 +31,9 @@ import { factsOfAction, type SeenAction, type Subject, subjectsOf } from '../sta
 import { applicable, type BaseTable, bindingsOf, resultOf } from '../stages/bindings.ts'
 import { isInForce, principalBinding } from '../stages/verdicts.ts'
 
-/** Milliseconds that an explanation may take. */
+/** Milliseconds that an explanation may take, and one of every part. */
 const explainMs = 50
+const explainTreeMs = 500
 
 /** A policy asks for what the manifests of the commit say, which is read first. */
 export interface AsksManifests {
@@ -105,6 +108,39 @@ export function judgeStored(
     return unavailable('request')
   }
   return draft === undefined ? compareAll(change, seen, facts) : tryDraft(draft, change, seen, facts)
+}
+
+/** What a policy says of one change, part by part. */
+export interface TriedPolicy {
+  readonly outcome: 'allow' | 'deny' | 'no_verdict'
+  readonly error?: PolicyErrorCode
+  readonly message?: string
+  readonly parts: readonly ExplainedPart[]
+  readonly truncated: boolean
+}
+
+/**
+ * Judges one change by a text, and explains every part of it. Of a change that affects several names the first is judged.
+ * @param base as for {@link judgeStored}
+ * @throws Fault where the change cannot be made; PolicyError for a text that does not compile
+ */
+export function tryOnStored(
+  text: string,
+  change: StoredChange,
+  base: JsonObject | undefined,
+  facts: ManifestFacts | undefined,
+): TriedPolicy | AsksManifests {
+  const [seen] = seenOf(change, base && { metadata: base, view: tableView(change.table, base) }, facts)
+  if (seen === undefined) throw new Fault('bad_request', 'The change affects nothing.')
+  const policy = compiled(text)
+  const { value, error, explanation, asks } = evaluate({ id: '', kind: 'schema', text }, seen.bindings)
+  if (asks && seen.hasManifests && facts === undefined) return { outcome: 'asks_manifests' }
+  return {
+    outcome: value === undefined ? 'no_verdict' : value ? 'allow' : 'deny',
+    ...(error !== undefined && { error }),
+    ...(error !== undefined && explanation !== undefined && { message: explanation }),
+    ...explainTree(policy, seen.bindings, explainTreeMs),
+  }
 }
 
 /** The request of a stored change. Throws where the body is not what it was. */

@@ -9,7 +9,7 @@ import type { GatewayParts } from '../base/parts.ts'
 
 /** Whether a filter or mask applies to the principal. Throws a Fault `unavailable` if the look-up fails. */
 export async function isMasked(
-  parts: GatewayParts,
+  parts: Pick<GatewayParts, 'maskedFor'>,
   tenant: TenantId,
   table: TableRef,
   identified: IdentifiedPrincipal,
