@@ -35,6 +35,7 @@ import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { explainLines } from './query/explain.ts'
+import type { LineageRecorder } from './query/lineage/lineage-recorder.ts'
 import type { QueryService } from './query/query-service.ts'
 import { ClockWatch } from './server/clock-watch.ts'
 import type { Routes } from './server/compose.ts'
@@ -102,6 +103,8 @@ export interface App {
   readonly webhooks: Deliverer
   /** Runs the statements of every read surface. */
   readonly queries: QueryService
+  /** Of what statements read; a test writes it without waiting for its timer. */
+  readonly lineageRecorder: LineageRecorder
   /** Serves {catalog-uri}/v1/oauth/tokens. */
   readonly issueToken: IssueToken
   readonly licensed: Licensed
@@ -171,7 +174,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const { auth, tokens, verifyToken } = assembleAuth(config, store, clock)
   const lineage = new LineageReceiver({ store, metrics, log })
-  const { states, engines, tripwire, queries } = assembleReadPath(
+  const { states, engines, tripwire, queries, lineageRecorder } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
@@ -267,6 +270,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     detection,
     webhooks,
     queries,
+    lineageRecorder,
     issueToken: auth.issueToken,
     licensed,
     warm: pgwire.warm,
@@ -285,6 +289,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       replays.close()
       await jobs.stop()
       await gateway.unaudited.stop()
+      await lineageRecorder.stop()
       await detection.stop()
       await webhooks.stop()
       await metricsListener.stop(true)

@@ -10,6 +10,7 @@ import type { Config } from '../config.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { openEngines } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
+import { LineageRecorder } from '../query/lineage/lineage-recorder.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { queryService } from '../query/run.ts'
 import { Tripwire } from '../query/tripwire.ts'
@@ -40,6 +41,7 @@ export interface ReadPath {
   readonly engines: EngineKinds
   readonly tripwire: Tripwire
   readonly queries: QueryService
+  readonly lineageRecorder: LineageRecorder
 }
 
 /** Assembles the read path over a store; an engine opens when it is first used. */
@@ -50,6 +52,9 @@ export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath
     overrides.engines ??
     openEngines({ addressRules, catalogs, ...config.readEngine, memoryBytes: engineBytes, budget })
   const tripwire = new Tripwire({ engines, log, metrics })
-  const queries = overrides.queries ?? queryService({ store, states, engines, clock, log, tripwire })
-  return { states, engines, tripwire, queries }
+  const lineageRecorder = new LineageRecorder({ store, clock, log })
+  const queries =
+    overrides.queries ??
+    queryService({ store, states, engines, clock, log, tripwire, lineage: lineageRecorder })
+  return { states, engines, tripwire, queries, lineageRecorder }
 }

@@ -45,6 +45,7 @@ import { limits } from '../limits.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { explainOperations } from '../query/explain-operation.ts'
+import { readLineageOperations } from '../query/lineage/operations.ts'
 import { checkPolicies } from '../query/protect.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { usageOperations } from '../query/usage/operations.ts'
@@ -118,7 +119,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec }),
     ...bind(explainOperations, { store, states }),
-    ...bind(usageOperations, { store }),
+    ...bind([...usageOperations, ...readLineageOperations], { store }),
     ...bind(
       [
         ...refusalOperations,

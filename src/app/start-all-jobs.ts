@@ -18,6 +18,7 @@ import { type Jobs, startJobs } from '../server/jobs.ts'
 import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
+import { forgetReadLineage } from '../store/query/read-lineage.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenant/tenants.ts'
@@ -103,6 +104,13 @@ export function startAllJobs(parts: JobParts): Jobs {
         gauge: metrics.lineageCycles,
       },
       { name: 'prune-webhooks', schedule: '41 * * * *', run: (signal) => pruneWebhooks(store, signal) },
+      {
+        name: 'forget-read-lineage',
+        schedule: '41 4 * * *',
+        run: async (signal) => {
+          for await (const tenant of eachTenant(store, signal)) await forgetReadLineage(store, tenant)
+        },
+      },
       {
         name: 'poll-snapshots',
         schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,

@@ -5,12 +5,14 @@
 
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
+import type { ReadLineage } from '../core/read-lineage.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
 import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import type { ParameterExpr } from './ir.ts'
+import { lineageOf } from './lineage/lineage-of.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedProtection, appliedProtections, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
@@ -51,6 +53,8 @@ export interface CompiledQuery {
   /** Types of `$1` … in order; text for one that the statement does not use. */
   readonly parameters: readonly SqlType[]
   readonly reads: readonly TableRead[]
+  /** Which columns flow into which of its result; found when it is first asked for. */
+  readonly lineage: () => ReadLineage
   readonly policies: readonly AppliedProtection[]
   /** The values that the statement can use of each table, for skipping files; see ranges.ts. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
@@ -111,6 +115,7 @@ function compile(input: CompileInput): CompiledQuery {
     const barrier = barrierOf(dialect, query, protections, hasDeletes)
     return emitStatement(dialects[dialect], query, protections, barrier, copies)
   }
+  let lineage: ReadLineage | undefined
   const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
@@ -119,6 +124,10 @@ function compile(input: CompileInput): CompiledQuery {
       (_, index) => types.get(index + 1) ?? 'text',
     ),
     reads: readsOf(resolver),
+    lineage: () => {
+      lineage ??= lineageOf(query)
+      return lineage
+    },
     policies: appliedProtections(resolver.tables, protections),
     ranges: columnRanges(query, resolver.tables, protections),
     checkParameters: (parameters) => {

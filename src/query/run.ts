@@ -16,6 +16,7 @@ import { Attempt, type Load } from './attempt.ts'
 import { batchBytes } from './batch-bytes.ts'
 import { CachedVersions } from './cached-versions.ts'
 import { CompileCache } from './compile-cache.ts'
+import type { LineageRecorder } from './lineage/lineage-recorder.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import type {
   PreparedQuery,
@@ -43,6 +44,8 @@ export interface RunParts extends LoadParts {
   readonly log: Logger
   /** Checks whether the engine's errors reveal hidden values; without it they are not checked. */
   readonly tripwire?: Pick<Tripwire, 'enqueue'>
+  /** Keeps which columns were read; without it nothing is kept. */
+  readonly lineage?: Pick<LineageRecorder, 'note'>
   /** Milliseconds that a run may take. Default: limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its client. Default: limits.queryIdleMs. */
@@ -156,6 +159,7 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
     // All rows were given, so there is nothing left to check.
     progress.confirm = () => undefined
     outcome = 'completed'
+    parts.lineage?.note(context, progress)
   } catch (thrown) {
     failure = watch.reason() ?? runError(thrown)
     outcome = failedOutcome(failure, progress.attempt?.engine !== undefined, options.signal)

@@ -1,4 +1,4 @@
-/** Runs the commands of the page on trying policies, as a reader pastes them. */
+/** Runs the commands on trying policies and on lineage by reading, as a reader pastes them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
@@ -7,11 +7,13 @@ import { commit, startTestService } from '../support/service.ts'
 
 setDefaultTimeout(300_000)
 
-test('the commands do what the page says', async () => {
+test('the commands do what the pages say', async () => {
   await using service = await startTestService()
   expect((await commit(service, setProperties({ tier: 'gold' }))).status).toBe(200)
   const secret = await session(service, service.owner.tenant, ['read', 'admin'], ['steward'])
-  const text = await Bun.file(new URL('../../docs/replay.md', import.meta.url)).text()
+  const page = (name: string) => Bun.file(new URL(`../../docs/${name}.md`, import.meta.url)).text()
+  const reading = (await page('lineage')).split('## Lineage by reading')[1] ?? ''
+  const text = [await page('replay'), reading].join('\n')
   const script = [...text.matchAll(/```sh\n(.*?)```/gs)]
     .map(([, block]) => block)
     .join('\n')
@@ -25,5 +27,7 @@ test('the commands do what the page says', async () => {
   const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
   expect(out).toContain('"commits":1')
+  expect(out).toContain('"outcome":"deny"')
+  expect(out).toContain('"where":"u = {')
   await service.app.jobs.run('replay-policies')
 })

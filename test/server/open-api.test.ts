@@ -364,6 +364,17 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
       expect((await ask('POST', `${root}/policies/p/unbind`, { ...as, body: scope })).status).toBe(status)
     await succeed('DELETE', `${root}/policies/p`, as)
     const draft = { definition_cel: 'false', kind: 'write_acl', namespace: [] }
+    if (root === '/api/v1') {
+      const given = {
+        table: body.table,
+        columns: { id: 'long' },
+        commit: { updates: [] },
+        principal: { sub: 'x' },
+      }
+      const loop = 'table.schema.fields.all(f, f.name == "id" && f.none)'
+      await succeed('POST', `${root}/policies/try`, { ...as, body: { definition_cel: loop, ...given } })
+      await succeed('GET', `${root}/lineage/reads`, as)
+    }
     const { id: replay } = await succeed('POST', `${root}/policy-replays`, { ...as, body: draft })
     await service.app.jobs.run('replay-policies')
     await succeed('GET', `${root}/policy-replays`, as)

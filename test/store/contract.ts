@@ -57,6 +57,7 @@ import {
 } from '../../src/store/policy/policies.ts'
 import { policiesAtIntent } from '../../src/store/policy/policy-history.ts'
 import { openUsage } from '../../src/store/query/queries-under-way.ts'
+import { addReadLineage } from '../../src/store/query/read-lineage.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
@@ -340,6 +341,14 @@ const notForTenants = new Set([
   'write_probe',
 ])
 
+const readLineage = {
+  principal: 'seed',
+  fingerprint: 'seed',
+  lineage: { columns: [], outputs: [], conditions: [], truncated: false },
+  reads: 1,
+  lastAt: new Date(0),
+}
+
 /** A replay that has come to a finding on the newest decision. */
 async function seedReplay(on: TestStore, tenant: TenantId): Promise<void> {
   await startReplay(on, tenant, { commits: 1 }, actorOf('seed'))
@@ -401,6 +410,7 @@ function isolation(): void {
       await recordVerdict(store, tenant, approvedOf(intentOf()))
       await recordUnjudged(store, tenant, unjudgedOf(intentOf()))
       await seedReplay(store, tenant)
+      await addReadLineage(store, tenant, [readLineage])
       await recordUsage(store, tenant, usageRecord())
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
