@@ -1,5 +1,5 @@
 /**
- * `bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]`: runs the long forms of tests,
+ * `bun run test:soak [--seconds N] [--pairs N] [--texts N] [--seed N] [--from N] [file …]`: runs the long forms of tests,
  * `test/**\/*.soak.test.ts`. They read their sizes from SVC_TEST_… variables. `bun test` runs them too, with short
  * default sizes.
  */
@@ -9,10 +9,11 @@ import { parseArgs } from 'node:util'
 import { Glob } from 'bun'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const usage = `Usage: bun run test:soak [--seconds N] [--pairs N] [--seed N] [--from N] [file …]
+const usage = `Usage: bun run test:soak [--seconds N] [--pairs N] [--texts N] [--seed N] [--from N] [file …]
 
   --seconds N   how long each test goes on (default 60)
   --pairs N     statements of the differential test (default 200000)
+  --texts N     texts of the fuzz test of graph queries (default 1000000)
   --seed N      of the tests that take one; each has its own default
   --from N      the pair at which the differential test begins, to resume it (default 0)
   --help        this text
@@ -21,6 +22,7 @@ const usage = `Usage: bun run test:soak [--seconds N] [--pairs N] [--seed N] [--
 interface Arguments {
   readonly seconds: number
   readonly pairs: number
+  readonly texts: number
   readonly seed: number | undefined
   readonly from: number
   readonly help: boolean
@@ -32,17 +34,21 @@ function readArguments(): Arguments | undefined {
   const options = {
     seconds: { type: 'string', default: '60' },
     pairs: { type: 'string', default: '200000' },
+    texts: { type: 'string', default: '1000000' },
     seed: { type: 'string' },
     from: { type: 'string', default: '0' },
     help: { type: 'boolean', default: false },
   } as const
   try {
     const { values, positionals } = parseArgs({ options, allowPositionals: true })
-    const [seconds, pairs, from] = [values.seconds, values.pairs, values.from].map(Number)
+    const [seconds, pairs, texts, from] = [values.seconds, values.pairs, values.texts, values.from].map(
+      Number,
+    )
     const seed = values.seed === undefined ? undefined : Number(values.seed)
     if (!isCount(seconds) || seconds === 0 || !isCount(pairs) || pairs === 0) return undefined
+    if (!isCount(texts) || texts === 0) return undefined
     if (!isCount(from) || (seed !== undefined && !Number.isInteger(seed))) return undefined
-    return { seconds, pairs, seed, from, help: values.help, only: positionals }
+    return { seconds, pairs, texts, seed, from, help: values.help, only: positionals }
   } catch {
     return undefined
   }
@@ -57,7 +63,7 @@ if (read === undefined || read.help) {
   console[read === undefined ? 'error' : 'log'](usage)
   process.exit(read === undefined ? 64 : 0)
 }
-const { seconds, pairs, seed, from, only } = read
+const { seconds, pairs, texts, seed, from, only } = read
 
 const found = [...new Glob('test/**/*.soak.test.ts').scanSync({ cwd: root })].sort()
 const files = found.filter((file) => only.length === 0 || only.some((part) => file.includes(part)))
@@ -75,6 +81,7 @@ const { exitCode } = Bun.spawnSync(
       ...process.env,
       SVC_TEST_SOAK_SECONDS: String(seconds),
       SVC_TEST_SOAK_PAIRS: String(pairs),
+      SVC_TEST_SOAK_TEXTS: String(texts),
       SVC_TEST_FROM: String(from),
       ...(seed !== undefined && { SVC_TEST_SEED: String(seed) }),
     },

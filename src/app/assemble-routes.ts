@@ -39,6 +39,7 @@ import { gatewayRoutes } from '../gateway/routes.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
+import { graphQueryOperations } from '../graph/operations.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
@@ -127,6 +128,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
         ...graphOperations,
         ...territoryOperations,
         ...tagHistoryOperations,
+        ...graphQueryOperations,
       ],
       { store },
     ),

@@ -151,6 +151,7 @@ const access: Readonly<Record<string, string>> = {
   'POST /api/v1/territory/releases': 'admin administrator owner',
   'POST /api/v1/territory/hand-overs': 'admin administrator owner',
   'POST /api/v1/query/explain': 'read',
+  'POST /api/v1/graph/query': 'read',
   'GET /api/v1/detection/runs': 'read',
   'GET /api/v1/detection/runs/:id': 'read',
   'GET /api/v1/detection/findings': 'read',

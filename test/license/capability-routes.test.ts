@@ -8,6 +8,7 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 /** The capability that a route is part of, by how its path begins; undefined: of running the service at all. */
 const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
   ['/mcp', 'mcp'],
+  ['/api/v1/graph/', 'mcp'],
   ['/api/v1/detection/', 'detection'],
   ['/api/v1/refusals', 'policies'],
   ['/api/v1/policies', 'policies'],
@@ -78,7 +79,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(28)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(29)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

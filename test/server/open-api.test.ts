@@ -446,6 +446,13 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   expect((await ask('POST', explain, { ...as, body: { statement: 'select', dialect } })).status).toBe(400)
   expect((await ask('POST', explain, { ...as, body: { statement, catalog: 'none' } })).status).toBe(404)
 
+  const graph = '/api/v1/graph/query'
+  await succeed('POST', graph, {
+    ...as,
+    body: { query: 'MATCH (t:Table) RETURN t, t.name', parameters: { x: [1] } },
+  })
+  expect((await ask('POST', graph, { ...as, body: { query: 'MATCH (t) RETURN t' } })).status).toBe(400)
+
   await succeed('POST', `${table}/unpin`, as)
   expect((await ask('POST', `${table}/unpin`, as)).status).toBe(409)
   await succeed('POST', explain, {

@@ -14,7 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ['engine'],
   ['http'],
   ['auth'],
-  ['gateway', 'query', 'lineage', 'detection', 'contract', 'webhook'],
+  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook'],
   ['server'],
   ['config'],
   ['app', 'open-store'],
