@@ -6,6 +6,7 @@ import { checkQuery } from './tools/check-query.ts'
 import { describeColumns } from './tools/describe-columns.ts'
 import { explainContract } from './tools/explain-contract.ts'
 import { findDatasets } from './tools/find-datasets.ts'
+import { graphQuery } from './tools/graph-query.ts'
 import { lineage, lineagePath } from './tools/lineage.ts'
 import { proposeContractChange } from './tools/propose-contract-change.ts'
 import { query } from './tools/query.ts'
@@ -19,6 +20,7 @@ export const tools: readonly Tool[] = [
   checkQuery,
   lineage,
   lineagePath,
+  graphQuery,
   whyDenied,
   proposeContractChange,
 ]
@@ -30,8 +32,8 @@ export function toolNamed(name: unknown): Tool | undefined {
   return typeof name === 'string' ? byName.get(name) : undefined
 }
 
-/** What the schema of an answer leaves out. */
-const leftOut = new Set(['additionalProperties', 'minimum', 'format'])
+/** Levels of members that the schema of an answer names. */
+const namedLevels = 2
 
 /** The list as clients receive it. */
 export const listedTools: readonly ListedTool[] = tools.map(
@@ -56,19 +58,27 @@ function plainSchema(schema: object): ObjectSchema {
 }
 
 /**
- * The schema of an answer, which names members and types only, because the list of tools costs each client its tokens.
- * What a member must be is left to the declaration.
+ * The schema of an answer, which names members and types only, and those of the first levels, because the list of tools
+ * costs each client its tokens. What a member must be is left to the declaration.
  */
 function outputSchema(schema: object): ObjectSchema {
-  return JSON.parse(
-    JSON.stringify(schema, (key, value: unknown) => {
-      if (leftOut.has(key) && !isObject(value)) return undefined
-      if (key === 'required' && Array.isArray(value)) return undefined
-      return isObject(value) && 'const' in value ? { const: value.const } : value
-    }),
-  ) as ObjectSchema
+  return namesOf(plainSchema(schema) as Schema, namedLevels) as ObjectSchema
 }
 
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null
+interface Schema {
+  readonly type?: unknown
+  readonly const?: unknown
+  readonly properties?: Readonly<Record<string, Schema>>
+  readonly items?: Schema
+}
+
+function namesOf({ type, const: only, properties, items }: Schema, levels: number): object {
+  if (only !== undefined) return { const: only }
+  if (type === 'object' && properties !== undefined && levels > 0) {
+    const members = Object.entries(properties).map(([name, member]) => [name, namesOf(member, levels - 1)])
+    return { type, properties: Object.fromEntries(members) as object }
+  }
+  return type === 'array' && items !== undefined && levels > 0
+    ? { type, items: namesOf(items, levels) }
+    : { ...(type !== undefined && { type }) }
 }

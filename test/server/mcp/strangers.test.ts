@@ -140,6 +140,13 @@ describe('each tool', () => {
     ['check_query', (name) => ({ sql: `select count(*) as n from sales.${name}` })],
     ['lineage', (name) => ({ of: `sales.${name}` })],
     ['lineage_path', (name) => ({ from: `sales.${name}`, to: 'sales.notes_0' })],
+    [
+      'graph_query',
+      (name) => ({
+        cypher: 'MATCH (t:Table {name: $t})-[:HAS_COLUMN]->(c:Column) RETURN t, c',
+        parameters: { t: name },
+      }),
+    ],
     ['why_denied', () => ({ query_id: none })],
     [
       'propose_contract_change',
