@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino'
 import { assembleAuth } from './app/assemble-auth.ts'
+import { assembleChecks, type Checks } from './app/assemble-checks.ts'
 import { assembleContracts } from './app/assemble-contracts.ts'
 import { assembleGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
@@ -98,6 +99,7 @@ export interface App {
   /** Port of the PostgreSQL wire; undefined where it is not served. */
   readonly pgwirePort: number
   readonly jobs: Jobs
+  readonly checks: Checks
   readonly gateway: GatewayParts
   readonly detection: Detection
   readonly webhooks: Deliverer
@@ -178,6 +180,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
+  const byTime = options.jobsByTime ?? true
+  const checks = assembleChecks({ store, states, engines, clock, log, byTime })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: rules, commits },
@@ -205,6 +209,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     states,
     queries,
     codec,
+    checks,
     detection,
     drain,
     journal,
@@ -212,9 +217,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
 
   const jobs = startAllJobs({
-    ...{ gateway, lineage, detection, addressRules: rules },
+    ...{ gateway, lineage, detection, byTime, addressRules: rules },
     replayWorker: replays,
-    byTime: options.jobsByTime ?? true,
+    checks: { states, chatWebhookUrl: config.chatWebhookUrl, baseUrl: publicUrl, wake: checks.wake },
   })
   void jobs.run('recover-intents')
   const clockWatch = new ClockWatch({
@@ -266,6 +271,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     metricsUrl: metricsListener.url,
     pgwirePort: pgwire.port,
     jobs,
+    checks,
     gateway,
     detection,
     webhooks,
@@ -288,6 +294,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       // A policy that takes long must not hold up the end of its job.
       replays.close()
       await jobs.stop()
+      await checks.runner.stop()
       await gateway.unaudited.stop()
       await lineageRecorder.stop()
       await detection.stop()

@@ -2,6 +2,7 @@
 
 import { auditCommands } from './audit-commands.ts'
 import { catalogCommands } from './catalog-commands.ts'
+import { checkCommands } from './check-commands.ts'
 import type { Command } from './command.ts'
 import { credentialCommands } from './credential-commands.ts'
 import { graphCommands } from './graph-commands.ts'
@@ -27,4 +28,5 @@ export const commands: readonly Command[] = [
   ...quarantineCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...checkCommands,
 ]

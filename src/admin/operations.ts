@@ -3,6 +3,7 @@
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
+import { checkRunOperations } from '../contract/checks/operations.ts'
 import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import type { Operation } from '../core/operation.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
@@ -25,6 +26,7 @@ const all = [
   ...stagedOperations,
   ...tagHistoryOperations,
   ...webhookSubscriptionOperations,
+  ...checkRunOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

@@ -15,6 +15,8 @@ import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import { isLoopback } from '../config-values.ts'
+import { checkOperations, checkRunOperations } from '../contract/checks/operations.ts'
+import type { CheckService } from '../contract/checks/plan-deployment.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
 import { gitOperations } from '../contract/git/operations.ts'
@@ -68,6 +70,7 @@ const contractOperations = [
   ...documentOperations,
   ...lifeCycleOperations,
   ...gitOperations,
+  ...checkOperations,
   ...policyOperations,
   ...tagOperations,
   ...pinOperations,
@@ -88,6 +91,7 @@ interface RouteParts {
   readonly states: TableStates
   readonly queries: QueryService
   readonly codec: DocumentCodec
+  readonly checks: CheckService
   readonly detection: Detection
   readonly drain: Drain
   readonly journal: AcceptedJournal | undefined
@@ -97,7 +101,7 @@ interface RouteParts {
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec } = parts
+  const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec, checks } = parts
   const { detection, drain, journal, publicUrl, wakeReplays, replayWorker } = parts
   const { store, policies, log, clock, metrics } = gateway
   const { internalAdminOrgId } = config.idp
@@ -118,7 +122,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
   })
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
-    ...bind(contractOperations, { store, clock, states, checkPolicies, codec }),
+    ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
     ...bind(explainOperations, { store, states }),
     ...bind([...usageOperations, ...readLineageOperations], { store }),
     ...bind(
@@ -129,6 +133,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
         ...territoryOperations,
         ...tagHistoryOperations,
         ...graphQueryOperations,
+        ...checkRunOperations,
       ],
       { store },
     ),

@@ -2,6 +2,9 @@
 
 import type { Logger } from 'pino'
 import type { AddressRules } from '../catalog/address.ts'
+import type { TableStates } from '../catalog/table-states.ts'
+import { type ReportParts, reportEndedRuns } from '../contract/checks/report-breach.ts'
+import { settleDeployments } from '../contract/lifecycle/settle-deployment.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
@@ -14,7 +17,9 @@ import { limits } from '../limits.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { retryLineage } from '../lineage/retry.ts'
 import { sweepLineage } from '../lineage/sweep.ts'
+import { checkPolicies } from '../query/protect.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
+import { tenantsDeploying } from '../store/check/check-runs.ts'
 import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
@@ -33,13 +38,14 @@ interface JobParts {
   readonly detection: Detection
   /** Which addresses storage may have. */
   readonly addressRules: AddressRules
+  readonly checks: EndedRunParts & { readonly wake: () => void }
   /** Whether their schedules start them; else only `run` does. */
   readonly byTime: boolean
 }
 
 /** Starts every job of the service, on one replica at a time. */
 export function startAllJobs(parts: JobParts): Jobs {
-  const { gateway, replayWorker, lineage, detection, addressRules, byTime } = parts
+  const { gateway, replayWorker, lineage, detection, checks, addressRules, byTime } = parts
   const { store, metrics, log, commits } = gateway
   return startJobs(
     [
@@ -112,6 +118,11 @@ export function startAllJobs(parts: JobParts): Jobs {
         },
       },
       {
+        name: 'report-checks',
+        schedule: '*/10 * * * * *',
+        run: (signal) => finishEndedRuns(gateway, checks, signal),
+      },
+      {
         name: 'poll-snapshots',
         schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
         run: (signal) => detection.poller.poll(signal),
@@ -123,6 +134,23 @@ export function startAllJobs(parts: JobParts): Jobs {
     log,
     byTime,
   )
+}
+
+type EndedRunParts = Pick<ReportParts, 'chatWebhookUrl' | 'baseUrl'> & { readonly states: TableStates }
+
+/** Ends deployments whose runs have ended, also those that a process left when it died, and reports breaches. */
+async function finishEndedRuns(
+  { store, log, clock }: GatewayParts,
+  { states, ...report }: EndedRunParts,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const tenant of await tenantsDeploying(store)) {
+    signal.throwIfAborted()
+    await settleDeployments({ store, states, clock, checkPolicies }, tenant).catch((err: unknown) =>
+      log.error({ err, tenant }, 'a deployment could not be ended; the next run retries'),
+    )
+  }
+  await reportEndedRuns({ store, log, ...report }, signal)
 }
 
 /**

@@ -7,6 +7,7 @@ import type { OperationContext, SessionAccess } from '../core/operation.ts'
 import { operationsOf } from '../http/declare.ts'
 import type { Store } from '../store/store.ts'
 import type { ChangeContext, CheckPolicies } from './change.ts'
+import type { CheckService } from './checks/plan-deployment.ts'
 import type { DocumentCodec } from './document/document-codec.ts'
 
 export interface ContractParts {
@@ -16,6 +17,7 @@ export interface ContractParts {
   /** Finds the problems that the read path would have with a table's policies. */
   readonly checkPolicies: CheckPolicies
   readonly codec: DocumentCodec
+  readonly checks: CheckService
 }
 
 /** Declares an operation on contracts. */

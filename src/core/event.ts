@@ -16,6 +16,8 @@ export const eventTypes = [
   'commit.decided',
   /** Detection found what raises an alert. Subject: the run. */
   'detection.alerted',
+  /** A check run of a table ended. Subject: the run. */
+  'checks.ended',
   /** The graph and the audit log differ, or do not any more. Subject: what differs. */
   'breach.found',
   'breach.resolved',

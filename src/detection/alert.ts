@@ -5,6 +5,7 @@
 
 import type { Secret } from '../base/secret.ts'
 import { tableName } from '../core/table-ref.ts'
+import { escapeEntities, escapeMrkdwn, postToChat } from '../http/post-to-chat.ts'
 import { limits } from '../limits.ts'
 import { alertFindings, claimAlerts, type DueAlert, finishAlert } from '../store/detection/alerts.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
@@ -75,7 +76,11 @@ export class AlertSender {
     // All of these findings were decided meanwhile.
     if (findings.length === 0) return finishAlert(store, alert, undefined)
     const link = new URL(`/api/v1/detection/findings?run=${alert.runId}`, this.options.baseUrl())
-    const outcome = await this.#post(alertPayload(findings, link, isCut))
+    const outcome = await postToChat(
+      this.options.webhookUrl,
+      alertPayload(findings, link, isCut),
+      this.#stop.signal,
+    )
     if (this.#stop.signal.aborted) return
     const again = outcome.kind === 'retry' && alert.tries < limits.detectionAlertTriesMax
     metrics.detectionAlerts.inc({
@@ -95,33 +100,7 @@ export class AlertSender {
         : undefined,
     )
   }
-
-  async #post(payload: object): Promise<Outcome> {
-    try {
-      const response = await fetch(this.options.webhookUrl.reveal(), {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(payload),
-        redirect: 'manual',
-        signal: AbortSignal.any([this.#stop.signal, AbortSignal.timeout(requestMs)]),
-      })
-      await response.body?.cancel()
-      if (response.ok) return { kind: 'sent' }
-      const { status } = response
-      if (status !== 429 && status < 500) return { kind: 'refused', status }
-      const after = Number(response.headers.get('retry-after'))
-      return { kind: 'retry', status, afterMs: Number.isFinite(after) ? after * 1_000 : 0 }
-    } catch {
-      // The error may quote the address, which is a secret.
-      return { kind: 'retry', status: undefined, afterMs: 0 }
-    }
-  }
 }
-
-type Outcome =
-  | { readonly kind: 'sent' }
-  | { readonly kind: 'refused'; readonly status: number }
-  | { readonly kind: 'retry'; readonly status: number | undefined; readonly afterMs: number }
 
 const shownMax = 10
 
@@ -154,21 +133,4 @@ export function alertPayload(
 /** Masks consist of characters that the receiver would read as markup. */
 function code(text: string): string {
   return `\`${escapeEntities(text.replaceAll('`', "'"))}\``
-}
-
-/** Names come from tables, so no part of them may become a link, a mention or markup. */
-function escapeMrkdwn(text: string): string {
-  return escapeEntities(text).replace(/[`*~|@]|:(?=\/\/)|www(?=\.)/gi, (mark) => `${mark}\u200b`)
-}
-
-function escapeEntities(text: string): string {
-  return (
-    text
-      .slice(0, 200)
-      // Control characters, line separators, and characters that change the direction of text.
-      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, ' ')
-      .replaceAll('&', '&amp;')
-      .replaceAll('<', '&lt;')
-      .replaceAll('>', '&gt;')
-  )
 }

@@ -33,7 +33,7 @@ export interface Load {
 }
 
 export interface AttemptRun {
-  readonly context: QueryContext
+  readonly context: Pick<QueryContext, 'tenant' | 'principal'>
   readonly queryId: string
   /** PostgreSQL text forms, `$1` first. */
   readonly parameters: readonly (string | null)[]

@@ -10,6 +10,7 @@ import type { Terminal } from '../../src/admin/terminal.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
+import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import { storeTemplate, testSecretsKey } from '../support/store.ts'
 import { quarantineSnapshot } from '../support/territory.ts'
@@ -32,6 +33,8 @@ export interface CommandLine extends AsyncDisposable {
   leaveIntent(tenant: string): Promise<string>
   /** Leaves a snapshot in quarantine. @returns the id of its row */
   leaveQuarantine(tenant: string): Promise<string>
+  /** Leaves a check run that waits. @returns its id */
+  leaveCheckRun(tenant: string): Promise<string>
   /** Runs it in this process, expects success, and gives its JSON. */
   json<T>(words: readonly string[], stdin?: string): Promise<T>
 }
@@ -120,6 +123,7 @@ export async function commandLine(): Promise<CommandLine> {
       await openIntent(await open(), tenant as TenantId, intent, { leaseMs: 0, upstreamMs: 0 })
       return intent.commitId
     },
+    leaveCheckRun: async (tenant) => await requestRun(await open(), tenant as TenantId),
     leaveQuarantine: async (tenant) => await quarantineSnapshot(await open(), tenant as TenantId),
     async json<T>(words: readonly string[], stdin = '') {
       const { status, stdout, stderr } = await run(words, { stdin })

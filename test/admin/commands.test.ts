@@ -292,7 +292,10 @@ describe('the administration log', () => {
       words(`policy put --tenant ${tenant} --tag pii --id keep-id --kind schema --file -`),
       keepId,
     )
+    const run = await cli.leaveCheckRun(tenant)
     for (const command of [
+      `checks cancel --tenant ${tenant} --id ${run}`,
+      `checks resume --tenant ${tenant} --id ${run}`,
       `policy unbind --tenant ${tenant} --tag pii --id keep-id`,
       `policy delete --tenant ${tenant} --id keep-id`,
       `territory mode --tenant ${tenant} --mode observe`,
@@ -322,7 +325,7 @@ describe('the administration log', () => {
     }>(words(`audit administration --tenant ${tenant}`))
     expect(items.map(({ action }) => action).toReversed()).toEqual([
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'create-webhook', 'put-policy'],
-      ...['unbind-policy', 'delete-policy'],
+      ...['cancel-checks', 'resume-checks', 'unbind-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
       ...['revoke-session', 'deny-session', 'settle-intent'],

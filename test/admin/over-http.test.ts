@@ -10,6 +10,7 @@ import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { actorOf } from '../support/actor.ts'
+import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import { freePort } from '../support/free-port.ts'
 import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
@@ -122,6 +123,8 @@ describe('a command over HTTP', () => {
       `webhook create${of} --name w --receiver ${url}/w --types contract.moved`,
     )
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
+    const run = await requestRun(service.store, made.id as TenantId)
+    reading.push(words(`checks list${of} --table sales.orders`))
     const seen: string[] = []
     for (const one of reading) {
       const remote = await over(one)
@@ -169,6 +172,9 @@ describe('a command over HTTP', () => {
     expect(release).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`territory mode${of} --mode observe`)).status).toBe(0)
     expect((await over(`territory manifests${of} --mode off`)).status).toBe(0)
+    expect(await json<unknown>(`checks cancel${of} --id ${run}`)).toEqual({ id: run, state: 'cancelled' })
+    expect(await json<unknown>(`checks show${of} --id ${run}`)).toMatchObject({ state: 'cancelled' })
+    expect(await json<unknown>(`checks resume${of} --id ${run}`)).toEqual({ id: run, state: 'queued' })
     expect((await over(`quarantine release${of} --id ${quarantined} --reason seen`)).status).toBe(0)
     expect(await json<unknown>(`territory show${of}`)).toMatchObject({ mode: 'observe' })
     const to = `--to-catalog main --to-table sales.moved --uuid ${crypto.randomUUID()}`
@@ -193,6 +199,7 @@ describe('a command over HTTP', () => {
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,
       ),
+      ...['show', 'cancel', 'resume'].map((one) => `checks ${one}`),
       ...['release', 'grant', 'derive', 'revoke', 'mode', 'manifests', 'show', 'hand-over'].map(
         (one) => `territory ${one}`,
       ),

@@ -5,6 +5,7 @@ import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
+import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
 import { gitOperations } from '../../src/contract/git/operations.ts'
 import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
@@ -43,6 +44,7 @@ import {
 import { createTenant, getTenant, suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { webhookSubscriptionOperations } from '../../src/webhook/operations.ts'
 import { actorOf } from '../support/actor.ts'
+import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import {
   call,
@@ -158,7 +160,11 @@ const dropped = (name: string) => ({ catalog: 'main', table: tableOf(name) })
 const cloneOf = (name: string) => ({ ...dropped(name), source: dropped('gone2') })
 const document = '/api/v1/contracts/documents/d'
 const lived = '/api/v1/contracts/documents/l'
-const documentText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
+const plainText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
+const documentText = [
+  'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\nschema:\n- name: orders\n  customProperties:',
+  '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}\n',
+].join('\n')
 
 /** One call for each operation that administers, in an order in which they succeed. */
 const steps: Readonly<Record<string, Step>> = {
@@ -277,6 +283,22 @@ const steps: Readonly<Record<string, Step>> = {
       'if-match': `"${new Bun.CryptoHasher('sha256').update(documentText).digest('hex')}"`,
     },
   },
+  request_check_run: {
+    action: 'request-checks',
+    path: '/api/v1/checks/runs',
+    body: { contract: 'd', namespace: ['sales'], table: 'orders', catalog: 'main' },
+    subject: { contract: 'd' },
+  },
+  cancel_check_run: { action: 'cancel-checks', path: '/api/v1/checks/runs/{check}/cancel' },
+  resume_check_run: { action: 'resume-checks', path: '/api/v1/checks/runs/{check}/resume' },
+  cancel_tenant_check_run: {
+    action: 'cancel-checks',
+    path: '/admin/tenants/{tenant}/checks/runs/{check}/cancel',
+  },
+  resume_tenant_check_run: {
+    action: 'resume-checks',
+    path: '/admin/tenants/{tenant}/checks/runs/{check}/resume',
+  },
   put_life_cycle_settings: {
     action: 'put-life-cycle-settings',
     path: '/api/v1/contracts/life-cycle-settings',
@@ -285,7 +307,7 @@ const steps: Readonly<Record<string, Step>> = {
   add_contract_version: {
     action: 'add-contract-version',
     path: `${lived}/versions`,
-    body: documentText.replace('id: d', 'id: l'),
+    body: plainText.replace('id: d', 'id: l'),
     headers: { 'content-type': 'application/yaml' },
     subject: { contract: 'l' },
   },
@@ -303,8 +325,8 @@ const steps: Readonly<Record<string, Step>> = {
       managed_by: 'git',
       documents: [
         {
-          ...{ id: 'g', format: 'yaml', document: documentText.replace('id: d', 'id: g') },
-          sha256: new Bun.CryptoHasher('sha256').update(documentText.replace('id: d', 'id: g')).digest('hex'),
+          ...{ id: 'g', format: 'yaml', document: plainText.replace('id: d', 'id: g') },
+          sha256: new Bun.CryptoHasher('sha256').update(plainText.replace('id: d', 'id: g')).digest('hex'),
         },
       ],
     },
@@ -484,6 +506,8 @@ const administering = (
     ...policyOperations,
     ...tagOperations,
     ...pinOperations,
+    ...checkOperations,
+    ...checkRunOperations,
     ...oversightOperations,
     ...detectionOperations,
     ...writeOversightOperations,
@@ -531,6 +555,7 @@ describe('a change over HTTP', () => {
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
     if (step.path.includes('{replay}'))
       noted.set('replay', (await startReplay(service.store, tenant, { commits: 1 }, actorOf('stella'))).id)
+    if (step.path.endsWith('{check}/cancel')) noted.set('check', await requestRun(service.store, tenant))
     const filled = (text: string) => text.replaceAll(/\{(\w+)\}/g, (_, key) => noted.get(key) ?? '')
     const path = filled(step.path)
     const method = administering.find((one) => one.name === name)?.method ?? ''

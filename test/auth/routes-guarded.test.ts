@@ -36,6 +36,7 @@ const aboutOneself = [
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
   'GET /api/v1/contracts/tables',
+  'GET /api/v1/checks/runs',
   // It says the same to every tenant.
   'GET /api/v1/contracts/document-extension',
 ]
@@ -51,6 +52,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/policy-replays', ['admin', 'read']],
   ['/api/v1/intents/', ['admin', 'read']],
   ['/api/v1/contracts/', ['admin', 'read']],
+  ['/api/v1/checks/', ['admin', 'read']],
   ['/api/v1/territory', ['admin', 'read']],
   ['/api/v1/credentials/denials', ['admin']],
   ['/api/v1/credentials/staged', ['admin']],

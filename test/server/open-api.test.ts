@@ -10,6 +10,7 @@ import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import {
   billingWebhookSecret,
@@ -497,6 +498,35 @@ test('says what contract documents answer', async () => {
   await succeed('POST', `${path}/compare`, { ...as, body, headers: yaml })
   await succeed('DELETE', path, as)
   await succeed('GET', '/api/v1/contracts/document-extension', as)
+})
+
+test('says what check runs answer', async () => {
+  const { store, owner, operator } = service
+  for (const [root, secret] of [
+    ['/api/v1/checks/runs', steward],
+    [`/admin/tenants/${owner.tenant}/checks/runs`, operator],
+  ] as const) {
+    const as = { secret }
+    const run = `${root}/${await requestRun(store, owner.tenant)}`
+    await succeed('GET', root, as)
+    await succeed('POST', `${run}/cancel`, as)
+    expect((await ask('POST', `${run}/cancel`, as)).status).toBe(409)
+    await succeed('GET', run, as)
+    await succeed('POST', `${run}/resume`, as)
+  }
+  const as = { secret: steward }
+  const runs = '/api/v1/checks/runs'
+  const sales = { namespace: ['sales'], table: 'orders' }
+  expect((await ask('POST', runs, { ...as, body: { contract: 'no', ...sales } })).status).toBe(404)
+  const body = [
+    'apiVersion: v3.2.0\nkind: DataContract\nid: checked\nversion: 1.0.0\nschema:\n- name: t\n  customProperties:',
+    '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}\n',
+  ].join('\n')
+  const checked = '/api/v1/contracts/documents/checked'
+  await succeed('PUT', checked, { ...as, body, headers: { 'content-type': 'application/yaml' } })
+  await succeed('POST', runs, { ...as, body: { contract: 'checked', ...sales, catalog: 'main' } })
+  await succeed('DELETE', checked, as)
+  await succeed('GET', '/api/v1/checks/results?namespace=sales&table=orders', as)
 })
 
 test('says what versions of contracts and their life cycle answer', async () => {

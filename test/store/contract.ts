@@ -78,6 +78,7 @@ import {
 } from '../../src/store/tenant/tenants.ts'
 import { recordStagedCheck } from '../../src/store/vended/staged-checks.ts'
 import { actorOf } from '../support/actor.ts'
+import { seedChecks } from '../support/check-rows.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../support/commits.ts'
 import { seedContractVersion } from '../support/contract-versions.ts'
 import { seedDetection } from '../support/detection-rows.ts'
@@ -417,6 +418,7 @@ function isolation(): void {
       await seedTerritory(store, tenant)
       await seedWebhook(store, tenant)
       await seedContractVersion(store, tenant)
+      await seedChecks(store, tenant)
       await lastEvent(store, tenant)
     }
   })

@@ -67,10 +67,11 @@ export function limitChange(before: unknown, after: unknown, up: boolean): Direc
 
 type Accepts = (value: number) => boolean
 
-function acceptance({
+/** The values that a rule accepts, and its bounds; undefined where it has no valid threshold. */
+export function acceptance({
   operator,
   threshold,
-}: ModelQuality): { accepts: Accepts; bounds: number[] } | undefined {
+}: Pick<ModelQuality, 'operator' | 'threshold'>): { accepts: Accepts; bounds: number[] } | undefined {
   const bounds = (Array.isArray(threshold) ? threshold : [threshold]).filter((one) => typeof one === 'number')
   const [low = Number.NaN, high = Number.NaN] = bounds
   const between = (value: number) => value >= low && value <= high
@@ -126,7 +127,8 @@ const lowerIsBetter = new Set([
 ])
 const higherIsBetter = new Set(['retention', 'availability', 'throughput'])
 
-function amount({ value, unit }: ModelSla): number | undefined {
+/** A service level as a number, in seconds where it has a unit of time; undefined where it is none. */
+export function amount({ value, unit }: ModelSla): number | undefined {
   const number = numberOf(value)
   const factor = unit === undefined ? 1 : seconds[unit.toLowerCase()]
   return number === undefined || factor === undefined ? undefined : number * factor

@@ -12,7 +12,8 @@ import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import type { ChangeContext } from '../change.ts'
 import { addDraftIn } from '../lifecycle/add-version.ts'
-import { type LifeCycleParts, moveIn, type VersionName } from '../lifecycle/move-version.ts'
+import { type LifeCycleParts, moveIn } from '../lifecycle/move-version.ts'
+import type { VersionName } from '../lifecycle/step.ts'
 
 /** What the caller saw of a contract; no revision where it has no versions. */
 interface Seen {

@@ -15,8 +15,8 @@ import {
 import type { PageRequest } from '../../store/database/page.ts'
 import type { Store } from '../../store/store.ts'
 import { idOf } from '../document/read.ts'
-import { loadFacts, type VersionName, waitsFor } from './move-version.ts'
 import type { versionStates } from './state-machine.ts'
+import { loadFacts, type VersionName, waitsFor } from './step.ts'
 
 /** One version in short. */
 export function versionView(one: ContractVersion) {

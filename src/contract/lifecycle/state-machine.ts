@@ -18,10 +18,11 @@ export const moves = [
   'activate',
   'cover',
   'cancel',
+  'fail',
   'deprecate',
   'retire',
 ] as const
-/** `approve`, `activate` and `cover` are the system's; all others are asked for by a person or service. */
+/** `approve`, `activate`, `cover` and `fail` are the system's; all others are asked for by a person or service. */
 export type Move = (typeof moves)[number]
 
 /** Who a person or service is, as far as the guards ask. */
@@ -60,6 +61,8 @@ export interface VersionFacts {
   readonly breakGlassUntilMs: number | undefined
   /** Whether the checks of the deployment passed, or the tenant does without. */
   readonly mayActivate: boolean
+  /** Whether its checks passed. */
+  readonly isVerified?: boolean
   readonly nowMs: number
 }
 
@@ -84,6 +87,7 @@ const froms: Readonly<Record<Move, readonly string[]>> = {
   activate: ['deploying'],
   cover: ['approved'],
   cancel: ['deploying'],
+  fail: ['deploying'],
   deprecate: ['active'],
   retire: ['deprecated'],
 }
@@ -98,13 +102,14 @@ const tos: Readonly<Record<Move, string>> = {
   activate: 'active',
   cover: 'active',
   cancel: 'failed',
+  fail: 'failed',
   deprecate: 'deprecated',
   retire: 'retired',
 }
 
 /** Whether the system makes a move by what was found, and nobody may ask for it. */
-export function isOfSystem(move: Move): move is 'approve' | 'activate' | 'cover' {
-  return move === 'approve' || move === 'activate' || move === 'cover'
+export function isOfSystem(move: Move): move is 'approve' | 'activate' | 'cover' | 'fail' {
+  return move === 'approve' || move === 'activate' || move === 'cover' || move === 'fail'
 }
 
 const needReason: readonly Move[] = ['break_glass', 'reject', 'cancel', 'deprecate', 'retire']

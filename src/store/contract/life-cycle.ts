@@ -103,6 +103,23 @@ export async function signOffsOf(
   return rows.map(({ comment, actor, ...same }) => ({ ...same, comment: comment ?? undefined, by: actor }))
 }
 
+/** Whether a steward has proposed, signed or deployed the version, or wrote it. */
+export async function isAcceptedBySteward(
+  run: RunQuery,
+  tenant: TenantId,
+  { contract, number, createdBy }: Pick<ContractVersion, 'contract' | 'number' | 'createdBy'>,
+): Promise<boolean> {
+  if (createdBy.roles.includes('steward')) return true
+  const [row] = await run<{ found: boolean }>(
+    `select exists (select 1 from svc.contract_move where tenant_id = $1 and contract_id = $2 and number = $3::int
+         and move in ('propose', 'deploy') and jsonb_exists(actor->'roles', 'steward'))
+       or exists (select 1 from svc.contract_sign_off where tenant_id = $1 and contract_id = $2 and number = $3::int
+         and jsonb_exists(actor->'roles', 'steward')) as found`,
+    [tenant, contract, number],
+  )
+  return row?.found === true
+}
+
 export interface RecordedMove extends Omit<NewMove, 'by'> {
   readonly number: number
   readonly sha256: string

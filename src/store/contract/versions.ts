@@ -174,6 +174,28 @@ export async function versionInForce(
   return (await versionsIn(run, tenant, contract, ['active', 'deprecated']))[0]
 }
 
+/** The versions in force of all contracts of a tenant. */
+export async function versionsInForce(run: RunQuery, tenant: TenantId): Promise<readonly ContractVersion[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and state in ('active', 'deprecated') order by contract_id`,
+    [tenant],
+  )
+  return rows.map(versionOf)
+}
+
+/** The versions of a tenant that are being deployed. */
+export async function versionsDeploying(
+  run: RunQuery,
+  tenant: TenantId,
+): Promise<readonly Pick<ContractVersion, 'contract' | 'number'>[]> {
+  const rows = await run<Pick<Row, 'contract_id' | 'number'>>(
+    "select contract_id, number from svc.contract_version where tenant_id = $1 and state = 'deploying'",
+    [tenant],
+  )
+  return rows.map(({ contract_id: contract, number }) => ({ contract, number }))
+}
+
 /** A version; undefined where there is none of the number. */
 export async function findVersion(
   run: RunQuery,

@@ -23,6 +23,8 @@ export interface TableState {
   readonly currentSchemaId: bigint
   /** The schema that was current when each snapshot was made; undefined where the snapshot does not name it. */
   readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
+  /** When each snapshot was committed, in milliseconds since 1970. */
+  readonly snapshotTimesMs: ReadonlyMap<bigint, number>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
   /** Set where files without field ids are read by the names that the table gives. */
   readonly nameMapped?: true
@@ -32,12 +34,12 @@ export interface TableState {
 
 /** @throws Fault upstream_failed for metadata that is invalid or lacks its current snapshot */
 export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTableResult): TableState {
-  const snapshotSchemaIds = new Map(
-    snapshotsOf(metadata).map((snapshot) => [
-      reader.integer(snapshot, 'snapshot-id'),
-      reader.optionalInteger(snapshot, 'schema-id'),
-    ]),
-  )
+  const snapshots = snapshotsOf(metadata).map((snapshot) => ({
+    id: reader.integer(snapshot, 'snapshot-id'),
+    schemaId: reader.optionalInteger(snapshot, 'schema-id'),
+    atMs: reader.optionalInteger(snapshot, 'timestamp-ms'),
+  }))
+  const snapshotSchemaIds = new Map(snapshots.map(({ id, schemaId }) => [id, schemaId]))
   const current = currentSnapshotId(metadata)
   if (current !== undefined && !snapshotSchemaIds.has(current))
     throw reader.fault('the current snapshot is not among the snapshots')
@@ -48,6 +50,9 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     currentSnapshotId: current,
     currentSchemaId: schemaIdOf(currentSchema(metadata)),
     snapshotSchemaIds,
+    snapshotTimesMs: new Map(
+      snapshots.flatMap(({ id, atMs }) => (atMs === undefined ? [] : [[id, Number(atMs)] as const])),
+    ),
     schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
     ...(hasNameMapping(metadata) && { nameMapped: true }),
     ...(restricted && { restricted }),

@@ -60,6 +60,11 @@ export interface ModelQuality {
   readonly threshold?: unknown
   /** All else by which the rule measures: query, arguments, engine, implementation. */
   readonly measures: string
+  /** Free text; absent: `error`. */
+  readonly severity?: string
+  /** When it is measured, in the words of `scheduler`. */
+  readonly schedule?: string
+  readonly scheduler?: string
 }
 
 export interface ModelProperty {
@@ -142,6 +147,8 @@ export interface ModelSla {
   readonly value: unknown
   readonly unit?: string
   readonly element?: string
+  readonly schedule?: string
+  readonly scheduler?: string
 }
 
 /** Who reads the tables of a contract. */
@@ -165,6 +172,8 @@ export interface ContractModel {
   readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]
   readonly sla: readonly ModelSla[]
+  /** Types of the servers, in whose dialects `sql` rules are written; absent where the document names none. */
+  readonly serverTypes?: readonly string[]
   /** The policy tests that fail, as sentences; absent where none does. */
   readonly failedTests?: readonly string[]
 }

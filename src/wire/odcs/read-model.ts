@@ -74,6 +74,7 @@ export function readModel(
     ...reader.policies(ours, []),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
+    ...serverTypesOf(plain.servers),
   }
   reader.checkTables(model.schemas)
   if (reader.problems.length > 0) throw new DocumentRefusal(reader.problems)
@@ -266,6 +267,9 @@ function qualityOf(plain: Plain): ModelQuality {
     ...text(plain, 'unit'),
     ...(operator !== undefined && { operator, threshold: plain[operator] }),
     measures,
+    ...text(plain, 'severity'),
+    ...text(plain, 'schedule'),
+    ...text(plain, 'scheduler'),
   }
 }
 
@@ -275,7 +279,14 @@ function slaOf(plain: Plain): ModelSla {
     value: plain.value ?? null,
     ...text(plain, 'unit'),
     ...text(plain, 'element'),
+    ...text(plain, 'schedule'),
+    ...text(plain, 'scheduler'),
   }
+}
+
+function serverTypesOf(value: unknown): Pick<ContractModel, 'serverTypes'> {
+  const types = objects(value).flatMap(({ type }) => textOf(type) ?? [])
+  return types.length === 0 ? {} : { serverTypes: [...new Set(types)].toSorted() }
 }
 
 /** Policy tests, which our schema has checked. */

@@ -1,0 +1,45 @@
+/** Assembles check runs: their kinds, the runner, and what ends a deployment. A further kind has its place here. */
+
+import type { Logger } from 'pino'
+import type { Clock } from '../base/clock.ts'
+import type { TableStates } from '../catalog/table-states.ts'
+import { CheckRunner } from '../contract/checks/check-runner.ts'
+import type { CheckService } from '../contract/checks/plan-deployment.ts'
+import { settleDeployment } from '../contract/lifecycle/settle-deployment.ts'
+import { qualityKind } from '../contract/quality/quality-kind.ts'
+import type { EngineKinds } from '../engine/engine-kinds.ts'
+import { checkPolicies } from '../query/protect.ts'
+import { systemReads } from '../query/system-reads.ts'
+import type { Store } from '../store/store.ts'
+
+interface CheckParts {
+  readonly store: Store
+  readonly states: TableStates
+  readonly engines: EngineKinds
+  readonly clock: Clock
+  readonly log: Logger
+  /** Whether the runner looks at the queue by itself; else only `runDue` does. */
+  readonly byTime: boolean
+}
+
+export interface Checks extends CheckService {
+  readonly runner: CheckRunner
+}
+
+/** Milliseconds between two looks of a process at the queue of check runs. */
+const lookMs = 5_000
+
+/** The check runs of a service. */
+export function assembleChecks(parts: CheckParts): Checks {
+  const { store, states, engines, clock, log, byTime } = parts
+  const kinds = [qualityKind(clock)]
+  const runner = new CheckRunner({
+    ...{ store, log, kinds, lookMs: byTime ? lookMs : 0 },
+    reads: systemReads({ store, states, engines, log }),
+    onEnd: async ({ tenant, contract, number, cause }) => {
+      const deployment = { store, states, clock, checkPolicies }
+      if (cause === 'deploy') await settleDeployment(deployment, tenant, { contract, number })
+    },
+  })
+  return { kinds, runner, wake: () => void (byTime && runner.runDue()) }
+}

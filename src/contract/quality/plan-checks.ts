@@ -1,0 +1,153 @@
+/** Plans the checks of a version for one of its tables: what the scan counts, which statements run, what is not run. */
+
+import { Fault } from '../../base/fault.ts'
+import type { CheckFinding, Severity } from '../../core/check-run.ts'
+import type { SystemColumn, SystemTable } from '../../core/system-read.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import { columnOf, type GoverningSchema, governing } from '../../store/contract/put-in-force.ts'
+import type { ContractModel, ModelQuality } from '../../wire/odcs/model.ts'
+import { severityOf } from './judge.ts'
+import { type Metric, type MetricArguments, MetricProblem, metricOf, ownStatement } from './measure.ts'
+import { type PlannedLevel, planLevels } from './service-levels.ts'
+
+/** A rule of the document, where it stands. */
+export interface PlacedRule {
+  readonly key: string
+  readonly rule: ModelQuality
+  /** The column at which it stands; '' for the table. */
+  readonly element: string
+}
+
+/** A rule that is measured. */
+export interface PlannedCheck extends PlacedRule {
+  readonly severity: Severity
+  readonly metric: string
+  readonly measure: Metric | { readonly kind: 'own'; readonly text: string }
+  readonly fieldIds: readonly number[]
+}
+
+export interface CheckPlan {
+  readonly checks: readonly PlannedCheck[]
+  /** What is not measured, with the reason. */
+  readonly unmeasured: readonly CheckFinding[]
+  readonly levels: readonly PlannedLevel[]
+}
+
+/** The object of a model that governs a table. @throws Fault `not_found` */
+export function schemaOf(model: ContractModel, table: TableRef): GoverningSchema {
+  const found = governing(model).find((schema) => tableKey(schema.table) === tableKey(table))
+  if (found === undefined) throw new Fault('not_found', 'The version does not govern the table.')
+  return found
+}
+
+/** The quality rules of an object and its properties, each with a key of its own. */
+export function placedRules(schema: Pick<GoverningSchema, 'quality' | 'properties'>): readonly PlacedRule[] {
+  const rules = [
+    ...schema.quality.map((rule) => ({ rule, element: '' })),
+    ...schema.properties.flatMap((property) =>
+      property.quality.map((rule) => ({ rule, element: columnOf(property) })),
+    ),
+  ]
+  const seen = new Map<string, number>()
+  return rules.map(({ rule, element }) => {
+    const name = element === '' ? rule.key : `${element}.${rule.key}`
+    const count = (seen.get(name) ?? 0) + 1
+    seen.set(name, count)
+    return { rule, element, key: count === 1 ? name : `${name} ${count}` }
+  })
+}
+
+/** Server types in whose dialect our own statements are written. */
+const ownDialects = new Set(['iceberg', 'postgres', 'postgresql', 'custom', 'api'])
+
+/**
+ * Plans the checks.
+ * @param only the keys that a schedule measures; undefined: all
+ */
+export function planChecks(
+  model: ContractModel,
+  schema: GoverningSchema,
+  table: SystemTable,
+  only: ReadonlySet<string> | undefined,
+): CheckPlan {
+  const checks: PlannedCheck[] = []
+  const unmeasured: CheckFinding[] = []
+  const speaksOurs =
+    model.serverTypes === undefined || model.serverTypes.some((type) => ownDialects.has(type))
+  for (const placed of placedRules(schema).filter(({ key }) => only?.has(key) ?? true)) {
+    const planned = planRule(placed, table, speaksOurs)
+    if ('measure' in planned) checks.push(planned)
+    else unmeasured.push(planned)
+  }
+  const levels = planLevels(model.sla, schema.name, table).filter(({ key }) => only?.has(key) ?? true)
+  return { checks, unmeasured, levels }
+}
+
+function planRule(placed: PlacedRule, table: SystemTable, speaksOurs: boolean): PlannedCheck | CheckFinding {
+  const { key, rule, element } = placed
+  const severity = severityOf(rule.severity)
+  const custom = rule.type === 'sql' || rule.type === 'custom'
+  const metric = rule.type === 'library' ? (rule.metric ?? '') : rule.type
+  const finding = { key, element, metric, severity, custom, fieldIds: [] }
+  const [query, given] = JSON.parse(rule.measures) as readonly [unknown, unknown]
+  if (rule.type === 'sql' && typeof query === 'string' && !speaksOurs)
+    return { ...finding, outcome: 'not_run', reason: 'dialect' }
+  if (rule.type !== 'library' && rule.type !== 'sql')
+    return { ...finding, outcome: 'not_run', reason: rule.type }
+  try {
+    const column = columnNamed(table, element)
+    if (rule.type === 'sql') {
+      const text = ownStatement(String(query ?? ''), table.relation, column)
+      const fieldIds = table.check(text)
+      return { ...placed, severity, metric, measure: { kind: 'own', text }, fieldIds }
+    }
+    const standard = standardMetrics[metric] ?? metric
+    const columns =
+      standard === 'duplicateValues' ? keyColumns(table, column, argumentsOf(given)) : column ? [column] : []
+    const measure = metricOf(standard, columns, argumentsOf(given), table.relation)
+    // Each is compiled alone, so that a rule that cannot be compiled does not stop the others.
+    const text =
+      measure.kind === 'scan' ? `SELECT ${measure.expression} FROM ${table.relation}` : measure.text
+    table.check(text)
+    return { ...placed, severity, metric: standard, measure, fieldIds: columns.map(({ fieldId }) => fieldId) }
+  } catch (thrown) {
+    return { ...finding, outcome: 'error', reason: planProblem(thrown) }
+  }
+}
+
+/** Names of earlier versions of the standard. */
+const standardMetrics: Readonly<Record<string, string>> = {
+  ...{ duplicateCount: 'duplicateValues', nullCount: 'nullValues', nullCheck: 'nullValues' },
+  ...{ row_count: 'rowCount', unique: 'duplicateValues' },
+}
+
+function argumentsOf(given: unknown): MetricArguments {
+  return typeof given === 'object' && given !== null ? (given as MetricArguments) : {}
+}
+
+/** @throws MetricProblem */
+function columnNamed({ columns }: SystemTable, name: string): SystemColumn | undefined {
+  if (name === '') return undefined
+  const found = columns.find((column) => column.name === name)
+  if (found === undefined) throw new MetricProblem('no column')
+  return found
+}
+
+/** @throws MetricProblem */
+function keyColumns(
+  table: SystemTable,
+  column: SystemColumn | undefined,
+  { properties }: MetricArguments,
+): readonly SystemColumn[] {
+  if (column !== undefined && properties === undefined) return [column]
+  if (!Array.isArray(properties) || properties.length === 0) throw new MetricProblem('arguments')
+  return properties.flatMap((name: unknown) => columnNamed(table, String(name)) ?? [])
+}
+
+/** Why a rule cannot be measured: a word of ours, or a SQLSTATE. */
+function planProblem(thrown: unknown): string {
+  if (thrown instanceof MetricProblem) return thrown.message
+  if (thrown instanceof RangeError) return 'arguments'
+  if (thrown instanceof Fault) return String(thrown.members?.sqlstate ?? thrown.kind)
+  throw thrown
+}

@@ -1,0 +1,70 @@
+/**
+ * Reading a snapshot as the system: every row and value, without row filters and masks. Check runs alone use it. They
+ * keep numbers and never values, and decide who sees a number. The read path implements it, because statements go
+ * through its compiler for every reader.
+ */
+
+import type { IcebergType } from './iceberg-type.ts'
+import type { ReadEngineName } from './read-engine.ts'
+import type { TableRef } from './table-ref.ts'
+import type { TenantId } from './tenant.ts'
+
+/** A snapshot to read. */
+export interface SystemSnapshot {
+  readonly tenant: TenantId
+  /** Nickname of the catalog credential. */
+  readonly catalog: string
+  readonly table: TableRef
+  /** Undefined: the current one. */
+  readonly snapshotId?: bigint | undefined
+  /** Undefined: the engine that the credential names. */
+  readonly engine?: ReadEngineName | undefined
+}
+
+/** A value in text form, as PostgreSQL writes it. */
+export type SystemCell = string | boolean | null
+
+export interface SystemRows {
+  readonly rows: readonly (readonly SystemCell[])[]
+  /** The engine's dialect. */
+  readonly engine: string
+  /** Bytes of data files before decompression; 0 where the engine does not say. */
+  readonly bytes: number
+}
+
+export interface SystemColumn {
+  readonly name: string
+  readonly fieldId: number
+  readonly type: IcebergType
+}
+
+/** A snapshot that is open for statements. It holds no place in an engine between them. */
+export interface SystemTable {
+  /** Undefined where the table has no snapshot. */
+  readonly snapshotId: bigint | undefined
+  /** The table's current snapshot. */
+  readonly currentSnapshotId: bigint | undefined
+  /** When the snapshot was committed, in milliseconds since 1970. */
+  readonly committedAtMs: number | undefined
+  /** The columns that the statements can name. */
+  readonly columns: readonly SystemColumn[]
+  /** The table in FROM, quoted. */
+  readonly relation: string
+  /**
+   * Checks a statement without running it: one SELECT in PostgreSQL's dialect, over this table alone.
+   * @returns field ids of the columns that it reads
+   * @throws Fault with a SQLSTATE in `members`
+   */
+  check(text: string): readonly number[]
+  /**
+   * Runs a statement.
+   * @param rowsMax more rows than these are an error
+   * @throws Fault with a SQLSTATE in `members`; its message holds no value
+   */
+  run(text: string, rowsMax: number, signal: AbortSignal): Promise<SystemRows>
+}
+
+export interface SystemReads {
+  /** @throws Fault with a SQLSTATE in `members` where the snapshot cannot be read */
+  open(snapshot: SystemSnapshot, signal?: AbortSignal): Promise<SystemTable>
+}

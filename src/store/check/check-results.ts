@@ -1,0 +1,273 @@
+/** Stores what check runs found, and lists runs with their results. Results only append. */
+
+import type {
+  CheckCause,
+  CheckFinding,
+  CheckKind,
+  CheckOutcome,
+  CheckRunState,
+  Severity,
+} from '../../core/check-run.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
+import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+/** Appends what a step found. */
+export async function addResults(
+  tx: Tx,
+  tenant: TenantId,
+  { runId, step, ms }: { readonly runId: string; readonly step: string; readonly ms: number },
+  findings: readonly CheckFinding[],
+): Promise<void> {
+  const rows = findings.map((one) => ({
+    ...{ check_key: one.key, element: one.element, metric: one.metric, severity: one.severity },
+    ...{ outcome: one.outcome, value: one.value ?? null, unit: one.unit ?? '', engine: one.engine ?? null },
+    ...{ expected: one.expected ?? null, field_ids: one.fieldIds, custom: one.custom },
+    ...{ reason: one.reason ?? '', detail: one.detail ?? null, ms: one.outcome === 'not_run' ? null : ms },
+  }))
+  await tx.query(
+    `insert into svc.check_result (tenant_id, run_id, step, check_key, element, metric, severity, outcome, value, unit,
+       expected, engine, ms, field_ids, custom, reason, detail)
+     select $1, $2, $3, r.check_key, r.element, r.metric, r.severity, r.outcome, r.value, r.unit,
+       r.expected, r.engine, r.ms, r.field_ids, r.custom, r.reason, r.detail
+     from jsonb_to_recordset($4::text::jsonb) as r(check_key text, element text, metric text, severity text,
+       outcome text, value text, unit text, expected jsonb, engine text, ms float8, field_ids jsonb, custom bool,
+       reason text, detail jsonb)`,
+    [tenant, runId, storableText(step), storableJson(rows)],
+  )
+}
+
+export interface StoredCheckRun {
+  readonly runId: string
+  readonly kind: CheckKind
+  readonly contract: string
+  readonly number: number
+  readonly table: TableRef
+  readonly catalog: string
+  readonly snapshotId: bigint | undefined
+  readonly currentSnapshotId: bigint | undefined
+  readonly cause: CheckCause
+  readonly state: CheckRunState
+  readonly requestedAt: Date
+  readonly requestedBy: string
+  readonly startedAt: Date | undefined
+  readonly finishedAt: Date | undefined
+  readonly spentMs: number
+  readonly stepsDone: number
+  readonly steps: number | undefined
+  readonly rowsRead: bigint
+  readonly bytesRead: bigint
+  readonly reason: string
+}
+
+interface RunRow {
+  readonly run_seq: string
+  readonly run_id: string
+  readonly kind: CheckKind
+  readonly contract_id: string
+  readonly number: number
+  readonly namespace: readonly string[]
+  readonly table_name: string
+  readonly catalog: string
+  readonly snapshot_id: string | null
+  readonly current_snapshot_id: string | null
+  readonly cause: CheckCause
+  readonly state: CheckRunState
+  readonly requested_at: Date
+  readonly requested_by: string
+  readonly started_at: Date | null
+  readonly finished_at: Date | null
+  readonly spent_ms: number
+  readonly steps_done: number
+  readonly steps: number | null
+  readonly rows_read: string
+  readonly bytes_read: string
+  readonly reason: string
+}
+
+const runColumns = `run_seq, run_id, kind, contract_id, number, namespace, table_name, catalog, snapshot_id,
+  current_snapshot_id, cause, state, requested_at, requested_by->>'sub' as requested_by, started_at, finished_at,
+  spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read, bytes_read, reason`
+
+export interface CheckRunFilter extends PageRequest {
+  readonly table?: TableRef | undefined
+  readonly contract?: string | undefined
+  readonly kind?: CheckKind | undefined
+}
+
+/** The tenant's runs, newest first. @throws Fault `bad_request` for a bad page token */
+export async function listCheckRuns(
+  store: Store,
+  tenant: TenantId,
+  { table, contract, kind, ...page }: CheckRunFilter,
+): Promise<Page<StoredCheckRun>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<RunRow>(
+    tenant,
+    `select ${runColumns} from svc.check_run
+     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or contract_id = $3)
+       and ($4::text is null or kind = $4) and ($5::int8 is null or run_seq < $5)
+     order by run_seq desc limit $6::int`,
+    [
+      ...[tenant, table === undefined ? null : nodeId(tableKey(table))],
+      ...[contract === undefined ? null : storableText(contract), kind ?? null],
+      ...[afterCount(page) ?? null, limit + 1],
+    ],
+  )
+  const found = toPage(rows, limit, (row) => row.run_seq)
+  return { ...found, items: found.items.map(runOf) }
+}
+
+/** One run; undefined where the tenant has none of this id. */
+export async function findCheckRun(
+  store: Store,
+  tenant: TenantId,
+  runId: string,
+): Promise<StoredCheckRun | undefined> {
+  const rows = await store.tenantQuery<RunRow>(
+    tenant,
+    `select ${runColumns} from svc.check_run where tenant_id = $1 and run_id = $2`,
+    [tenant, runId],
+  )
+  return rows.map(runOf)[0]
+}
+
+function runOf(row: RunRow): StoredCheckRun {
+  const big = (value: string | null) => (value === null ? undefined : BigInt(value))
+  const { run_id: runId, kind, contract_id: contract, number, catalog, cause, state, reason, steps } = row
+  return {
+    ...{ runId, kind, contract, number, catalog, cause, state, reason },
+    table: { namespace: row.namespace, name: row.table_name },
+    ...{ snapshotId: big(row.snapshot_id), currentSnapshotId: big(row.current_snapshot_id) },
+    ...{ requestedAt: row.requested_at, requestedBy: row.requested_by, spentMs: row.spent_ms },
+    ...{ startedAt: row.started_at ?? undefined, finishedAt: row.finished_at ?? undefined },
+    ...{ stepsDone: row.steps_done, steps: steps ?? undefined },
+    ...{ rowsRead: BigInt(row.rows_read), bytesRead: BigInt(row.bytes_read) },
+  }
+}
+
+export interface StoredCheckResult {
+  readonly runId: string
+  readonly key: string
+  readonly element: string
+  readonly metric: string
+  readonly severity: Severity
+  readonly outcome: CheckOutcome
+  readonly value: string | undefined
+  readonly unit: string
+  readonly expected: { readonly operator: string; readonly threshold: unknown } | undefined
+  readonly engine: string | undefined
+  readonly ms: number | undefined
+  readonly fieldIds: readonly number[]
+  readonly custom: boolean
+  readonly reason: string
+  readonly detail: Readonly<Record<string, unknown>> | undefined
+  readonly at: Date
+}
+
+interface ResultRow {
+  readonly run_id: string
+  readonly check_key: string
+  readonly element: string
+  readonly metric: string
+  readonly severity: Severity
+  readonly outcome: CheckOutcome
+  readonly value: string | null
+  readonly unit: string
+  readonly expected: StoredCheckResult['expected'] | null
+  readonly engine: string | null
+  readonly ms: number | null
+  readonly field_ids: readonly number[]
+  readonly custom: boolean
+  readonly reason: string
+  readonly detail: Readonly<Record<string, unknown>> | null
+  readonly at: Date
+}
+
+/** The results of a run, in the order in which they were found. */
+export async function resultsOfRun(
+  store: Store,
+  tenant: TenantId,
+  runId: string,
+): Promise<readonly StoredCheckResult[]> {
+  const rows = await store.tenantQuery<ResultRow>(
+    tenant,
+    `select run_id, check_key, element, metric, severity, outcome, value, unit, expected, engine, ms, field_ids, custom,
+       reason, detail, at
+     from svc.check_result where tenant_id = $1 and run_id = $2 order by result_seq`,
+    [tenant, runId],
+  )
+  return rows.map(resultOf)
+}
+
+function resultOf({
+  run_id: runId,
+  check_key: key,
+  field_ids: fieldIds,
+  ...row
+}: ResultRow): StoredCheckResult {
+  return {
+    ...{ runId, key, fieldIds, element: row.element, metric: row.metric, severity: row.severity },
+    ...{ outcome: row.outcome, value: row.value ?? undefined, unit: row.unit, ms: row.ms ?? undefined },
+    ...{ expected: row.expected ?? undefined, engine: row.engine ?? undefined, custom: row.custom },
+    ...{ reason: row.reason, detail: row.detail ?? undefined, at: row.at },
+  }
+}
+
+export interface ListedResult {
+  readonly run: StoredCheckRun
+  readonly result: StoredCheckResult
+}
+
+export interface ResultFilter extends PageRequest {
+  readonly table: TableRef
+  /** Key of one check. */
+  readonly check?: string | undefined
+}
+
+/** The results of a table, newest first. @throws Fault `bad_request` for a bad page token */
+export async function listResults(
+  store: Store,
+  tenant: TenantId,
+  { table, check, ...page }: ResultFilter,
+): Promise<Page<ListedResult>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<{ run: RunRow; result: ResultRow & { readonly result_seq: string } }>(
+    tenant,
+    `select to_jsonb(r) as run, to_jsonb(c) as result from (
+       select c.result_seq::text, c.run_id, c.check_key, c.element, c.metric, c.severity, c.outcome, c.value, c.unit,
+         c.expected, c.engine, c.ms, c.field_ids, c.custom, c.reason, c.detail, c.at
+       from svc.check_result c
+       join svc.check_run o on o.tenant_id = c.tenant_id and o.run_id = c.run_id
+       where c.tenant_id = $1 and o.table_id = $2 and ($3::text is null or c.check_key = $3)
+         and ($4::int8 is null or c.result_seq < $4)
+       order by c.result_seq desc limit $5::int) c
+     join lateral (
+       select run_seq::text, run_id, kind, contract_id, number, namespace, table_name, catalog,
+         snapshot_id::text, current_snapshot_id::text, cause, state, requested_at, requested_by->>'sub' as requested_by,
+         started_at, finished_at, spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read::text,
+         bytes_read::text, reason
+       from svc.check_run where tenant_id = $1 and run_id = c.run_id) r on true
+     order by c.result_seq::int8 desc`,
+    [
+      ...[tenant, nodeId(tableKey(table)), check === undefined ? null : storableText(check)],
+      ...[afterCount(page) ?? null, limit + 1],
+    ],
+  )
+  const found = toPage(rows, limit, ({ result }) => result.result_seq)
+  const date = (value: Date | null) => (value === null ? null : new Date(value))
+  return {
+    ...found,
+    items: found.items.map(({ run, result }) => ({
+      run: runOf({
+        ...run,
+        requested_at: new Date(run.requested_at),
+        ...{ started_at: date(run.started_at), finished_at: date(run.finished_at) },
+      }),
+      result: resultOf({ ...result, at: new Date(result.at) }),
+    })),
+  }
+}
