@@ -258,7 +258,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       systemCatalog: options.systemCatalog,
       catalogDirectory: options.catalogDirectory,
       budget,
-      explain: (context, statement) => explainLines({ store, states }, context, statement),
+      explain: (context, statement) => explainLines({ store, states, clock }, context, statement),
       metrics,
       log,
       clock,

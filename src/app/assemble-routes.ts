@@ -52,6 +52,7 @@ import { readLineageOperations } from '../query/lineage/operations.ts'
 import { checkPolicies } from '../query/protect.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { usageOperations } from '../query/usage/operations.ts'
+import { semanticOperations } from '../semantics/operations.ts'
 import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
@@ -123,8 +124,9 @@ export function assembleRoutes(parts: RouteParts): Routes {
   const operations = [
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
-    ...bind(explainOperations, { store, states }),
+    ...bind(explainOperations, { store, states, clock }),
     ...bind([...usageOperations, ...readLineageOperations], { store }),
+    ...bind(semanticOperations, { store, clock, queries }),
     ...bind(
       [
         ...refusalOperations,

@@ -29,6 +29,12 @@ export const contractActions = [
   'pin',
   'unpin',
   'put-settings',
+  'put-table-model',
+  'put-term',
+  'put-metric',
+  'move-metric',
+  'attest-metric',
+  'end-attestation',
 ] as const
 export type ContractAction = (typeof contractActions)[number]
 

@@ -17,7 +17,9 @@ export const commercialCapabilities = [
   'detection',
   /** The life cycle of contracts. Putting a table under a contract needs no license. */
   'contracts',
+  /** What tables can be grouped by, and the glossary. */
   'semantic-layer',
+  /** Definitions of metrics, attestations and queries for metrics over REST. */
   'metrics',
   'compliance',
   'cost',

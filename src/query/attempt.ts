@@ -17,6 +17,7 @@ import type { Store } from '../store/store.ts'
 import type { CompiledQuery } from './compile.ts'
 import { renderSql, type SqlPart } from './emit/render.ts'
 import type { LoadedTables } from './load-tables.ts'
+import type { Expansion } from './metrics/expand.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -30,6 +31,8 @@ export interface AttemptParts {
 export interface Load {
   readonly loaded: LoadedTables
   readonly compiled: CompiledQuery
+  /** The statement with its metrics written out, where it names any. */
+  readonly expansion?: Expansion
 }
 
 export interface AttemptRun {

@@ -39,13 +39,22 @@ export class CompileCache {
    * @param last a load of the same statement; its compiled statement is reused if the tables are the same objects
    * @throws SqlError of the compiler
    */
-  compileLoaded({ context, text, parameterTypes }: Statement, loaded: LoadedTables, last?: Load): Load {
+  compileLoaded(statement: Statement, loaded: LoadedTables, last?: Load): Load {
+    const { context, text, parameterTypes, expansion } = statement
     const { tenant, principal, searchPath, catalog: database } = context
     const { tables } = loaded
     const compiled = isOfTables(last, tables)
       ? last.compiled
-      : this.compile(tenant, { text, principal, tables, searchPath, database, parameterTypes })
-    return { loaded, compiled }
+      : this.compile(tenant, {
+          text,
+          principal,
+          tables,
+          searchPath,
+          database,
+          parameterTypes,
+          ...(expansion && { expansion }),
+        })
+    return { loaded, compiled, ...(expansion && { expansion }) }
   }
 }
 

@@ -8,11 +8,13 @@ import type { Principal } from '../core/principal.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
+import { checkTree } from './allow-list.ts'
 import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
-import type { ParameterExpr } from './ir.ts'
+import { type ParameterExpr, rawIndex } from './ir.ts'
 import { lineageOf } from './lineage/lineage-of.ts'
+import type { Expansion } from './metrics/expand.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedProtection, appliedProtections, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
@@ -33,6 +35,8 @@ export interface CompileInput {
   readonly database?: string | undefined
   /** Types of parameters that the client gave, `$1` first. Others are inferred. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
+  /** The statement with its metrics written out, where it names any; takes the place of `text`. */
+  readonly expansion?: Expansion | undefined
 }
 
 export interface ResultColumn {
@@ -67,6 +71,8 @@ export interface CompiledQuery {
    * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
    */
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
+  /** When the first attestation ends by which it reads columns without masks; undefined where it reads none so. */
+  readonly liftedUntilMs?: number
   /** Whether a row filter or mask applies to any of its tables. */
   readonly hides: boolean
   /** The same statement over copies of the visible rows of each table. @throws SqlError as emit does */
@@ -97,7 +103,8 @@ function compile(input: CompileInput): CompiledQuery {
   const { text, principal } = input
   if (principal.sub === '' || principal.sub.includes('\0') || !principal.sub.isWellFormed())
     throw new SqlError('42501', 'permission denied: there is no principal')
-  const tree = parseSelect(text)
+  const tree = input.expansion?.tree ?? parseSelect(text)
+  if (input.expansion !== undefined) checkTree(tree)
   const resolver = newResolver(input)
   const query = resolveQuery(resolver, tree, undefined)
   checkValueSizes(query)
@@ -140,6 +147,7 @@ function compile(input: CompileInput): CompiledQuery {
         throw toSqlError(thrown)
       }
     },
+    ...(input.expansion?.liftedUntilMs !== undefined && { liftedUntilMs: input.expansion.liftedUntilMs }),
     hides: [...protections.values()].some(
       ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
     ),
@@ -161,11 +169,13 @@ function parameterType(parameter: ParameterExpr): SqlType {
   return parameter.type
 }
 
-function newResolver({ principal, tables, searchPath, database, parameterTypes }: CompileInput): Resolver {
+function newResolver(input: CompileInput): Resolver {
+  const { principal, tables, searchPath, database, parameterTypes, expansion } = input
   const resolver: Resolver = {
     database,
     findTable: (schema, name) => findTable(tables, schema === undefined ? searchPath : [schema], name),
     principal,
+    lifted: expansion?.lifted ?? [],
     parameterTypes: parameterTypes ?? [],
     parameters: new Map(),
     policy: false,
@@ -202,6 +212,8 @@ function readsOf(resolver: Resolver): TableRead[] {
     columns.set(table, new Set([...(columns.get(table) ?? []), ...used]))
   return [...columns].map(([table, used]) => ({
     table,
-    columns: table.columns.filter((_, index) => used.has(index)).map(({ name }) => name),
+    columns: table.columns
+      .filter((_, index) => used.has(index) || used.has(rawIndex(table, index)))
+      .map(({ name }) => name),
   }))
 }

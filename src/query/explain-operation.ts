@@ -19,10 +19,9 @@ import {
   text,
 } from '../http/schemas.ts'
 import { dialects } from './emit/render.ts'
-import { type ExplainTarget, explain } from './explain.ts'
-import type { LoadParts } from './load-tables.ts'
+import { type ExplainParts, type ExplainTarget, explain } from './explain.ts'
 
-const operation = operationsOf<LoadParts>()
+const operation = operationsOf<ExplainParts>()
 const dialectNames = Object.keys(dialects) as DialectName[]
 
 const explained = object({

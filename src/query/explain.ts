@@ -3,6 +3,7 @@
  * explains a run in a catalog, or the SQL for an engine over the columns of the last commits. It runs nothing.
  */
 
+import type { Clock } from '../base/clock.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import { readEngineOf } from '../core/read-engine.ts'
@@ -15,10 +16,15 @@ import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
 import { renderSql } from './emit/render.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from './load-tables.ts'
+import { expandText } from './metrics/expand-statement.ts'
 import { namedRefs } from './named-refs.ts'
 import type { QueryContext } from './query-service.ts'
 import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
+
+export interface ExplainParts extends LoadParts {
+  readonly clock: Clock
+}
 
 /** A run in a catalog, on its engine; or an engine alone, without a catalog. */
 export type ExplainTarget = { readonly catalog: string } | { readonly dialect: DialectName }
@@ -39,7 +45,7 @@ export interface ExplainInput {
  *   catalog; Fault of the store or the upstream; the signal's reason
  */
 export async function explain(
-  parts: LoadParts,
+  parts: ExplainParts,
   tenant: TenantId,
   input: ExplainInput,
   withPolicies: boolean,
@@ -89,7 +95,7 @@ interface Compiled {
 }
 
 function compileFor(
-  parts: LoadParts,
+  parts: ExplainParts,
   tenant: TenantId,
   { target, ...input }: ExplainInput,
   signal: AbortSignal | undefined,
@@ -100,16 +106,19 @@ function compileFor(
 
 /** Loads and compiles as a run does. */
 async function compileRun(
-  parts: LoadParts,
+  parts: ExplainParts,
   context: LoadContext,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const { principal, searchPath, catalog: database } = context
-  const { credential, tables, snapshots } = await loadTables(parts, context, text, { signal })
+  const { tenant, principal, searchPath, catalog: database } = context
+  const expansion = await expandText(parts, { tenant, searchPath, catalog: database }, text, signal)
+  const { credential, tables, snapshots } = await loadTables(parts, context, expansion?.tree ?? text, {
+    signal,
+  })
   return {
     dialect: readEngineOf(credential.config),
-    compiled: compileQuery({ text, principal, tables, searchPath, database }),
+    compiled: compileQuery({ text, principal, tables, searchPath, database, expansion }),
     snapshotOf: (table) => described(snapshots.get(tableKey(table))),
   }
 }
@@ -120,15 +129,17 @@ function described(snapshot: ReadSnapshot | undefined): ExplainedSnapshot | unde
 
 /** Compiles over the columns of the last commits. Refuses pinned tables, whose columns may differ. */
 async function compileAlone(
-  { store }: LoadParts,
+  parts: ExplainParts,
   tenant: TenantId,
   dialect: DialectName,
   { statement, searchPath, principal }: Omit<ExplainInput, 'target'>,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const governed = await loadGovernances(store, tenant, namedRefs(statement, searchPath), signal)
+  const expansion = await expandText(parts, { tenant, searchPath }, statement, signal)
+  const refs = namedRefs(expansion?.tree ?? statement, searchPath)
+  const governed = await loadGovernances(parts.store, tenant, refs, signal)
   const tables = [...governed.values()].map((governance) => governedTable(governance, principal))
-  const compiled = compileQuery({ text: statement, principal, tables, searchPath })
+  const compiled = compileQuery({ text: statement, principal, tables, searchPath, expansion })
   const isPinned = ({ table: { ref } }: TableRead) => governed.get(tableKey(ref))?.pin !== undefined
   const pinned = compiled.reads.find(isPinned)
   if (pinned !== undefined)
@@ -145,7 +156,7 @@ async function compileAlone(
  * @throws SqlError as a run does before its engine is asked
  */
 export async function explainLines(
-  parts: LoadParts,
+  parts: ExplainParts,
   { tenant, principal, catalog, searchPath }: QueryContext,
   statement: string,
 ): Promise<readonly string[]> {

@@ -3,7 +3,7 @@
  * except literal values. Emitters write SQL from it alone.
  */
 
-import type { GovernedTable } from '../core/governed-table.ts'
+import type { GovernedColumn, GovernedTable } from '../core/governed-table.ts'
 import type { NumericSize, SqlType } from '../core/sql-type.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
@@ -35,7 +35,7 @@ export type Expr =
 
 export interface ColumnExpr extends Typed {
   readonly kind: 'column'
-  /** The relation's alias in emitted SQL; `index` is the column's place in it, from 0. */
+  /** The relation's alias in emitted SQL; `index` is the column's place in it, from 0, or a {@link rawIndex}. */
   readonly relation: string
   readonly index: number
   /** How engines store a numeric of a query, where known. */
@@ -203,6 +203,19 @@ export interface JoinItem {
   readonly left: FromItem
   readonly right: FromItem
   readonly on?: Expr | undefined
+}
+
+/**
+ * The place of a column of a governed table that an attested metric reads without its masks: beyond all columns, so that
+ * it is another column than the masked one.
+ */
+export function rawIndex({ columns }: GovernedTable, index: number): number {
+  return columns.length + index
+}
+
+/** The column of a place, raw or not. */
+export function columnAt({ columns }: GovernedTable, index: number): GovernedColumn | undefined {
+  return columns[index < columns.length ? index : index - columns.length]
 }
 
 /** A key of an expression: in one scope, equal keys mean equal expressions. */

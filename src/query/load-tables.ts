@@ -3,6 +3,7 @@
  * from the upstream catalog. A pin replaces the current snapshot. Each run loads again and trusts no earlier load.
  */
 
+import type { SelectStmt } from 'libpg-query'
 import { inParallel } from '../base/in-parallel.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
@@ -71,6 +72,7 @@ export interface LoadOptions {
 /**
  * Loads the governance from the store, then the states from the upstream. With `assumed` both loads are concurrent,
  * and the upstream's reply is used only if the store confirms what was assumed.
+ * @param source the statement's text, or its tree where metrics were written out
  * @throws SqlError 28000 where the reader's session is not valid, 3D000 for an unknown catalog, 42501 for a table that
  *   the upstream restricts, 55000 where a pinned snapshot is gone or a snapshot is quarantined, 58000 where the upstream fails; Fault of the store;
  *   the signal's reason
@@ -78,11 +80,11 @@ export interface LoadOptions {
 export async function loadTables(
   { store, states }: LoadParts,
   context: LoadContext,
-  text: string,
+  source: string | SelectStmt,
   { signal, sessionCheck, assumed }: LoadOptions = {},
 ): Promise<LoadedTables> {
   const { tenant, catalog } = context
-  const refs = namedRefs(text, context.searchPath)
+  const refs = namedRefs(source, context.searchPath)
   const sessionId = sessionCheck?.take()
   const call = loadRead(store, tenant, catalog, refs, { sessionId, before: assumed?.credential })
   const load = (from: StoredLoad) => loadStates(states, tenant, from, signal)

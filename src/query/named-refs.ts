@@ -1,9 +1,10 @@
 /** Lists the tables that a statement may name, which must be loaded before it can be compiled. It loads nothing. */
 
+import type { SelectStmt } from 'libpg-query'
 import { Lru } from '../base/lru.ts'
 import { isPathIdentifier, type TableRef, tableKey } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
-import { type RelationName, referencedRelations } from './references.ts'
+import { type RelationName, referencedRelations, relationsIn } from './references.ts'
 import { SqlError } from './sql-error.ts'
 
 /** By text, on which alone the names depend. An entry weighs as much as its text. */
@@ -12,10 +13,11 @@ const cache = new Lru<string, readonly RelationName[]>(limits.namesCacheBytes)
 /**
  * Every table that a statement may name, once. An unqualified name stands for a table in each schema of the search
  * path. CTE names may be among them.
+ * @param source its text, or its tree where metrics were written out
  * @throws SqlError as referencedRelations; 54001 for too many
  */
-export function namedRefs(text: string, searchPath: readonly string[]): readonly TableRef[] {
-  const names = relationsOf(text)
+export function namedRefs(source: string | SelectStmt, searchPath: readonly string[]): readonly TableRef[] {
+  const names = typeof source === 'string' ? relationsOf(source) : relationsIn(source)
   const refs = new Map<string, TableRef>()
   for (const { schemaName, tableName: name } of names)
     for (const schema of schemaName === undefined ? searchPath : [schemaName]) {

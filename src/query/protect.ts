@@ -15,7 +15,7 @@ import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { expressionCanFail } from './fallible.ts'
-import type { Expr } from './ir.ts'
+import { columnAt, type Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
 import { coerce, condition } from './resolve/coerce.ts'
 import { newScope, type Resolver, type ScopeColumn } from './resolve/context.ts'
@@ -164,8 +164,10 @@ function checkNames(table: GovernedTable): void {
 }
 
 function protectColumn(table: GovernedTable, index: number, principal: Principal): ProtectedColumn {
-  const column = table.columns[index]
+  const column = columnAt(table, index)
   if (column === undefined) throw new SqlError('42703', 'there is no such column')
+  // A raw column: an attestation lifted its masks.
+  if (index >= table.columns.length) return { index, fallible: false }
   const { mask, problem } = chooseMask(column.masks, column.type, column.required)
   if (problem !== undefined) throw new SqlError('42501', problem)
   if (mask?.expression === undefined) return { index, mask, fallible: isTruncation(mask) }
@@ -228,6 +230,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     findTable: () => undefined,
     database: undefined,
     principal,
+    lifted: [],
     parameterTypes: [],
     parameters: new Map(),
     policy: true,

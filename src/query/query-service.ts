@@ -26,6 +26,8 @@ export interface QueryContext {
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** Whether the service wrote the statement itself, from a request for metrics (metrics/request.ts). */
+  readonly generated?: boolean
 }
 
 /** A statement that compiles for a context. A run compiles it again if the governance of its tables changed. */

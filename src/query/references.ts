@@ -1,5 +1,6 @@
 /** Finds the relations that a statement names in FROM. It knows no search path and no catalog. */
 
+import type { SelectStmt } from 'libpg-query'
 import { parseSelect } from './parse.ts'
 import { toSqlError } from './sql-error.ts'
 
@@ -17,12 +18,17 @@ export interface RelationName {
  */
 export function referencedRelations(text: string): readonly RelationName[] {
   try {
-    const found = new Map<string, RelationName>()
-    collect(parseSelect(text), found)
-    return [...found.values()]
+    return relationsIn(parseSelect(text))
   } catch (thrown) {
     throw toSqlError(thrown)
   }
+}
+
+/** Every relation named in FROM of a checked tree, as {@link referencedRelations}. */
+export function relationsIn(tree: SelectStmt): readonly RelationName[] {
+  const found = new Map<string, RelationName>()
+  collect(tree, found)
+  return [...found.values()]
 }
 
 function collect(node: unknown, found: Map<string, RelationName>): void {

@@ -50,6 +50,8 @@ export class RunCheck {
     const { tenant, reader } = this.context
     if (reader.expiresAtMs !== undefined && reader.expiresAtMs <= clock.now())
       return Promise.reject(credentialEnded())
+    if ((this.load.compiled.liftedUntilMs ?? Number.POSITIVE_INFINITY) <= clock.now())
+      return Promise.reject(changed('An attestation of a metric'))
     return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#askStore()
   }
 
@@ -88,6 +90,8 @@ export class RunCheck {
     const { store, versions, pace } = this.parts
     const { tenant, catalog, reader } = this.context
     const { loaded, compiled } = this.load
+    // Which change it was does not matter: what is read without masks needs every attestation to stand.
+    if (compiled.liftedUntilMs !== undefined) throw changed('An attestation of a metric, or another rule,')
     const refs = compiled.reads.map(({ table }) => table.ref)
     const sessionId = reader.sessionToCheck?.()
     const askedMs = pace.now()

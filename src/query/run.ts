@@ -18,6 +18,7 @@ import { CachedVersions } from './cached-versions.ts'
 import { CompileCache } from './compile-cache.ts'
 import type { LineageRecorder } from './lineage/lineage-recorder.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
+import { type ExpandedStatement, expandStatement, withExpansion } from './metrics/expand-statement.ts'
 import type {
   PreparedQuery,
   PrepareOptions,
@@ -212,18 +213,23 @@ async function startRun(
 /** @throws SqlError of the load and the compiler; Fault of the store; the signal's reason */
 async function loadAndCompile(
   parts: Parts,
-  statement: Statement,
+  given: Statement,
   progress: QueryProgress,
   options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
 ): Promise<Load> {
   const { speculation, versions, pace } = parts
-  const { context, text } = statement
+  const { context, text } = given
+  let statement = given
   try {
+    const expanded = await expandStatement(parts, given, options.signal)
+    statement = expanded.statement
     const assumed = speculation.last(statement)?.loaded
     const askedMs = pace.now()
-    const loaded = await loadTables(parts, context, text, { ...options, assumed })
+    const source = statement.expansion?.tree ?? text
+    const loaded = await loadTables(parts, context, source, { ...options, assumed })
     versions.learn(context.tenant, loaded.governanceVersion, askedMs)
     progress.loaded = loaded
+    assertAttested(expanded, loaded)
     const load = compile(parts, statement, loaded)
     progress.compiled = load.compiled
     progress.loadedMs = performance.now()
@@ -232,6 +238,18 @@ async function loadAndCompile(
     speculation.remember(statement, undefined)
     throw thrown
   }
+}
+
+/**
+ * Refuses to read by attestations where anything of the governance changed between the two loads.
+ * @throws SqlError 55000
+ */
+function assertAttested({ statement, version }: ExpandedStatement, loaded: LoadedTables): void {
+  if (statement.expansion?.liftedUntilMs !== undefined && version !== loaded.governanceVersion)
+    throw new SqlError(
+      '55000',
+      'The governance of the tables changed while the query was compiled. Run it again.',
+    )
 }
 
 /** @throws SqlError of the compiler */
@@ -246,10 +264,11 @@ function compile({ cache, speculation }: Parts, statement: Statement, loaded: Lo
  * @returns undefined where that does not compile; the run then loads again and reports the error
  */
 function loadOfRun(parts: Parts, { context, text, parameterTypes }: Statement, load: Load): Load | undefined {
-  const { parameters } = load.compiled
+  const { loaded, compiled, expansion } = load
+  const { parameters } = compiled
   if (Bun.deepEquals(parameterTypes, parameters, true)) return load
   try {
-    return compile(parts, statementOf(context, text, parameters), load.loaded)
+    return compile(parts, withExpansion(statementOf(context, text, parameters), expansion), loaded)
   } catch {
     return undefined
   }

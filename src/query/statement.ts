@@ -1,6 +1,7 @@
 /** A statement in the context of one principal, with a key that equal statements share. It holds nothing loaded. */
 
 import type { SqlType } from '../core/sql-type.ts'
+import type { Expansion } from './metrics/expand.ts'
 import type { QueryContext } from './query-service.ts'
 
 export interface Statement {
@@ -9,6 +10,8 @@ export interface Statement {
   readonly parameterTypes: readonly (SqlType | undefined)[]
   /** All that decides which tables are loaded and how the statement is compiled, except the loaded data. */
   readonly key: string
+  /** The statement with its metrics written out, where it names any. */
+  readonly expansion?: Expansion | undefined
 }
 
 /** @param parameterTypes the types that the client gave, `$1` first */
@@ -17,7 +20,7 @@ export function statementOf(
   text: string,
   parameterTypes: readonly (SqlType | undefined)[],
 ): Statement {
-  const { tenant, catalog, principal, searchPath } = context
-  const key = JSON.stringify([tenant, catalog, principal, searchPath, parameterTypes, text])
+  const { tenant, catalog, principal, searchPath, generated } = context
+  const key = JSON.stringify([tenant, catalog, principal, searchPath, parameterTypes, text, generated])
   return { context, text, parameterTypes, key }
 }

@@ -25,6 +25,7 @@ import { writeOversightOperations } from '../../src/gateway/oversight/operations
 import { replayOperations } from '../../src/gateway/replay/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { vendingOperations } from '../../src/gateway/vending/operations.ts'
+import { semanticOperations } from '../../src/semantics/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
 import {
   findCatalogCredential,
@@ -425,6 +426,30 @@ const steps: Readonly<Record<string, Step>> = {
     body: { from: dropped('gone2'), to: dropped('moved2'), table_uuid: 'u' },
     subject: dropped('gone2'),
   },
+  put_table_model: {
+    action: 'put-table-model',
+    path: '/api/v1/semantics/tables/sales/orders',
+    body: { key: ['id'], dimensions: [{ name: 'id' }] },
+    subject: { table: { namespace: ['sales'], name: 'orders' } },
+  },
+  put_term: {
+    action: 'put-term',
+    path: '/api/v1/glossary/volume',
+    body: { definition: 'How many' },
+    subject: { term: 'volume' },
+  },
+  put_metric: {
+    action: 'put-metric',
+    path: '/api/v1/metrics/volume',
+    body: { table: { namespace: ['sales'], name: 'orders' }, expression: 'count(*)', term: 'volume' },
+    subject: { metric: 'volume', number: 1 },
+  },
+  move_metric: {
+    action: 'move-metric',
+    path: '/api/v1/metrics/volume/versions/1/move',
+    body: { to: 'deprecated' },
+    subject: { metric: 'volume', number: 1 },
+  },
   decide_finding: {
     action: 'decide-finding',
     path: '/api/v1/detection/findings/{finding}/decisions',
@@ -516,6 +541,7 @@ const administering = (
     ...territoryOperations,
     ...vendingOperations,
     ...webhookSubscriptionOperations,
+    ...semanticOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.
@@ -527,7 +553,8 @@ const administering = (
 
 test('every operation that administers is tried below', () => {
   // A sign-off needs another person than the author: test/contract/lifecycle.
-  const elsewhere = ['sign_contract_version']
+  // An attestation too: test/semantics.
+  const elsewhere = ['sign_contract_version', 'attest_metric', 'end_attestation']
   expect([...Object.keys(steps), ...elsewhere].toSorted()).toEqual(
     administering.map(({ name }) => name).toSorted(),
   )

@@ -30,6 +30,9 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/contracts', 'pgwire'],
   ['/api/v1/query/', 'pgwire'],
   ['/api/v1/usage', 'pgwire'],
+  ['/api/v1/metrics', 'metrics'],
+  ['/api/v1/glossary', 'semantic-layer'],
+  ['/api/v1/semantics/', 'semantic-layer'],
   // The trigger of a check.
   ['/v1/webhooks/alpha', undefined],
   ['/webhooks/', undefined],
@@ -80,7 +83,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(35)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(50)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -3,13 +3,16 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
+import { putTag } from '../../src/contract/put-tag.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import { limits } from '../../src/limits.ts'
+import { checkPolicies } from '../../src/query/protect.ts'
 import type { DescribedRoute } from '../../src/server/open-api.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import {
@@ -57,6 +60,8 @@ const seenElsewhere = [
   'GET /api/v1/detection/runs/:id',
   'POST /api/v1/detection/findings/:id/decisions',
   'POST /api/v1/detection/rescans',
+  // See test/semantics.
+  'POST /api/v1/metrics/query',
 ]
 
 let service: IdentityService
@@ -479,6 +484,44 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
     await succeed('GET', `/api/v1/${path}`, as)
+})
+
+test('says what the semantic layer answers', async () => {
+  const as = { secret: steward }
+  const table = { namespace: ['sales'], name: 'orders' }
+  const model = { key: ['id'], time_dimension: 'placed', dimensions: [{ name: 'id' }] }
+  const placed = { name: 'placed', kind: 'time', expression: "DATE '2026-01-01'" }
+  const models = '/api/v1/semantics/tables'
+  const dimensions = [...model.dimensions, placed]
+  await succeed('PUT', `${models}/sales/orders`, { ...as, body: { ...model, dimensions } })
+  expect((await ask('PUT', `${models}/sales/orders`, { ...as, body: model })).status).toBe(422)
+  await succeed('PUT', '/api/v1/glossary/volume', { ...as, body: { definition: 'How many' } })
+  for (const path of [`${models}/sales/orders`, models, '/api/v1/glossary/volume', '/api/v1/glossary'])
+    await succeed('GET', path, as)
+  const metric = '/api/v1/metrics/volume'
+  await succeed('PUT', metric, { ...as, body: { table, expression: 'count(id)', term: 'volume' } })
+  const second = await session(service, service.owner.tenant, ['admin'], ['steward'], 'sam')
+  await putTag(
+    { store: service.store, tenant: service.owner.tenant, actor: actorOf('x'), checkPolicies },
+    table,
+    'id',
+    'person',
+  )
+  const attested = {
+    tags: ['person'],
+    reason: 'counts',
+    evidence: 'review',
+    valid_until: new Date(Date.now() + 60_000).toISOString(),
+  }
+  const { id } = await succeed('POST', `${metric}/attestations`, { secret: second, body: attested })
+  for (const path of [metric, '/api/v1/metrics', `${metric}/versions`, `${metric}/attestations`])
+    await succeed('GET', path, as)
+  const end = { secret: second, body: { reason: 'over' } }
+  await succeed('POST', `${metric}/attestations/${id}/end`, end)
+  expect((await ask('POST', `${metric}/attestations/${id}/end`, end)).status).toBe(404)
+  await succeed('POST', `${metric}/versions/1/move`, { ...as, body: { to: 'deprecated' } })
+  const query = { ...as, body: { catalog: 'main', metrics: ['nothing'] } }
+  expect((await ask('POST', '/api/v1/metrics/query', query)).status).toBe(400)
 })
 
 test('says what contract documents answer', async () => {

@@ -83,6 +83,7 @@ import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../su
 import { seedContractVersion } from '../support/contract-versions.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { receivedEvent } from '../support/lineage.ts'
+import { seedSemantics } from '../support/semantics.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { seedTerritory } from '../support/territory.ts'
@@ -419,6 +420,7 @@ function isolation(): void {
       await seedWebhook(store, tenant)
       await seedContractVersion(store, tenant)
       await seedChecks(store, tenant)
+      await seedSemantics(store, tenant)
       await lastEvent(store, tenant)
     }
   })

@@ -15,6 +15,7 @@ const layers: readonly (readonly string[])[] = [
   ['http'],
   ['auth'],
   ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook'],
+  ['semantics'],
   ['server'],
   ['config'],
   ['app', 'open-store'],
@@ -53,7 +54,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],
-    ['commit'],
+    ['commit', 'semantics'],
   ],
 }
 

@@ -6,7 +6,16 @@ import { isMaskAction } from '../../core/mask.ts'
 import { limits } from '../../limits.ts'
 import type { Barrier } from '../barrier.ts'
 import { conjuncts, isBare } from '../exposure.ts'
-import type { Expr, FromItem, GroupElement, Query, Select, SortKey, TableItem } from '../ir.ts'
+import {
+  columnAt,
+  type Expr,
+  type FromItem,
+  type GroupElement,
+  type Query,
+  type Select,
+  type SortKey,
+  type TableItem,
+} from '../ir.ts'
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
@@ -73,7 +82,7 @@ function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: nu
 /** Writes expressions of filters and masks, which read raw columns only. @param form wraps each raw column */
 function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
   const column = (relation: string, index: number) => {
-    const found = relation === rawAlias ? table.columns[index] : undefined
+    const found = relation === rawAlias ? columnAt(table, index) : undefined
     if (found === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
     return form(emitter.dialect.raw(physical(found), found.type))
   }
@@ -123,7 +132,7 @@ function emitMasked(
   { index, mask, expression }: ProtectedColumn,
   form: (sql: string) => string,
 ): string {
-  const column = table.columns[index]
+  const column = columnAt(table, index)
   if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
   const raw = rawEmitter(emitter, table, form)
   if (mask === undefined) return raw.column(rawAlias, index)

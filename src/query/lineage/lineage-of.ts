@@ -5,7 +5,15 @@
 
 import { type ReadColumn, type ReadLineage, readLineageBounds } from '../../core/read-lineage.ts'
 import { tableKey } from '../../core/table-ref.ts'
-import { type ColumnExpr, childrenOf, type Expr, type FromItem, type Query, type Select } from '../ir.ts'
+import {
+  type ColumnExpr,
+  childrenOf,
+  columnAt,
+  type Expr,
+  type FromItem,
+  type Query,
+  type Select,
+} from '../ir.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 
 /** Columns by {@link columnKey}. */
@@ -154,8 +162,8 @@ function ofColumn(walk: Walk, { relation, index }: ColumnExpr, conditions: Colum
   const item = walk.relations.get(relation)
   if (item === undefined || item.kind === 'join') return new Map()
   if (item.kind === 'table') {
-    const { ref, columns } = item.table
-    const name = columns[index]?.name
+    const { ref } = item.table
+    const name = columnAt(item.table, index)?.name
     if (name === undefined) return new Map()
     const column = { namespace: ref.namespace, name: ref.name, column: name }
     return new Map([[columnKey(column), column]])

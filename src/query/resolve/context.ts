@@ -16,6 +16,8 @@ import {
   type ParameterExpr,
   type Query,
 } from '../ir.ts'
+import type { LiftedColumn } from '../metrics/lifted.ts'
+import { isOwnAlias } from '../metrics/own-names.ts'
 import { SqlError } from '../sql-error.ts'
 
 export interface Resolver {
@@ -24,6 +26,8 @@ export interface Resolver {
   /** The table of a name; without a schema the search path decides. Undefined where there is none. */
   readonly findTable: (schema: string | undefined, name: string) => GovernedTable | undefined
   readonly principal: Principal
+  /** Columns that expanded metrics may read without attested masks. */
+  readonly lifted: readonly LiftedColumn[]
   /** Types that the client gave. Other types are inferred from the parameters' places. */
   readonly parameterTypes: readonly (SqlType | undefined)[]
   readonly parameters: Map<number, ParameterExpr>
@@ -179,6 +183,8 @@ export function findQualifiedColumn(
     const columns = found[0]?.columns.filter((column) => column.name === name)
     if (columns === undefined) continue
     if (columns.length > 1) throw new SqlError('42702', `column reference "${name}" is ambiguous`, position)
+    if (columns[0] === undefined && isOwnAlias(relation))
+      throw new SqlError('55000', 'A metric or dimension reads a column that the table no longer has.')
     if (columns[0] === undefined)
       throw new SqlError('42703', `column ${relation}.${name} does not exist`, position)
     return use(resolver, columns[0].expr, levels)

@@ -1,9 +1,19 @@
 /** Resolves FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
 
 import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from 'libpg-query'
+import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
 import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
-import type { Expr, FromItem, JoinItem, OutputColumn } from '../ir.ts'
+import {
+  type ColumnExpr,
+  type Expr,
+  type FromItem,
+  type JoinItem,
+  type OutputColumn,
+  rawIndex,
+} from '../ir.ts'
+import { isLifted } from '../metrics/lifted.ts'
+import { isOwnAlias, ownColumn } from '../metrics/own-names.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
 import { coerce, condition, typed, unify } from './coerce.ts'
@@ -90,9 +100,13 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
   const used = new Set<number>()
   resolver.tables.push({ id, table, used })
   // A column of an unsupported type is left out, so that no name can reach it.
-  const columns = table.columns.flatMap(({ name, type }, index): ScopeColumn[] => {
-    const served = servedType(type)
-    return served ? [{ name, expr: { kind: 'column', relation: id, index, levelsUp: 0, ...served } }] : []
+  const columns = table.columns.flatMap((column, index): readonly ScopeColumn[] => {
+    const served = servedType(column.type)
+    if (served === undefined) return []
+    const expr = { kind: 'column', relation: id, index, levelsUp: 0, ...served } as const
+    return isOwnAlias(alias?.aliasname)
+      ? ownColumns(resolver, table, column, expr)
+      : [{ name: column.name, expr }]
   })
   return relation(
     { kind: 'table', id, table, used },
@@ -100,6 +114,20 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
     renamed(columns, alias),
     alias === undefined ? table.schemaName : undefined,
   )
+}
+
+/** A column under the names by which expanded metrics read it. */
+function ownColumns(
+  { lifted }: Resolver,
+  table: GovernedTable,
+  column: GovernedColumn,
+  expr: ColumnExpr,
+): readonly ScopeColumn[] {
+  const raw = isLifted(lifted, table, column) ? { ...expr, index: rawIndex(table, expr.index) } : expr
+  return [
+    { name: ownColumn(column.fieldId), expr },
+    { name: ownColumn(column.fieldId, true), expr: raw },
+  ]
 }
 
 function relation(

@@ -166,3 +166,14 @@ export async function listBrowserSessions(
   }))
   return toPage(sessions, limit, ({ id }) => id)
 }
+
+/** Whether a browser session may read now; its tenant is checked by the caller's own session. */
+export async function mayBrowserSessionRead(store: Store, tenant: TenantId, id: string): Promise<boolean> {
+  const rows = await store.tenantQuery(
+    tenant,
+    `select 1 from svc.browser_session where tenant_id = $1 and session_id = $2::uuid and revoked_at is null
+       and expires_at > clock_timestamp() and scopes ? 'read'`,
+    [tenant, id],
+  )
+  return rows.length === 1
+}

@@ -3,7 +3,7 @@
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
-import { type CompiledQuery, compileQuery } from '../../../src/query/compile.ts'
+import { type CompiledQuery, type CompileInput, compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
 
@@ -21,6 +21,9 @@ export interface SubjectTables {
   readonly setup: readonly string[]
 }
 
+/** What a statement is compiled with, instead of the fixture's. */
+type Instead = Partial<Pick<CompileInput, 'principal' | 'tables' | 'expansion'>>
+
 /** Opens a database with tables, the fixture's by default, and a function that runs statements through the compiler. */
 export async function openSubject(
   { tables, searchPath, setup }: SubjectTables = {
@@ -33,13 +36,18 @@ export async function openSubject(
   const connection = await instance.connect()
   await connection.run("SET TimeZone = 'UTC'")
   for (const statement of setup) await connection.run(statement)
-  const compile = (text: string): CompiledQuery => compileQuery({ text, principal, tables, searchPath })
+  const compile = (text: string, instead: Instead = {}): CompiledQuery =>
+    compileQuery({ text, principal, tables, searchPath, ...instead })
   const runSql = async (sql: string) => (await connection.runAndReadAll(sql)).getRows()
   return {
     compile,
     runSql,
-    run: async (text: string, parameters?: readonly (string | null)[]): Promise<Answer> => {
-      const compiled = compile(text)
+    run: async (
+      text: string,
+      parameters?: readonly (string | null)[],
+      instead?: Instead,
+    ): Promise<Answer> => {
+      const compiled = compile(text, instead)
       const sql = renderSql(compiled.emit('duckdb'), 'duckdb', {
         salt: new Uint8Array(16),
         ...(parameters && { parameters }),

@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { flag, list, maybe, nullable, object, oneOf, text, uuid, wholeNumber } from '../../../http/schemas.ts'
+import { type RowBounds, type WrittenRows, writeRows } from '../../../query/json-rows.ts'
 import type { PreparedQuery, QueryContext } from '../../../query/query-service.ts'
 import { SqlError } from '../../../query/sql-error.ts'
 import { findUsage, type ListedUsage } from '../../../store/query/usage.ts'
@@ -11,9 +12,8 @@ import { ValueError } from '../../../wire/postgres/value-error.ts'
 import type { ReadSessionCheck } from '../../read-session.ts'
 import { mcpBounds } from '../bounds.ts'
 import { type ToolContext, tool } from '../tool.ts'
-import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
+import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
-import { type RowBounds, type WrittenRows, writeRows } from './rows.ts'
 
 /** Input: a statement. */
 export const sqlInput = Type.String({
@@ -86,7 +86,7 @@ export const query = tool({
       ...{ parameters, signal, sessionCheck: check },
       timeMs: mcpBounds.callMs,
     })
-    const written = await readRows(run, { rowsMax, bytesMax })
+    const written = await readRows(run, { rowsMax, bytesMax, charsMax: charsMax.value })
     check.ask()
     await check.passed
     const usage = await findUsage(parts.store, caller.tenant, run.queryId)

@@ -1,0 +1,159 @@
+/**
+ * The nouns of the semantic layer: what a table's rows can be grouped by, what is computed over them, and what a steward
+ * attested of it. Expressions are in the PostgreSQL dialect, and the columns that they name are bound to field ids.
+ */
+
+import type { BoundNames } from './governed-table.ts'
+import type { TableRef } from './table-ref.ts'
+
+/** A relation of this suffix shows a table's dimensions and metrics to SQL clients. */
+export const metricsSuffix = '__metrics'
+/** The name under which every relation shows its table's own time. */
+export const metricTime = 'metric_time'
+
+export const grains = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
+export type Grain = (typeof grains)[number]
+
+export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative'] as const
+export type MetricKind = (typeof metricKinds)[number]
+
+/** - `draft`: nobody can ask for it. - `active` and `deprecated`: in force. - `retired`: no longer. */
+export const metricStates = ['draft', 'active', 'deprecated', 'retired'] as const
+export type MetricState = (typeof metricStates)[number]
+
+/** Names of metrics, dimensions, relationships and terms. They are SQL identifiers that need no quotes. */
+export const metricNamePattern = '^[a-z_][a-z0-9_]{0,54}$'
+
+/** An expression over columns of one table. */
+export interface BoundExpression {
+  readonly text: string
+  /** Field ids of the columns that it names. */
+  readonly names: BoundNames
+  /** Types of the columns when it was saved, by field id. */
+  readonly types?: Readonly<Record<string, string>> | undefined
+}
+
+export interface Dimension {
+  readonly name: string
+  readonly label?: string | undefined
+  readonly description?: string | undefined
+  readonly kind: 'categorical' | 'time'
+  readonly expression: BoundExpression
+  /** The glossary term that it means. Dimensions of two tables that mean the same term are shared. */
+  readonly term?: string | undefined
+}
+
+/** Many rows of the table belong to one row of another. */
+export interface Relationship {
+  readonly name: string
+  readonly to: TableRef
+  /** Field ids of the table's own columns. */
+  readonly columns: readonly number[]
+  /** Field ids of the other table's key, one for each of `columns`. */
+  readonly key: readonly number[]
+}
+
+/** What the rows of a table can be grouped by, and which tables they lead to. */
+export interface TableModel {
+  readonly table: TableRef
+  /** Rises by one with each change. */
+  readonly number: number
+  /** Field ids of the columns that name one row, if declared. */
+  readonly key: readonly number[]
+  readonly dimensions: readonly Dimension[]
+  readonly relationships: readonly Relationship[]
+  /** The dimension of kind time that metrics are told by. */
+  readonly timeDimension?: string | undefined
+}
+
+/** Sums over groups but not over this dimension, of which the first or last value counts. */
+export interface SemiAdditivity {
+  readonly dimension: string
+  readonly take: 'first' | 'last'
+  /** The value is taken apart for each of these dimensions, such as an account. */
+  readonly over: readonly string[]
+}
+
+export type MetricComputation =
+  | {
+      readonly kind: 'simple'
+      readonly table: TableRef
+      /** Every column is inside an aggregate. */
+      readonly expression: BoundExpression
+      /** Rows that count. */
+      readonly filter?: BoundExpression | undefined
+      readonly semiAdditive?: SemiAdditivity | undefined
+    }
+  | { readonly kind: 'ratio'; readonly numerator: string; readonly denominator: string }
+  /** An expression over other metrics. */
+  | { readonly kind: 'derived'; readonly expression: string; readonly metrics: readonly string[] }
+  | {
+      readonly kind: 'cumulative'
+      /** A metric of kind simple. */
+      readonly metric: string
+      /** The last so many grains, the one asked for included. */
+      readonly window?: { readonly count: number; readonly grain: Grain } | undefined
+      /** Since the beginning of this grain. */
+      readonly toDate?: Grain | undefined
+    }
+
+export interface MetricDefinition {
+  readonly label?: string | undefined
+  readonly description?: string | undefined
+  /** The glossary term that it means. */
+  readonly term?: string | undefined
+  /** Set where another metric means the same term: by what this one differs. */
+  readonly variant?: 'grain' | 'unit' | undefined
+  readonly unit?: string | undefined
+  readonly format?: string | undefined
+  readonly owner?: string | undefined
+  readonly defaultGrain?: Grain | undefined
+  readonly computation: MetricComputation
+}
+
+export interface MetricVersion {
+  readonly name: string
+  readonly number: number
+  readonly state: MetricState
+  /** Hex SHA-256 of its computation; attestations are bound to it. */
+  readonly sha256: string
+  readonly definition: MetricDefinition
+}
+
+/** What a steward declared harmless of a metric, and under which conditions. */
+export interface Attestation {
+  readonly id: string
+  readonly metric: string
+  /** Of the metric's version. */
+  readonly sha256: string
+  /** The tags that the metric no longer has. */
+  readonly tags: readonly string[]
+  /** The masks that are lifted inside the metric's aggregates; see {@link CoveredMask}. */
+  readonly masks: readonly CoveredMask[]
+  /** Smaller groups give NULL. */
+  readonly minGroupSize: number
+  /** A group with fewer different values of this column gives NULL as well. */
+  readonly anonymity?: { readonly k: number; readonly fieldId: number } | undefined
+  readonly untilMs: number
+}
+
+/** A mask at the time of an attestation. Where the mask has changed since, it applies. */
+export interface CoveredMask {
+  readonly fieldId: number
+  readonly policyId: string
+  readonly action: string
+  readonly expression?: string | undefined
+}
+
+/** One concept, in one definition. */
+export interface GlossaryTerm {
+  readonly name: string
+  /** Rises by one with each change. */
+  readonly number: number
+  readonly definition: string
+  readonly synonyms: readonly string[]
+  readonly owner?: string | undefined
+  /** The term of the wider concept. */
+  readonly broader?: string | undefined
+  readonly links: readonly string[]
+}

@@ -1,0 +1,114 @@
+/**
+ * The part of a tenant's semantic layer that some statement needs, and what follows from it: the relation of a table,
+ * with its dimensions, those of the tables that it leads to, and its metrics.
+ */
+
+import type { Attestation, Dimension, MetricVersion, Relationship, TableModel } from './metric.ts'
+import { metricTime } from './metric.ts'
+import { type TableRef, tableKey } from './table-ref.ts'
+
+export interface SemanticModel {
+  /** By tableKey. */
+  readonly tables: ReadonlyMap<string, TableModel>
+  /** Those in force, by name. */
+  readonly metrics: ReadonlyMap<string, MetricVersion>
+  /** Those that hold now, by metric. */
+  readonly attestations: ReadonlyMap<string, Attestation>
+}
+
+/** A way from a table to another one, over relationships. */
+export interface Route {
+  /** Names of the relationships, joined by `__`; empty for the table itself. */
+  readonly path: string
+  readonly table: TableModel
+  /** Undefined for the table itself. */
+  readonly from?: { readonly route: Route; readonly relationship: Relationship }
+}
+
+export interface PlacedDimension {
+  readonly route: Route
+  readonly dimension: Dimension
+}
+
+/** What a table shows under the suffix `__metrics`. */
+export interface MetricRelation {
+  readonly table: TableModel
+  readonly dimensions: ReadonlyMap<string, PlacedDimension>
+  /** Metrics that are computed over this table alone; none is cumulative. */
+  readonly metrics: ReadonlyMap<string, MetricVersion>
+}
+
+const routeStepsMax = 3
+
+/** The relation of a table; undefined where the table has no model. */
+export function relationOf(model: SemanticModel, table: TableRef): MetricRelation | undefined {
+  const own = model.tables.get(tableKey(table))
+  if (own === undefined) return undefined
+  const dimensions = new Map<string, PlacedDimension>()
+  for (const route of routesFrom(model, { path: '', table: own }))
+    for (const dimension of route.table.dimensions)
+      dimensions.set(route.path === '' ? dimension.name : `${route.path}__${dimension.name}`, {
+        route,
+        dimension,
+      })
+  const time = own.timeDimension === undefined ? undefined : dimensions.get(own.timeDimension)
+  if (time !== undefined) dimensions.set(metricTime, time)
+  const metrics = new Map(
+    [...model.metrics].filter(([name]) => {
+      const leaves = leavesOf(model, name)
+      return (
+        leaves !== undefined && leaves.length > 0 && leaves.every((leaf) => isOver(leaf, tableKey(table)))
+      )
+    }),
+  )
+  return { table: own, dimensions, metrics }
+}
+
+/** Every route from a table, itself first. No route visits a table twice. */
+function routesFrom(model: SemanticModel, route: Route, steps = 0): readonly Route[] {
+  const further = steps === routeStepsMax ? [] : route.table.relationships
+  return [
+    route,
+    ...further.flatMap((relationship) => {
+      const table = model.tables.get(tableKey(relationship.to))
+      if (table === undefined || isOn(route, table)) return []
+      const path = route.path === '' ? relationship.name : `${route.path}__${relationship.name}`
+      return routesFrom(model, { path, table, from: { route, relationship } }, steps + 1)
+    }),
+  ]
+}
+
+function isOn(route: Route, table: TableModel): boolean {
+  return route.table === table || (route.from !== undefined && isOn(route.from.route, table))
+}
+
+function isOver({ definition: { computation } }: MetricVersion, key: string): boolean {
+  return computation.kind === 'simple' && tableKey(computation.table) === key
+}
+
+const nestingMax = 8
+
+/**
+ * The metrics that a metric is made of in the end: simple and cumulative ones, itself where it is one.
+ * @returns undefined where one of them is not in force, or a metric is made of itself
+ */
+export function leavesOf(
+  { metrics }: Pick<SemanticModel, 'metrics'>,
+  name: string,
+  depth = 0,
+): readonly MetricVersion[] | undefined {
+  const metric = metrics.get(name)
+  if (metric === undefined || depth > nestingMax) return undefined
+  const inputs = inputsOf(metric)
+  if (inputs === undefined) return [metric]
+  const found = inputs.map((input) => leavesOf({ metrics }, input, depth + 1))
+  return found.every((each) => each !== undefined) ? found.flat() : undefined
+}
+
+/** The metrics of which a ratio or derived metric is made; undefined for another kind. */
+export function inputsOf({
+  definition: { computation },
+}: Pick<MetricVersion, 'definition'>): readonly string[] | undefined {
+  if (computation.kind === 'ratio') return [computation.numerator, computation.denominator]
+  return computation.kind === 'derived' ? computation.metrics : undefined
+}

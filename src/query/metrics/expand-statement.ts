@@ -1,0 +1,76 @@
+/** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
+
+import type { Clock } from '../../base/clock.ts'
+import { loadSemanticModel } from '../../store/semantics/load-model.ts'
+import type { Store } from '../../store/store.ts'
+import { parseSelect } from '../parse.ts'
+import type { QueryContext } from '../query-service.ts'
+import { toSqlError } from '../sql-error.ts'
+import type { Statement } from '../statement.ts'
+import { type Expansion, expandMetrics } from './expand.ts'
+
+export interface ExpandParts {
+  readonly store: Store
+  readonly clock: Clock
+}
+
+/** A statement and the governance version of the semantic layer by which it was expanded, where it was. */
+export interface ExpandedStatement {
+  readonly statement: Statement
+  readonly version: bigint | undefined
+}
+
+/** Whether a text may name a metric relation. */
+export function mayNameMetrics(text: string): boolean {
+  return /__metrics/i.test(text)
+}
+
+/** @throws SqlError as expandMetrics and the parser; Fault of the store; the signal's reason */
+export async function expandStatement(
+  parts: ExpandParts,
+  statement: Statement,
+  signal?: AbortSignal,
+): Promise<ExpandedStatement> {
+  const { context, text } = statement
+  const found = await expand(parts, context, text, signal)
+  return { statement: withExpansion(statement, found?.expansion), version: found?.version }
+}
+
+/** As {@link expandStatement}, for a text that is not run. */
+export async function expandText(
+  parts: ExpandParts,
+  context: Pick<QueryContext, 'tenant' | 'searchPath'> & { readonly catalog?: string | undefined },
+  text: string,
+  signal?: AbortSignal,
+): Promise<Expansion | undefined> {
+  return (await expand(parts, context, text, signal))?.expansion
+}
+
+async function expand(
+  { store, clock }: ExpandParts,
+  {
+    tenant,
+    searchPath,
+    generated,
+    catalog: database,
+  }: Pick<QueryContext, 'tenant' | 'searchPath' | 'generated'> & { readonly catalog?: string | undefined },
+  text: string,
+  signal: AbortSignal | undefined,
+) {
+  if (!mayNameMetrics(text)) return undefined
+  const { version, model } = await loadSemanticModel(store, tenant, clock.now(), signal)
+  try {
+    return {
+      version,
+      expansion: expandMetrics(parseSelect(text), { model, searchPath, generated, database }),
+    }
+  } catch (thrown) {
+    throw toSqlError(thrown)
+  }
+}
+
+/** The statement in its expanded form, which is part of its key. */
+export function withExpansion(statement: Statement, expansion: Expansion | undefined): Statement {
+  if (expansion === undefined) return statement
+  return { ...statement, expansion, key: JSON.stringify([statement.key, expansion]) }
+}

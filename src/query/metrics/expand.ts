@@ -1,0 +1,207 @@
+/**
+ * Expands metric relations in a statement's tree: `<table>__metrics` becomes a subquery of its dimensions, and
+ * `MEASURE(metric)` becomes the metric's aggregates. What results names governed tables only, so the compiler protects
+ * it like any other statement. Nothing is read here.
+ */
+
+import type { Node, RangeVar, SelectStmt } from 'libpg-query'
+import { type Attestation, metricsSuffix, type SemiAdditivity } from '../../core/metric.ts'
+import { type MetricRelation, relationOf, type SemanticModel } from '../../core/semantic-model.ts'
+import { SqlError } from '../sql-error.ts'
+import { namedDimensions, writeClauses } from './clauses.ts'
+import { type LiftedColumn, liftedColumns } from './lifted.ts'
+import { derivedNode, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
+import {
+  caseNode,
+  columnNode,
+  columnPath,
+  functionName,
+  mapNodes,
+  operatorNode,
+  subqueryNode,
+} from './nodes.ts'
+import { ownMark } from './own-names.ts'
+import { keysHold, relationSubquery } from './relation-subquery.ts'
+import { edgeName, withEdges } from './semi-additive.ts'
+
+export interface Expansion {
+  readonly tree: SelectStmt
+  readonly lifted: readonly LiftedColumn[]
+  /** When the first attestation that it rests on ends; undefined where it rests on none. */
+  readonly liftedUntilMs?: number | undefined
+}
+
+export interface ExpandOptions {
+  readonly model: SemanticModel
+  readonly searchPath: readonly string[]
+  /** With which a relation's name may be qualified. */
+  readonly database?: string | undefined
+  /** Whether the service wrote the statement itself, which may join a relation to a list of periods. */
+  readonly generated?: boolean | undefined
+}
+
+interface Walk extends ExpandOptions {
+  readonly cteNames: ReadonlySet<string>
+  readonly attestations: Map<string, Attestation>
+  readonly newAlias: () => string
+}
+
+/**
+ * Expands every metric relation of a statement.
+ * @throws SqlError 42803 for a bare measure, 42703 for an unknown one, 0A000 for what a relation does not support
+ */
+export function expandMetrics(tree: SelectStmt, options: ExpandOptions): Expansion {
+  const text = JSON.stringify(tree)
+  if (text.includes('\\u0001'))
+    throw new SqlError('0A000', 'A control character in a statement over metrics is not supported.')
+  const cteNames = new Set([...text.matchAll(/"ctename":"((?:[^"\\]|\\.)*)"/g)].map(([, name = '']) => name))
+  let aliases = 0
+  const newAlias = () => {
+    aliases++
+    return `${ownMark}t${aliases}`
+  }
+  const walk: Walk = { ...options, cteNames, attestations: new Map(), newAlias }
+  const expanded = expandSelect(walk, tree)
+  const attestations = [...walk.attestations.values()]
+  return {
+    tree: expanded,
+    lifted: liftedColumns(options.model, attestations),
+    ...(attestations.length > 0 && {
+      liftedUntilMs: Math.min(...attestations.map(({ untilMs }) => untilMs)),
+    }),
+  }
+}
+
+/** A SELECT with all below it. */
+function expandSelect(walk: Walk, select: SelectStmt): SelectStmt {
+  const below = walk.generated ? computeAbove(walk, expandBelow(walk, select)) : expandBelow(walk, select)
+  const [named, ...others] = relationsIn(walk, below.fromClause ?? [])
+  if (named === undefined) return below
+  const [item, ...more] = below.fromClause ?? []
+  const isAlone = more.length === 0 && item !== undefined && 'RangeVar' in item
+  if (others.length > 0 || !(isAlone || walk.generated))
+    throw new SqlError(
+      '0A000',
+      'A metric relation cannot be joined. Aggregate it in a subquery, and join that.',
+    )
+  return expandRelation(walk, below, named, isAlone)
+}
+
+function expandBelow<T>(walk: Walk, tree: T): T {
+  if (Array.isArray(tree)) return tree.map((each) => expandBelow(walk, each)) as T
+  if (typeof tree !== 'object' || tree === null) return tree
+  return Object.fromEntries(
+    Object.entries(tree).map(([key, value]) => [
+      key,
+      key === 'SelectStmt' || key === 'larg' || key === 'rarg'
+        ? expandSide(walk, key, value)
+        : expandBelow(walk, value),
+    ]),
+  ) as T
+}
+
+/** A subquery, or a side of a set operation. The sides of a join are nodes. */
+function expandSide(walk: Walk, key: string, value: unknown): unknown {
+  const isSelect = key === 'SelectStmt' || (typeof value === 'object' && value !== null && 'op' in value)
+  return isSelect ? expandSelect(walk, value as SelectStmt) : expandBelow(walk, value)
+}
+
+/** `metric_over(m)` in a statement of ours: the metric, from columns that hold what it is made of. */
+function computeAbove({ model }: Walk, select: SelectStmt): SelectStmt {
+  const compute = (name: string): Node => {
+    const computation = model.metrics.get(name)?.definition.computation
+    if (computation?.kind === 'ratio')
+      return ratioNode(compute(computation.numerator), compute(computation.denominator))
+    return computation?.kind === 'derived'
+      ? derivedNode(computation.expression, compute)
+      : columnNode('u', name)
+  }
+  const targetList = mapNodes(select.targetList ?? [], (node) => {
+    if (!('FuncCall' in node) || functionName(node) !== 'metric_over') return undefined
+    return compute(columnPath(node.FuncCall.args?.[0])?.at(-1) ?? '')
+  })
+  return { ...select, ...(select.targetList && { targetList }) }
+}
+
+interface NamedRelation {
+  readonly node: RangeVar
+  readonly relation: MetricRelation
+}
+
+/** The metric relations of a FROM, joins included. */
+function relationsIn(walk: Walk, from: readonly (Node | undefined)[]): readonly NamedRelation[] {
+  return from.flatMap((item) => {
+    if (item === undefined) return []
+    if ('JoinExpr' in item) return relationsIn(walk, [item.JoinExpr.larg, item.JoinExpr.rarg])
+    const relation = 'RangeVar' in item ? findRelation(walk, item.RangeVar) : undefined
+    return relation !== undefined && 'RangeVar' in item ? [{ node: item.RangeVar, relation }] : []
+  })
+}
+
+/** @returns undefined for a table, a CTE, and a name whose table has no model */
+function findRelation(
+  walk: Walk,
+  { catalogname, schemaname, relname = '' }: RangeVar,
+): MetricRelation | undefined {
+  if (catalogname !== undefined && catalogname !== walk.database) return undefined
+  if (!relname.endsWith(metricsSuffix)) return undefined
+  if (schemaname === undefined && walk.cteNames.has(relname)) return undefined
+  const name = relname.slice(0, -metricsSuffix.length)
+  for (const schema of schemaname === undefined ? walk.searchPath : [schemaname]) {
+    const relation = relationOf(walk.model, { namespace: schema.split('.'), name })
+    if (relation !== undefined) return relation
+  }
+  return undefined
+}
+
+function expandRelation(
+  walk: Walk,
+  select: SelectStmt,
+  { node, relation }: NamedRelation,
+  isAlone: boolean,
+): SelectStmt {
+  const { model, attestations, newAlias } = walk
+  const alias = node.alias?.aliasname ?? node.relname ?? ''
+  if (node.alias?.colnames !== undefined)
+    throw new SqlError('0A000', 'Column aliases of a metric relation are not supported.')
+  const semis = new Map<string, SemiAdditivity>()
+  const semiAdditive = (semi: SemiAdditivity) => {
+    const key = JSON.stringify(semi)
+    semis.set(key, semi)
+    const edge = edgeName([...semis.keys()].indexOf(key))
+    return operatorNode('=', columnNode(alias, semi.dimension), columnNode(alias, edge))
+  }
+  const place: MeasurePlace = { model, relation, alias, inputs: new Map(), attestations, semiAdditive }
+  const named = namedDimensions(select, relation)
+  const holds = keysHold({ relation, dimensions: named, newAlias })
+  const measure = (name: string) => {
+    const value = measureNode(place, name)
+    return holds === undefined ? value : caseNode(holds, value)
+  }
+  const clauses = writeClauses(select, { relation, alias, measure })
+  const needed = [...semis.values()].flatMap(({ dimension, over }) => [dimension, ...over])
+  const dimensions = new Set([...named, ...needed])
+  const inner = relationSubquery({ relation, dimensions, inputs: place.inputs.values(), newAlias })
+  const source = subqueryNode(inner.select, alias)
+  if (semis.size === 0) return { ...clauses, fromClause: replaced(clauses.fromClause ?? [], node, source) }
+  if (!isAlone)
+    throw new SqlError('0A000', 'A metric that does not add up over time cannot be part of a cumulative one.')
+  return withEdges(clauses, { relation, alias, source, names: inner.names, semis: [...semis.values()] })
+}
+
+/** A FROM with the subquery in place of the relation. */
+function replaced(from: readonly Node[], relation: RangeVar, source: Node): Node[] {
+  const replace = (item: Node): Node => {
+    if ('RangeVar' in item) return item.RangeVar === relation ? source : item
+    if (!('JoinExpr' in item)) return item
+    const { larg, rarg } = item.JoinExpr
+    return {
+      JoinExpr: {
+        ...item.JoinExpr,
+        ...(larg && { larg: replace(larg) }),
+        ...(rarg && { rarg: replace(rarg) }),
+      },
+    }
+  }
+  return from.map(replace)
+}

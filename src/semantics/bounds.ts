@@ -1,0 +1,12 @@
+/** Bounds of what the semantic layer accepts and answers. */
+
+export const semanticBounds = {
+  /** Rows of one answer. */
+  rowsMax: 10_000,
+  answerBytesMax: 8 * 1024 * 1024,
+  expressionCharsMax: 10_000,
+  textCharsMax: 10_000,
+  dimensionsMax: 200,
+  relationshipsMax: 20,
+  groupSizeMax: 1_000_000,
+} as const

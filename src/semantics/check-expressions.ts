@@ -1,0 +1,154 @@
+/**
+ * Checks the expressions of dimensions and metrics when they are saved, and binds the columns that they name to field
+ * ids. What passes here compiles whenever it is asked for, as long as its columns are there.
+ */
+
+import type { Node } from 'libpg-query'
+import { Fault } from '../base/fault.ts'
+import type { BoundExpression } from '../core/metric.ts'
+import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
+import { tableKey } from '../core/table-ref.ts'
+import { type CompiledQuery, compileQuery } from '../query/compile.ts'
+import { aggregates, windowFunctions } from '../query/functions/aggregates.ts'
+import { expandMetrics } from '../query/metrics/expand.ts'
+import { columnPath, functionName } from '../query/metrics/nodes.ts'
+import { parseExpression, parseSelect } from '../query/parse.ts'
+import { SqlError, toSqlError } from '../query/sql-error.ts'
+import type { Governance } from '../store/governance/governance.ts'
+import { governedTable } from '../store/governance/governed-table.ts'
+
+/** Where the columns of an expression may stand. */
+type Level = 'row' | 'aggregate' | 'metric'
+
+/**
+ * An expression over columns of a table, bound to their field ids.
+ * @param level `row`: without aggregates; `aggregate`: every column inside one
+ * @throws Fault `unprocessable` for text that is not such an expression
+ */
+export function bindExpression(
+  text: string,
+  { columns }: Governance,
+  level: 'row' | 'aggregate',
+  what: string,
+): BoundExpression {
+  const named = namesIn(text, level, what)
+  const found = named.map((name) => {
+    const column = columns.find((each) => each.current && each.name === name)
+    if (column === undefined)
+      throw new Fault('unprocessable', `${what}: the table has no column \`${name}\`.`)
+    return [name, column] as const
+  })
+  return {
+    text,
+    names: Object.fromEntries(found.map(([name, { fieldId }]) => [name, fieldId])),
+    types: Object.fromEntries(
+      found.map(([, { fieldId, type }]) => [String(fieldId), typeof type === 'string' ? type : type.type]),
+    ),
+  }
+}
+
+/** The metrics that an expression over metrics names. @throws Fault `unprocessable` as {@link bindExpression} */
+export function metricsIn(text: string, what: string): readonly string[] {
+  return namesIn(text, 'metric', what)
+}
+
+function namesIn(text: string, level: Level, what: string): readonly string[] {
+  const names = new Set<string>()
+  let hasAggregate = false
+  const visit = (tree: unknown, inAggregate: boolean): void => {
+    if (typeof tree !== 'object' || tree === null) return
+    if (Array.isArray(tree)) {
+      for (const each of tree) visit(each, inAggregate)
+      return
+    }
+    if ('SubLink' in tree || 'ParamRef' in tree)
+      throw new Fault('unprocessable', `${what}: subqueries and parameters are not supported.`)
+    const path = columnPath(tree as Node)
+    if (path !== undefined) {
+      if (path.length > 1) throw new Fault('unprocessable', `${what}: name columns without their table.`)
+      if (level === 'aggregate' && !inAggregate)
+        throw new Fault('unprocessable', `${what}: \`${path[0]}\` must be inside an aggregate.`)
+      names.add(path[0] ?? '')
+      return
+    }
+    const called = functionName(tree as Node)
+    const isAggregate = called !== undefined && aggregates.has(called)
+    if (called !== undefined && (windowFunctions.has(called) || ('FuncCall' in tree && hasOver(tree))))
+      throw new Fault('unprocessable', `${what}: window functions are not supported.`)
+    if (isAggregate && level !== 'aggregate')
+      throw new Fault('unprocessable', `${what}: aggregates are not supported here.`)
+    hasAggregate ||= isAggregate
+    for (const value of Object.values(tree)) visit(value, inAggregate || isAggregate)
+  }
+  visit(parsed(text, what), false)
+  if (level === 'aggregate' && !hasAggregate)
+    throw new Fault('unprocessable', `${what}: an aggregate is needed, such as sum(amount).`)
+  if (level === 'metric' && names.size === 0)
+    throw new Fault('unprocessable', `${what}: name at least one metric.`)
+  return [...names]
+}
+
+function hasOver(tree: object): boolean {
+  const call: unknown = Reflect.get(tree, 'FuncCall')
+  return typeof call === 'object' && call !== null && 'over' in call
+}
+
+function parsed(text: string, what: string): Node {
+  try {
+    return parseExpression(text)
+  } catch (thrown) {
+    throw new Fault('unprocessable', `${what}: ${toSqlError(thrown).publicMessage}`, { cause: thrown })
+  }
+}
+
+/**
+ * Compiles a relation with some of its dimensions and metrics, for nobody in particular and without masks.
+ * @throws Fault `unprocessable` where that does not compile
+ */
+export function compileRelation(
+  model: SemanticModel,
+  governances: ReadonlyMap<string, Governance>,
+  { table: { table } }: MetricRelation,
+  asked: { readonly dimensions: readonly string[]; readonly metrics: readonly string[] },
+): CompiledQuery {
+  const { dimensions, metrics } = asked
+  const quoted = (name: string) => `"${name}"`
+  const targets = [...dimensions.map(quoted), ...metrics.map((name) => `MEASURE(${quoted(name)})`)]
+  const group =
+    metrics.length > 0 && dimensions.length > 0 ? ` GROUP BY ${dimensions.map(quoted).join(', ')}` : ''
+  const text = `SELECT ${targets.join(', ')} FROM "${table.namespace.join('.')}"."${table.name}__metrics"${group}`
+  const tables = [...governances.values()].map((governance) => {
+    const governed = governedTable(governance, { sub: 'nobody', roles: [] })
+    const columns = governed.columns.map((column) => ({ ...column, masks: [] }))
+    return { ...governed, columns, rowFilters: [], readableWithoutContract: true }
+  })
+  try {
+    const expansion = expandMetrics(parseSelect(text), { model, searchPath: [] })
+    const compiled = compileQuery({
+      text,
+      principal: { sub: 'nobody', roles: [] },
+      tables,
+      searchPath: [],
+      expansion,
+    })
+    compiled.emit('duckdb')
+    return compiled
+  } catch (thrown) {
+    const failure = thrown instanceof SqlError ? thrown : toSqlError(thrown)
+    throw new Fault('unprocessable', failure.publicMessage, { cause: thrown })
+  }
+}
+
+/** The table of a reference as governed. @throws Fault `not_found` where no commit has made it known */
+export function requireGovernance(
+  governances: ReadonlyMap<string, Governance>,
+  table: Parameters<typeof tableKey>[0],
+): Governance {
+  const found = governances.get(tableKey(table))
+  if (found === undefined || found.columns.length === 0)
+    throw new Fault(
+      'not_found',
+      `There is no table ${[...table.namespace, table.name].join('.')}. A table is known here after the first commit through the gateway.`,
+    )
+  return found
+}

@@ -1,0 +1,80 @@
+/** Declares the operations on glossary terms. */
+
+import { Fault } from '../base/fault.ts'
+import type { GlossaryTerm } from '../core/metric.ts'
+import { pageRequest, pageView } from '../http/page-view.ts'
+import { described, list, maybe, object, ordinal, pageInput, pageOf, text } from '../http/schemas.ts'
+import { findTerm, listTerms, saveTerm } from '../store/semantics/terms.ts'
+import { metricName, prose } from './model-operations.ts'
+import { browsing, changeOf, modelling, operation } from './parts.ts'
+
+const members = {
+  definition: prose,
+  synonyms: list(text, { maxItems: 50 }),
+  owner: maybe(text),
+  broader: maybe(described(metricName, 'the term of the wider concept')),
+  links: list(text, { maxItems: 50 }),
+}
+const term = object({ name: text, version: ordinal, ...members })
+const path = '/api/v1/glossary'
+const common = { tag: 'semantics' } as const
+
+export const glossaryOperations = [
+  operation({
+    ...common,
+    name: 'put_term',
+    summary: 'Defines a glossary term',
+    method: 'PUT',
+    path: `${path}/{term}`,
+    access: modelling,
+    input: object({
+      term: metricName,
+      ...members,
+      synonyms: maybe(members.synonyms),
+      links: maybe(members.links),
+    }),
+    output: term,
+    faults: { unprocessable: 'The wider term is not there.' },
+    run: async (context, { term: name, synonyms = [], links = [], ...given }) => {
+      const { store } = context.parts
+      if (
+        given.broader !== undefined &&
+        (await findTerm(store, context.caller.tenant, given.broader)) === undefined
+      )
+        throw new Fault('unprocessable', `The glossary has no term \`${given.broader}\`.`)
+      return termView(await saveTerm(await changeOf(context), { name, synonyms, links, ...given }))
+    },
+  }),
+  operation({
+    ...common,
+    name: 'show_term',
+    summary: 'A glossary term',
+    method: 'GET',
+    path: `${path}/{term}`,
+    access: browsing,
+    input: object({ term: metricName }),
+    output: term,
+    faults: { not_found: 'There is no such term.' },
+    run: async ({ parts, caller }, { term: name }) => {
+      const found = await findTerm(parts.store, caller.tenant, name)
+      if (found === undefined) throw new Fault('not_found', 'There is no such term.')
+      return termView(found)
+    },
+  }),
+  operation({
+    ...common,
+    name: 'list_terms',
+    summary: 'Glossary terms, by name',
+    method: 'GET',
+    path,
+    access: browsing,
+    input: object(pageInput),
+    output: pageOf(term),
+    run: async ({ parts, caller }, input) =>
+      pageView(await listTerms(parts.store, caller.tenant, pageRequest(input)), termView),
+  }),
+]
+
+function termView({ number: version, ...found }: GlossaryTerm) {
+  return { ...found, version }
+}

@@ -1,0 +1,208 @@
+/** Declares the operations that save, move, show and list metrics. */
+
+import { Fault } from '../base/fault.ts'
+import { grains, metricKinds, metricStates } from '../core/metric.ts'
+import type { Caller } from '../core/operation.ts'
+import { pageRequest } from '../http/page-view.ts'
+import {
+  described,
+  flag,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  ordinal,
+  pageInput,
+  pageOf,
+  tableIdentifier,
+  text,
+  time,
+  uuid,
+} from '../http/schemas.ts'
+import { listMetricVersions, moveMetric } from '../store/semantics/metrics.ts'
+import { listMetricViews, showMetric } from './describe-metric.ts'
+import { expressionText, metricName, prose } from './model-operations.ts'
+import { asking, changeOf, defining, operation, type SemanticParts } from './parts.ts'
+import { putMetric } from './put-metric.ts'
+
+const about = {
+  label: maybe(prose),
+  description: maybe(prose),
+  term: maybe(described(metricName, 'the glossary term that it means; one metric in force for a term')),
+  variant: maybe(described(oneOf(['grain', 'unit']), 'by what it differs from the metric of the same term')),
+  unit: maybe(text),
+  format: maybe(described(text, 'such as `#,##0.00` or `0.0%`')),
+  owner: maybe(text),
+  default_grain: maybe(oneOf(grains)),
+}
+const computation = {
+  expression: maybe(described(expressionText, 'aggregates over columns; of kind derived: over metrics')),
+  filter: maybe(described(expressionText, 'the rows that count')),
+  semi_additive: maybe(
+    object({
+      dimension: metricName,
+      take: oneOf(['first', 'last']),
+      over: maybe(list(nonEmpty, { maxItems: 10 })),
+    }),
+  ),
+  numerator: maybe(metricName),
+  denominator: maybe(metricName),
+  metric: maybe(described(metricName, 'what accumulates')),
+  window: maybe(object({ count: ordinal, grain: oneOf(grains) })),
+  to_date: maybe(described(oneOf(grains), 'accumulates since the beginning of this grain')),
+}
+const metric = object({
+  name: text,
+  version: ordinal,
+  state: oneOf(metricStates),
+  sha256: described(text, 'of what is computed; attestations are bound to it'),
+  kind: oneOf(metricKinds),
+  ...about,
+  ...computation,
+  tables: list(tableIdentifier),
+  dimensions: list(
+    object({
+      name: text,
+      kind: oneOf(['categorical', 'time']),
+      label: maybe(text),
+      description: maybe(text),
+    }),
+  ),
+  tags: described(list(text), 'of its columns, without those that a steward attested away'),
+  declassified: list(object({ attestation: uuid, metric: text, tags: list(text), valid_until: time })),
+  problems: described(
+    list(object({ kind: oneOf(['dropped', 'retyped', 'masked']), column: text, detail: text })),
+    'what has become of its columns, for the caller',
+  ),
+  created_at: time,
+  created_by: described(text, 'subject'),
+})
+const version = object({
+  version: ordinal,
+  state: oneOf(metricStates),
+  sha256: text,
+  kind: oneOf(metricKinds),
+  created_at: time,
+  created_by: described(text, 'subject'),
+})
+const path = '/api/v1/metrics'
+const common = { tag: 'metrics' } as const
+
+export const metricOperations = [
+  operation({
+    ...common,
+    name: 'put_metric',
+    summary: 'Defines a metric as its next version',
+    method: 'PUT',
+    path: `${path}/{metric}`,
+    access: defining,
+    input: object({
+      ...about,
+      ...computation,
+      metric: metricName,
+      of: computation.metric,
+      kind: maybe(oneOf(metricKinds)),
+      table: maybe(tableIdentifier),
+      state: maybe(described(oneOf(['draft', 'active']), 'default `active`')),
+    }),
+    output: metric,
+    faults: {
+      not_found: 'There is no such table.',
+      conflict: 'Another metric in force means the same term.',
+      unprocessable: 'The metric cannot be computed.',
+    },
+    examples: [
+      {
+        input: {
+          metric: 'revenue',
+          table: { namespace: ['sales'], name: 'orders' },
+          expression: 'sum(amount)',
+          filter: "status = 'paid'",
+          unit: 'EUR',
+        },
+      },
+    ],
+    run: async (context, { metric: name, of, kind = 'simple', state = 'active', ...given }) => {
+      const { default_grain: defaultGrain, semi_additive: semi, to_date: toDate, ...rest } = given
+      await putMetric(await changeOf(context), name, {
+        ...rest,
+        ...{ kind, state, defaultGrain, toDate, metric: of },
+        semiAdditive: semi && { ...semi, over: semi.over ?? [] },
+      })
+      return await showMetric(askingOf(context), name)
+    },
+  }),
+  operation({
+    ...common,
+    name: 'move_metric',
+    summary: 'Moves a version of a metric to another state',
+    method: 'POST',
+    path: `${path}/{metric}/versions/{version}/move`,
+    access: defining,
+    input: object({ metric: metricName, version: ordinal, to: oneOf(['active', 'deprecated', 'retired']) }),
+    output: version,
+    status: 200,
+    faults: {
+      not_found: 'There is no such version of the metric.',
+      conflict: 'Its state does not allow the move, or another metric means the same term.',
+    },
+    run: async (context, { metric: name, version: number, to }) =>
+      versionView(await moveMetric(await changeOf(context), name, number, to)),
+  }),
+  operation({
+    ...common,
+    name: 'show_metric',
+    summary: 'A metric: its version in force, else its newest',
+    method: 'GET',
+    path: `${path}/{metric}`,
+    access: asking,
+    input: object({ metric: metricName }),
+    output: metric,
+    faults: { not_found: 'There is no such metric, or its table may not be read.' },
+    run: (context, { metric: name }) => showMetric(askingOf(context), name),
+  }),
+  operation({
+    ...common,
+    name: 'list_metrics',
+    summary: 'The metrics that the caller may ask for, by name',
+    method: 'GET',
+    path,
+    access: asking,
+    input: object({ all: maybe(described(flag, 'drafts and retired ones as well')), ...pageInput }),
+    output: pageOf(metric),
+    run: (context, { all = false, ...page }) =>
+      listMetricViews(askingOf(context), { ...pageRequest(page), inForce: !all }),
+  }),
+  operation({
+    ...common,
+    name: 'list_metric_versions',
+    summary: 'The versions of a metric, newest first',
+    method: 'GET',
+    path: `${path}/{metric}/versions`,
+    access: asking,
+    input: object({ metric: metricName, ...pageInput }),
+    output: pageOf(version),
+    faults: { not_found: 'There is no such metric.' },
+    run: async ({ parts, caller }, { metric: name, ...page }) => {
+      const { items, next } = await listMetricVersions(parts.store, caller.tenant, name, pageRequest(page))
+      if (items.length === 0 && page.page_token === undefined)
+        throw new Fault('not_found', 'There is no such metric.')
+      return { items: items.map(versionView), next_page_token: next }
+    },
+  }),
+]
+
+function askingOf({
+  parts: { store, clock },
+  caller: { tenant, principal },
+}: {
+  readonly parts: SemanticParts
+  readonly caller: Pick<Caller, 'tenant' | 'principal'>
+}) {
+  return { store, clock, tenant, principal }
+}
+
+function versionView({ number, state, sha256, definition, at, by }: Awaited<ReturnType<typeof moveMetric>>) {
+  return { version: number, state, sha256, kind: definition.computation.kind, created_at: at, created_by: by }
+}

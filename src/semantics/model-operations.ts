@@ -1,0 +1,152 @@
+/** Declares the operations on what tables can be grouped by. */
+
+import { Type } from '@sinclair/typebox'
+import { Fault } from '../base/fault.ts'
+import { metricNamePattern, type TableModel } from '../core/metric.ts'
+import { tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
+import { pageRequest, pageView } from '../http/page-view.ts'
+import {
+  addressed,
+  described,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  oneOf,
+  ordinal,
+  pageInput,
+  pageOf,
+  tableAddress,
+  tableIdentifier,
+} from '../http/schemas.ts'
+import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { findTableModel, listTableModels } from '../store/semantics/models.ts'
+import type { Store } from '../store/store.ts'
+import { semanticBounds } from './bounds.ts'
+import { browsing, changeOf, modelling, operation } from './parts.ts'
+import { putTableModel } from './put-table-model.ts'
+
+/** The name of a metric, dimension, relationship or term. */
+export const metricName = Type.String({ pattern: metricNamePattern })
+/** SQL of an expression. */
+export const expressionText = Type.String({ minLength: 1, maxLength: semanticBounds.expressionCharsMax })
+/** A text for people. */
+export const prose = Type.String({ maxLength: semanticBounds.textCharsMax })
+
+const dimension = object({
+  name: metricName,
+  kind: maybe(oneOf(['categorical', 'time'])),
+  expression: maybe(described(expressionText, 'over columns of the table; default: the column of that name')),
+  label: maybe(prose),
+  description: maybe(prose),
+  term: maybe(described(metricName, 'glossary term; dimensions of one term are shared between tables')),
+})
+const relationship = object({
+  name: metricName,
+  to: tableIdentifier,
+  columns: described(list(nonEmpty, { minItems: 1 }), 'of this table'),
+  to_columns: described(list(nonEmpty, { minItems: 1 }), 'the declared key of the other table'),
+})
+const modelMembers = {
+  key: described(list(nonEmpty), 'columns that name one row; empty where none is declared'),
+  dimensions: list(dimension, { maxItems: semanticBounds.dimensionsMax }),
+  relationships: list(relationship, { maxItems: semanticBounds.relationshipsMax }),
+  time_dimension: maybe(described(metricName, 'the dimension that `metric_time` stands for')),
+}
+const tableModel = object({ table: tableIdentifier, version: ordinal, ...modelMembers })
+const path = '/api/v1/semantics/tables'
+const common = { tag: 'semantics' } as const
+
+export const modelOperations = [
+  operation({
+    ...common,
+    name: 'put_table_model',
+    summary: 'Declares what the rows of a table can be grouped by, and which tables they lead to',
+    description: 'Relationships lead from many rows to one, by the declared key of the other table.',
+    method: 'PUT',
+    path: `${path}/{namespace}/{table}`,
+    access: modelling,
+    input: object({
+      ...tableAddress,
+      ...modelMembers,
+      key: maybe(modelMembers.key),
+      relationships: maybe(modelMembers.relationships),
+    }),
+    output: tableModel,
+    faults: {
+      not_found: 'There is no such table.',
+      unprocessable: 'A dimension cannot be computed, or a relationship leads to no declared key.',
+    },
+    run: async (context, { namespace, table, key = [], relationships = [], ...given }) => {
+      const { time_dimension: timeDimension, dimensions } = given
+      const saved = await putTableModel(await changeOf(context), addressed({ namespace, table }), {
+        ...{ key, relationships, dimensions },
+        ...(timeDimension !== undefined && { timeDimension }),
+      })
+      const [view] = await modelViews(context.parts.store, context.caller.tenant, [saved])
+      return view ?? notThere()
+    },
+  }),
+  operation({
+    ...common,
+    name: 'show_table_model',
+    summary: 'What the rows of a table can be grouped by',
+    method: 'GET',
+    path: `${path}/{namespace}/{table}`,
+    access: browsing,
+    input: object(tableAddress),
+    output: tableModel,
+    faults: { not_found: 'The table has no model.' },
+    run: async ({ parts: { store }, caller: { tenant } }, address) => {
+      const found = await findTableModel(store, tenant, addressed(address))
+      const [view] = found ? await modelViews(store, tenant, [found]) : []
+      return view ?? notThere()
+    },
+  }),
+  operation({
+    ...common,
+    name: 'list_table_models',
+    summary: 'Tables with dimensions, by name',
+    method: 'GET',
+    path,
+    access: browsing,
+    input: object(pageInput),
+    output: pageOf(tableModel),
+    run: async ({ parts: { store }, caller: { tenant } }, input) => {
+      const page = await listTableModels(store, tenant, pageRequest(input))
+      return pageView({ ...page, items: await modelViews(store, tenant, page.items) }, (view) => view)
+    },
+  }),
+]
+
+function notThere(): never {
+  throw new Fault('not_found', 'The table has no model.')
+}
+
+/** Models with the current names of their columns; a dropped one is named by its field id. */
+async function modelViews(store: Store, tenant: TenantId, models: readonly TableModel[]) {
+  const refs = models.flatMap(({ table, relationships }) => [table, ...relationships.map(({ to }) => to)])
+  const governances = await loadGovernances(store, tenant, refs)
+  return models.map((model) => modelView(model, governances))
+}
+
+function modelView(model: TableModel, governances: ReadonlyMap<string, Governance>) {
+  const { table, number: version, key, dimensions, relationships, timeDimension } = model
+  const names = (of: TableModel['table'], ids: readonly number[]) =>
+    ids.map(
+      (id) => governances.get(tableKey(of))?.columns.find(({ fieldId }) => fieldId === id)?.name ?? `#${id}`,
+    )
+  return {
+    table: { namespace: [...table.namespace], name: table.name },
+    version,
+    key: names(table, key),
+    dimensions: dimensions.map(({ name, kind, label, description, expression, term }) => ({
+      ...{ name, kind, expression: expression.text, label, description, term },
+    })),
+    relationships: relationships.map(({ name, to, columns, key: toKey }) => ({
+      ...{ name, to, columns: names(table, columns), to_columns: names(to, toKey) },
+    })),
+    time_dimension: timeDimension,
+  }
+}

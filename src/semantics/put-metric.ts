@@ -1,0 +1,146 @@
+/** Saves a metric, once it compiles over the columns of today. */
+
+import { createHash } from 'node:crypto'
+import { Fault } from '../base/fault.ts'
+import type {
+  Grain,
+  MetricComputation,
+  MetricDefinition,
+  MetricVersion,
+  SemiAdditivity,
+} from '../core/metric.ts'
+import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
+import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
+import type { SemanticChange } from '../store/semantics/changes.ts'
+import { loadSemanticModel } from '../store/semantics/load-model.ts'
+import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
+import { findTerm } from '../store/semantics/terms.ts'
+import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
+
+export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
+  readonly kind: MetricComputation['kind']
+  readonly table?: TableRef | undefined
+  readonly expression?: string | undefined
+  readonly filter?: string | undefined
+  readonly semiAdditive?: SemiAdditivity | undefined
+  readonly numerator?: string | undefined
+  readonly denominator?: string | undefined
+  readonly metric?: string | undefined
+  readonly window?: { readonly count: number; readonly grain: Grain } | undefined
+  readonly toDate?: Grain | undefined
+  readonly state: 'draft' | 'active'
+}
+
+/**
+ * Saves the next version of a metric.
+ * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed, `conflict` as saveMetric
+ */
+export async function putMetric(on: SemanticChange, name: string, given: GivenMetric): Promise<StoredMetric> {
+  const { store, tenant } = on
+  const { term, state } = given
+  if (term !== undefined && (await findTerm(store, tenant, term)) === undefined)
+    throw new Fault('unprocessable', `The glossary has no term \`${term}\`.`)
+  const { model } = await loadSemanticModel(store, tenant, 0)
+  const refs = [
+    ...(given.table ? [given.table] : []),
+    ...[...model.tables.values()].map(({ table }) => table),
+  ]
+  const governances = await loadGovernances(store, tenant, refs)
+  const computation = computationOf(given, (table) => requireGovernance(governances, table))
+  const { label, description, variant, unit, format, owner, defaultGrain } = given
+  const definition = { label, description, term, variant, unit, format, owner, defaultGrain, computation }
+  const metric: MetricVersion = { name, number: 0, state: 'active', sha256: '', definition }
+  const now = { ...model, metrics: new Map(model.metrics).set(name, metric) }
+  assertComputes(now, name, governances)
+  const sha256 = (number: number) =>
+    createHash('sha256')
+      .update(JSON.stringify([name, number, computation]))
+      .digest('hex')
+  return await saveMetric(on, { name, definition, state, sha256, over: overOf(definition) })
+}
+
+function computationOf(
+  given: GivenMetric,
+  governed: (table: TableRef) => ReturnType<typeof requireGovernance>,
+): MetricComputation {
+  const { kind, expression, filter, semiAdditive, numerator, denominator, metric, window, toDate } = given
+  const needed = <T>(value: T | undefined, member: string): T => {
+    if (value === undefined) throw new Fault('unprocessable', `A metric of kind ${kind} needs \`${member}\`.`)
+    return value
+  }
+  switch (kind) {
+    case 'simple': {
+      const table = needed(given.table, 'table')
+      const governance = governed(table)
+      return {
+        kind,
+        table: { namespace: table.namespace, name: table.name },
+        expression: bindExpression(needed(expression, 'expression'), governance, 'aggregate', '`expression`'),
+        ...(filter !== undefined && { filter: bindExpression(filter, governance, 'row', '`filter`') }),
+        ...(semiAdditive && { semiAdditive }),
+      }
+    }
+    case 'ratio':
+      return {
+        kind,
+        numerator: needed(numerator, 'numerator'),
+        denominator: needed(denominator, 'denominator'),
+      }
+    case 'derived': {
+      const text = needed(expression, 'expression')
+      return { kind, expression: text, metrics: metricsIn(text, '`expression`') }
+    }
+    case 'cumulative':
+      if (window && toDate) throw new Fault('unprocessable', 'Give `window` or `to_date`, not both.')
+      return { kind, metric: needed(metric, 'metric'), ...(window && { window }), ...(toDate && { toDate }) }
+  }
+}
+
+/** @throws Fault `unprocessable` where the metric, or one that is made of it, would not compile */
+function assertComputes(
+  model: SemanticModel,
+  name: string,
+  governances: Parameters<typeof compileRelation>[1],
+): void {
+  const concerned = [...model.metrics.keys()].filter(
+    (each) => each === name || leavesOf(model, each)?.some((leaf) => leaf.name === name),
+  )
+  for (const each of concerned) {
+    const leaves = leavesOf(model, each)
+    if (leaves === undefined)
+      throw new Fault(
+        'unprocessable',
+        `What the metric ${each} is made of is not in force, or is made of itself.`,
+      )
+    for (const leaf of leaves) assertLeaf(model, leaf, governances)
+  }
+}
+
+function assertLeaf(
+  model: SemanticModel,
+  { name, definition: { computation } }: MetricVersion,
+  governances: Parameters<typeof compileRelation>[1],
+): void {
+  if (computation.kind === 'cumulative') {
+    const base = model.metrics.get(computation.metric)?.definition.computation
+    if (base?.kind !== 'simple' || base.semiAdditive !== undefined)
+      throw new Fault('unprocessable', 'A cumulative metric needs a simple metric that adds up over time.')
+    if (model.tables.get(tableKey(base.table))?.timeDimension === undefined)
+      throw new Fault('unprocessable', `${tableName(base.table)} has no \`time_dimension\`.`)
+    return
+  }
+  if (computation.kind !== 'simple') return
+  const relation = relationOf(model, computation.table)
+  if (relation === undefined)
+    throw new Fault(
+      'unprocessable',
+      `${tableName(computation.table)} has no dimensions yet. Declare its model first.`,
+    )
+  if (relation.dimensions.has(name))
+    throw new Fault('unprocessable', `\`${name}\` is the name of a dimension already.`)
+  const { dimension, over = [] } = computation.semiAdditive ?? {}
+  for (const each of dimension === undefined ? [] : [dimension, ...over])
+    if (!relation.dimensions.has(each)) throw new Fault('unprocessable', `There is no dimension \`${each}\`.`)
+  compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+}

@@ -1,0 +1,146 @@
+/** Saves what the rows of a table can be grouped by, and which tables they lead to by declared keys. */
+
+import { Fault } from '../base/fault.ts'
+import { type Dimension, metricTime, type Relationship, type TableModel } from '../core/metric.ts'
+import { relationOf } from '../core/semantic-model.ts'
+import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import type { SemanticChange } from '../store/semantics/changes.ts'
+import { loadSemanticModel } from '../store/semantics/load-model.ts'
+import { saveTableModel } from '../store/semantics/models.ts'
+import { findTerm } from '../store/semantics/terms.ts'
+import { bindExpression, compileRelation, requireGovernance } from './check-expressions.ts'
+
+export interface GivenDimension extends Omit<Dimension, 'expression' | 'kind'> {
+  readonly kind?: Dimension['kind'] | undefined
+  /** Over the table's columns; default: the column of the dimension's name. */
+  readonly expression?: string | undefined
+}
+
+export interface GivenModel {
+  readonly key: readonly string[]
+  readonly dimensions: readonly GivenDimension[]
+  readonly relationships: readonly {
+    readonly name: string
+    readonly to: TableRef
+    readonly columns: readonly string[]
+    readonly to_columns: readonly string[]
+  }[]
+  readonly timeDimension?: string | undefined
+}
+
+/**
+ * Saves a table's model as its next version.
+ * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed or joined
+ */
+export async function putTableModel(
+  on: SemanticChange,
+  table: TableRef,
+  given: GivenModel,
+): Promise<TableModel> {
+  const { store, tenant } = on
+  const { model } = await loadSemanticModel(store, tenant, 0)
+  const refs = [
+    table,
+    ...given.relationships.map(({ to }) => to),
+    ...[...model.tables.values()].map((each) => each.table),
+  ]
+  const governances = await loadGovernances(store, tenant, refs)
+  const governance = requireGovernance(governances, table)
+  assertNames(given)
+  for (const term of new Set(given.dimensions.flatMap(({ term }) => term ?? [])))
+    if ((await findTerm(store, tenant, term)) === undefined)
+      throw new Fault('unprocessable', `The glossary has no term \`${term}\`.`)
+  const key = fieldIds(governance, given.key)
+  const made: Omit<TableModel, 'number'> = {
+    table: { namespace: table.namespace, name: table.name },
+    key,
+    dimensions: given.dimensions.map(({ expression, kind = 'categorical', ...dimension }) => ({
+      ...dimension,
+      kind,
+      expression: bindExpression(
+        expression ?? `"${dimension.name}"`,
+        governance,
+        'row',
+        `The dimension ${dimension.name}`,
+      ),
+    })),
+    relationships: given.relationships.map((relationship): Relationship => {
+      const target = requireGovernance(governances, relationship.to)
+      const columns = fieldIds(governance, relationship.columns)
+      const toKey = fieldIds(target, relationship.to_columns)
+      const isOwn = tableKey(relationship.to) === tableKey(table)
+      const declared = isOwn ? key : (model.tables.get(tableKey(relationship.to))?.key ?? [])
+      assertKey(relationship.name, relationship.to, toKey, declared)
+      if (columns.length !== toKey.length)
+        throw new Fault(
+          'unprocessable',
+          `The relationship ${relationship.name} needs as many columns on both sides.`,
+        )
+      const { namespace, name } = relationship.to
+      return { name: relationship.name, to: { namespace, name }, columns, key: toKey }
+    }),
+    ...(given.timeDimension !== undefined && { timeDimension: given.timeDimension }),
+  }
+  assertComputes({ ...made, number: 1 }, model, governances)
+  return await saveTableModel(on, made)
+}
+
+function assertNames({ dimensions, relationships, timeDimension }: GivenModel): void {
+  const names = [...dimensions, ...relationships].map(({ name }) => name)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) throw new Fault('unprocessable', `The name \`${repeated}\` is there twice.`)
+  const bad = names.find((name) => name === metricTime || name.includes('__'))
+  if (bad !== undefined)
+    throw new Fault(
+      'unprocessable',
+      `The name \`${bad}\` is reserved: \`${metricTime}\`, and names with \`__\`.`,
+    )
+  const time = dimensions.find(({ name }) => name === timeDimension)
+  if (timeDimension !== undefined && time?.kind !== 'time')
+    throw new Fault('unprocessable', '`time_dimension` must name a dimension of kind `time`.')
+}
+
+/** A join to anything but a key could count rows more than once. */
+function assertKey(name: string, to: TableRef, key: readonly number[], declared: readonly number[]): void {
+  const isKey =
+    declared.length > 0 && declared.length === key.length && declared.every((id) => key.includes(id))
+  if (!isKey)
+    throw new Fault(
+      'unprocessable',
+      `The relationship ${name} must lead to the declared key of ${tableName(to)}, because other columns could count rows twice. Declare \`key\` in its model first.`,
+    )
+}
+
+function fieldIds({ ref, columns }: Governance, names: readonly string[]): readonly number[] {
+  return names.map((name) => {
+    const column = columns.find((each) => each.current && each.name === name)
+    if (column === undefined) throw new Fault('unprocessable', `${tableName(ref)} has no column \`${name}\`.`)
+    return column.fieldId
+  })
+}
+
+const times: readonly string[] = ['date', 'timestamp', 'timestamptz']
+
+function assertComputes(
+  made: TableModel,
+  before: Awaited<ReturnType<typeof loadSemanticModel>>['model'],
+  governances: ReadonlyMap<string, Governance>,
+): void {
+  const model = { ...before, tables: new Map(before.tables).set(tableKey(made.table), made) }
+  const relation = relationOf(model, made.table)
+  if (relation === undefined) return
+  for (const { name, kind } of made.dimensions) {
+    if (relation.metrics.has(name))
+      throw new Fault('unprocessable', `\`${name}\` is the name of a metric already.`)
+    const { columns } = compileRelation(model, governances, relation, { dimensions: [name], metrics: [] })
+    if (kind === 'time' && !times.includes(columns[0]?.type ?? ''))
+      throw new Fault(
+        'unprocessable',
+        `The dimension ${name} is of kind time, so it must be a date or timestamp.`,
+      )
+  }
+  // What was asked for before must still be there.
+  for (const name of relation.metrics.keys())
+    compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+}

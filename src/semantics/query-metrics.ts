@@ -1,0 +1,121 @@
+/**
+ * Answers a request for metrics by the read path, so that filters, masks, pins and usage are those of any statement.
+ * REST and other surfaces call it with the context of their reader.
+ */
+
+import type { Clock } from '../base/clock.ts'
+import { Fault } from '../base/fault.ts'
+import { tableKey, tableName } from '../core/table-ref.ts'
+import { type WrittenRows, writeRows } from '../query/json-rows.ts'
+import { compileMetricRequest, type MetricRequest } from '../query/metrics/request.ts'
+import type { QueryContext, QueryService, SessionCheck } from '../query/query-service.ts'
+import { SqlError } from '../query/sql-error.ts'
+import { findUsage } from '../store/query/usage.ts'
+import { loadSemanticModel } from '../store/semantics/load-model.ts'
+import type { Store } from '../store/store.ts'
+import { ValueError } from '../wire/postgres/value-error.ts'
+import { semanticBounds } from './bounds.ts'
+
+export interface QueryMetricsParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly queries: QueryService
+}
+
+export interface MetricAnswerBounds {
+  readonly rowsMax: number
+  readonly bytesMax: number
+  readonly charsMax: number
+  /** Milliseconds; default: those of any statement. */
+  readonly timeMs?: number
+  readonly sessionCheck?: SessionCheck
+}
+
+/**
+ * Runs a request for metrics.
+ * @param on of the reader; its search path and `generated` do not matter
+ * @throws SqlError of the compiler and the run; Fault of the store
+ */
+export async function queryMetrics(
+  { store, clock, queries }: QueryMetricsParts,
+  on: QueryContext,
+  request: MetricRequest,
+  { sessionCheck, timeMs, ...bounds }: MetricAnswerBounds,
+  signal: AbortSignal,
+) {
+  const { model } = await loadSemanticModel(store, on.tenant, clock.now(), signal)
+  const { text, parameters } = compileMetricRequest(model, request)
+  const context: QueryContext = { ...on, searchPath: [], generated: true }
+  const prepared = await queries.prepare(context, text, [], { runsAtOnce: true, signal, sessionCheck })
+  if (prepared.parameters.length !== parameters.length)
+    throw new Fault('bad_request', 'A value of `where` does not fit its dimension.')
+  const run = queries.run(context, prepared, {
+    ...{ parameters, signal, sessionCheck },
+    ...(timeMs !== undefined && { timeMs }),
+  })
+  const written = await readRows(run, bounds)
+  const usage = await findUsage(store, on.tenant, run.queryId)
+  if (usage === undefined) throw new SqlError('58030', 'The record of the query could not be read. Retry.')
+  const { contracts, reads, policies } = usage
+  const filtered = policies.filter(({ kind }) => kind === 'row_filter').map(({ table }) => table)
+  const asOf = reads.map(({ namespace, name, snapshot_id: snapshotId, pinned }) => ({
+    table: { namespace, name },
+    snapshot_id: snapshotId,
+    pinned: pinned === true,
+  }))
+  const isMixed = new Set(asOf.map(({ pinned }) => pinned)).size > 1
+  return {
+    query_id: run.queryId,
+    columns: prepared.columns.map(({ name, type }) => ({
+      name,
+      type,
+      kind: request.metrics.includes(name) ? ('metric' as const) : ('dimension' as const),
+      unit: request.metrics.includes(name) ? model.metrics.get(name)?.definition.unit : undefined,
+      format: request.metrics.includes(name) ? model.metrics.get(name)?.definition.format : undefined,
+    })),
+    rows: written.rows,
+    truncated: written.truncated || written.rows.length === request.limit,
+    contracts,
+    as_of: asOf,
+    restricted_by: [...new Map(filtered.map((table) => [tableKey(table), table])).values()],
+    masked: policies.flatMap(({ kind, table, column, action }) =>
+      kind === 'column_mask' && column !== undefined ? [{ table, column, action }] : [],
+    ),
+    warnings: [
+      ...(isMixed
+        ? [
+            `Some tables are read at a pin and others as they are now: ${asOf.map(({ table }) => tableName(table)).join(', ')}.`,
+          ]
+        : []),
+      ...deprecated(model, request),
+    ],
+  }
+}
+
+function deprecated(
+  model: Awaited<ReturnType<typeof loadSemanticModel>>['model'],
+  { metrics }: MetricRequest,
+) {
+  return metrics
+    .filter((name) => model.metrics.get(name)?.state === 'deprecated')
+    .map((name) => `The metric ${name} is deprecated.`)
+}
+
+async function readRows(
+  run: Parameters<typeof writeRows>[0],
+  bounds: Parameters<typeof writeRows>[1],
+): Promise<WrittenRows> {
+  try {
+    return await writeRows(run, bounds)
+  } catch (thrown) {
+    if (thrown instanceof ValueError) throw new SqlError('22008', 'A date or time is out of range.')
+    throw thrown
+  }
+}
+
+/** The bounds of an answer over REST. */
+export const restBounds: MetricAnswerBounds = {
+  rowsMax: semanticBounds.rowsMax,
+  bytesMax: semanticBounds.answerBytesMax,
+  charsMax: semanticBounds.answerBytesMax,
+}

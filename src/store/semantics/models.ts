@@ -1,0 +1,66 @@
+/** Stores what tables can be grouped by. Every change adds a version, and the newest is in force. */
+
+import type { TableModel } from '../../core/metric.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { tableId } from '../contract/targets.ts'
+import { storableJson } from '../database/names.ts'
+import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Store } from '../store.ts'
+import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
+
+/** Saves a table's model as its next version. @returns with its number */
+export function saveTableModel(on: SemanticChange, model: Omit<TableModel, 'number'>): Promise<TableModel> {
+  return changeSemantics(on, async (tx) => {
+    const [row] = await tx.query<{ readonly number: number }>(
+      `insert into svc.table_model (tenant_id, table_id, number, definition, actor)
+       select svc.current_tenant(), $1, coalesce(max(m.number), 0) + 1, $2::text::jsonb, $3::text::jsonb
+       from svc.table_model m where m.tenant_id = svc.current_tenant() and m.table_id = $1
+       returning number`,
+      [tableId(model.table), storableJson(model), storableJson(on.actor)],
+    )
+    await recordSemantics(tx, on, 'put-table-model', { table: model.table }, model)
+    return { ...model, number: row?.number ?? 1 }
+  })
+}
+
+interface Row {
+  readonly table_id: string
+  readonly number: number
+  readonly definition: Omit<TableModel, 'number'>
+}
+
+/** The model of a table that is in force. */
+export async function findTableModel(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<TableModel | undefined> {
+  const [row] = await store.tenantQuery<Row>(
+    tenant,
+    `select table_id, number, definition from svc.table_model where tenant_id = $1 and table_id = $2
+     order by number desc limit 1`,
+    [tenant, tableId(table)],
+  )
+  return row && { ...row.definition, number: row.number }
+}
+
+/** Every table with a model, by id. @throws Fault `bad_request` for a bad page */
+export async function listTableModels(
+  store: Store,
+  tenant: TenantId,
+  page: PageRequest,
+): Promise<Page<TableModel>> {
+  const limit = pageLimit(page)
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select distinct on (table_id) table_id, number, definition from svc.table_model
+     where tenant_id = $1 and table_id > $2 order by table_id, number desc limit $3::int`,
+    [tenant, page.after ?? '', limit + 1],
+  )
+  const { items, next } = toPage(rows, limit, (row) => row.table_id)
+  return {
+    items: items.map(({ definition, number }) => ({ ...definition, number })),
+    ...(next !== undefined && { next }),
+  }
+}
