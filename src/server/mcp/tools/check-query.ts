@@ -1,9 +1,10 @@
 /** Declares check_query: what a statement would read, and what would protect it. It runs nothing. */
 
 import { tableName } from '../../../core/table-ref.ts'
-import { flag, list, maybe, object, ordinal, text } from '../../../http/schemas.ts'
+import { flag, list, maybe, object, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
 import { explain } from '../../../query/explain.ts'
 import { runError } from '../../../query/run-error.ts'
+import { type EarlierRuns, earlierRuns } from '../../../store/query/earlier-runs.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
@@ -12,7 +13,7 @@ import { protectionSchema, protectionView, sqlInput } from './query.ts'
 export const checkQuery = tool({
   name: 'check_query',
   description:
-    'Check a SELECT without running it: result columns, tables and columns that it reads, filters and masks that would apply. Returns no rows.',
+    'Check a SELECT without running it: result columns, tables and columns that it reads, filters and masks that would apply, and what your earlier runs of it took. Returns no rows.',
   scope: 'mcp:read',
   input: object({ sql: sqlInput, catalog: catalogInput }),
   output: object({
@@ -29,6 +30,15 @@ export const checkQuery = tool({
       }),
     ),
     protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+    estimate: maybe(
+      object({
+        runs: ordinal,
+        rows: wholeNumber,
+        milliseconds: wholeNumber,
+        bytes_scanned: maybe(wholeNumber),
+      }),
+    ),
+    hint: maybe(text),
   }),
   async run(context, { sql, catalog }) {
     const { parts, caller, signal } = context
@@ -42,7 +52,9 @@ export const checkQuery = tool({
     const explained = await explain(parts, caller.tenant, input, false, signal).catch((thrown: unknown) => {
       throw runError(thrown)
     })
+    const runs = await earlierRuns(parts.store, caller.tenant, caller.principal.sub, explained.fingerprint)
     return {
+      ...estimateView(runs),
       columns: {
         ...untrusted,
         items: explained.columns.map(({ name, type }) => ({ name: cleanName(name), type })),
@@ -69,3 +81,16 @@ export const checkQuery = tool({
     }
   },
 })
+
+/** The cost of a statement by the medians of earlier runs; how large a table is would tell of its hidden rows. */
+function estimateView(earlier: EarlierRuns | undefined) {
+  if (earlier === undefined)
+    return { hint: 'You have not run this statement yet, so its cost is not known. Begin with a narrow one.' }
+  const { runs, rowsOut, runMs, bytesScanned } = earlier
+  return {
+    estimate: {
+      ...{ runs, rows: rowsOut, milliseconds: Math.ceil(runMs) },
+      ...(bytesScanned !== undefined && { bytes_scanned: bytesScanned }),
+    },
+  }
+}
