@@ -53,4 +53,7 @@ export interface UsageRecord {
   readonly sqlState: string | undefined
   /** Fingerprint of the statement without its literals; undefined for text that is no statement. */
   readonly fingerprint: string | undefined
+  /** The tool by which an agent asked, and what its client calls itself: text by a stranger, 64 characters at most. */
+  readonly tool?: string
+  readonly client?: string
 }

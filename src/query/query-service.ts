@@ -22,6 +22,8 @@ export interface QueryContext {
   /** Checked again while a run is open. */
   readonly reader: Reader
   readonly surface: ReadSurface
+  /** What the usage record names besides the surface. */
+  readonly agent?: { readonly tool: string; readonly client?: string }
   /** Nickname of the catalog credential: the database that the client named. */
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */

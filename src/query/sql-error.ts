@@ -35,6 +35,7 @@ const kindOf = {
   '53000': 'unavailable', // insufficient_resources
   '53200': 'overloaded', // out_of_memory
   '53300': 'unavailable', // too_many_connections
+  '53400': 'overloaded', // configuration_limit_exceeded
   '54001': 'bad_request', // statement_too_complex
   '54011': 'bad_request', // too_many_columns
   '55000': 'conflict', // object_not_in_prerequisite_state

@@ -72,6 +72,7 @@ export function usageOf(
     outcome,
     sqlState: failure?.sqlState,
     fingerprint: progress.fingerprint,
+    ...context.agent,
   }
 }
 

@@ -72,5 +72,7 @@ function usageView(usage: ListedUsage, all: boolean) {
     outcome: usage.outcome,
     sqlstate: usage.sqlState,
     fingerprint: usage.fingerprint,
+    tool: usage.tool,
+    client: usage.client,
   }
 }

@@ -71,6 +71,8 @@ const record = object({
   outcome: oneOf(usageOutcomes),
   sqlstate: maybe(text),
   fingerprint: maybe(text),
+  tool: maybe(described(text, 'of the Model Context Protocol')),
+  client: maybe(described(text, 'what the client of `tool` calls itself')),
 })
 const total = object({
   key: text,

@@ -16,4 +16,8 @@ export const mcpBounds = {
   rowsMax: 1_000,
   rowBytes: 24 * KiB,
   rowBytesMax: 64 * KiB,
+  /** Bytes that queries of one principal scan within 24 hours. */
+  scannedBytesADay: 100 * KiB ** 3,
+  /** Characters of a client's name in a usage record. */
+  clientCharsMax: 64,
 } as const

@@ -41,20 +41,27 @@ export interface CallParts {
   readonly log: Logger
 }
 
+/** Who calls a tool. */
+export interface ToolCaller extends McpCaller {
+  /** What the client calls itself. */
+  readonly client?: string
+}
+
 /** Runs a tool for a caller who has its scope. Never throws: a failure is a result. */
 export async function callTool(
   { parts, slots, log }: CallParts,
   tool: Tool,
-  { caller, reader }: McpCaller,
+  { caller, reader, client }: ToolCaller,
   given: Readonly<Record<string, unknown>>,
   cancelled: AbortSignal,
 ): Promise<CallToolResult> {
   const late = AbortSignal.timeout(mcpBounds.callMs)
   const signal = AbortSignal.any([cancelled, late])
+  const agent = { tool: tool.name, ...(client !== undefined && { client }) }
   try {
     const input = readArguments(tool, given)
     return await slots.run(caller, async () =>
-      successOf(await tool.run({ parts, caller, reader, signal }, input)),
+      successOf(await tool.run({ parts, caller, reader, agent, signal }, input)),
     )
   } catch (thrown) {
     const fault = late.aborted

@@ -63,6 +63,7 @@ const sqlHints: Partial<Record<SqlState, string>> = {
   '42P01': findTable,
   '57014': narrow,
   '53200': narrow,
+  '53400': 'Use metadata until queries of yours are a day old: other tools still answer.',
   '54001': narrow,
 }
 

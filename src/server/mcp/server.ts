@@ -14,13 +14,14 @@ import {
 } from '@modelcontextprotocol/server'
 import type { Logger } from 'pino'
 import { resourceMetadataUrl } from '../../auth/authorization/metadata.ts'
+import { cleanText } from '../../base/clean-text.ts'
 import { Fault, toFault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
 import { errorResponse } from '../../http/fault-response.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { mcpBounds } from './bounds.ts'
-import { type CallParts, CallSlots, callTool } from './call-tool.ts'
+import { type CallParts, CallSlots, callTool, type ToolCaller } from './call-tool.ts'
 import type { AdmitMcp, McpCaller } from './caller.ts'
 import type { ToolParts } from './tool.ts'
 import { listedTools, toolNamed } from './tools.ts'
@@ -54,7 +55,7 @@ export function mcpServer({
   signsIn,
 }: McpOptions): (request: Request) => Promise<Response> {
   const calls: CallParts = { parts, slots: new CallSlots(), log }
-  const callers = new WeakMap<Request, McpCaller>()
+  const callers = new WeakMap<Request, ToolCaller>()
   const cacheHints = {
     'tools/list': { ttlMs: listTtlMs, cacheScope: 'private' },
     'server/discover': { ttlMs: listTtlMs, cacheScope: 'private' },
@@ -107,11 +108,25 @@ export function mcpServer({
     if (!isJsonObject(body)) throw new Fault('bad_request', 'The body must be one JSON-RPC message.')
     const missing = missingScope(body, caller)
     if (missing !== undefined) return insufficientScope(missing, challenge)
-    callers.set(request, caller)
+    const client = clientName(body, request.headers)
+    callers.set(request, { ...caller, ...(client !== undefined && { client }) })
     const parsedBody: unknown = JSON.parse(Buffer.from(bytes).toString())
     // Read whole, so that a request is under way until its answer is there: a shutdown waits for it.
     return await whole(await handler.fetch(request, { parsedBody }))
   }
+}
+
+const clientInfoKey = 'io.modelcontextprotocol/clientInfo'
+
+/** The name that a client gives itself: in the message, else as its user agent. It is text by a stranger. */
+function clientName(body: JsonObject, headers: Headers): string | undefined {
+  const within = (value: JsonValue | undefined, key: string) =>
+    isJsonObject(value) ? value.get(key) : undefined
+  const about = within(within(body.get('params'), '_meta'), clientInfoKey)
+  const named = within(about, 'name')
+  const name = typeof named === 'string' && named !== '' ? named : (headers.get('user-agent') ?? '')
+  const clean = cleanText(name, mcpBounds.clientCharsMax).trim()
+  return clean === '' ? undefined : clean
 }
 
 /** Names by which a browser or client may call. On loopback every name of it is the same machine. */

@@ -11,7 +11,7 @@ import type { DocumentCodec } from '../../contract/document/document-codec.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
 import type { Licensed } from '../../license/licensed.ts'
-import type { QueryService } from '../../query/query-service.ts'
+import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadSession } from '../read-session.ts'
 
@@ -30,6 +30,8 @@ export interface ToolContext {
   readonly caller: Caller
   /** The caller's session, which runs of statements check again. */
   readonly reader: ReadSession
+  /** What usage records name: the tool, and what the client calls itself. */
+  readonly agent: NonNullable<QueryContext['agent']>
   /** Aborts when the client disconnects or cancels, and when the time of a call is up. */
   readonly signal: AbortSignal
 }

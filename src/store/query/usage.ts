@@ -28,6 +28,8 @@ export const usageColumns = [
   'outcome',
   'sqlstate',
   'fingerprint',
+  'tool',
+  'client',
 ] as const
 export type UsageColumn = (typeof usageColumns)[number]
 
@@ -69,6 +71,8 @@ export function usageParams(tenant: TenantId, usage: UsageRecord): readonly (str
     usage.outcome,
     usage.sqlState ?? null,
     usage.fingerprint ?? null,
+    usage.tool ?? null,
+    usage.client === undefined ? null : storableText(usage.client),
   ]
 }
 
@@ -107,6 +111,8 @@ interface Row {
   readonly outcome: UsageOutcome
   readonly sqlstate: string | null
   readonly fingerprint: string | null
+  readonly tool: string | null
+  readonly client: string | null
 }
 
 const matches = `u.tenant_id = $1
@@ -182,6 +188,8 @@ function listed(row: Row): ListedUsage {
     outcome: row.outcome,
     sqlState: row.sqlstate ?? undefined,
     fingerprint: row.fingerprint ?? undefined,
+    ...(row.tool !== null && { tool: row.tool }),
+    ...(row.client !== null && { client: row.client }),
   }
 }
 

@@ -3,6 +3,8 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
+import { mcpBounds } from '../../../src/server/mcp/bounds.ts'
+import { recordUsage } from '../../../src/store/query/usage.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { actorOf } from '../../support/actor.ts'
 import { commitColumns } from '../../support/governed.ts'
@@ -11,6 +13,7 @@ import { ordersTable } from '../../support/lake-tables.ts'
 import { licenseForAll } from '../../support/license.ts'
 import { connectMcp, eras, type McpClient, type ToolResult } from '../../support/mcp.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
+import { usageRecord } from '../../support/usage.ts'
 
 setDefaultTimeout(120_000)
 
@@ -205,7 +208,68 @@ describe('an answer', () => {
       headers: { 'x-svc-session': lake.env.PGPASSWORD },
     })
     const { items } = (await response.json()) as { items: readonly object[] }
-    expect(items).toMatchObject([{ query_id: structured?.query_id, surface: 'mcp', outcome: 'completed' }])
+    const about = { surface: 'mcp', tool: 'query', client: 'covenant-tests', outcome: 'completed' }
+    expect(items).toMatchObject([{ query_id: structured?.query_id, ...about }])
+  })
+
+  test('of check_query says what the caller’s own runs took, and bytes where nothing is hidden', async () => {
+    const sql = (most: number) => `select max(id) from sales.orders where id < ${most}`
+    const estimate = async (client: McpClient) =>
+      (await client.call('check_query', { sql: sql(9) })).structured
+    for (const client of [ann, bob]) {
+      expect(await estimate(client)).not.toHaveProperty('estimate')
+      expect(await estimate(client)).toHaveProperty('hint')
+      for (const most of [100, 200, 300]) await client.call('query', { sql: sql(most) })
+      expect(await estimate(client)).toMatchObject({ estimate: { runs: 3, rows: 1 } })
+    }
+    expect((await estimate(ann))?.estimate).toHaveProperty('bytes_scanned')
+    expect((await estimate(bob))?.estimate).not.toHaveProperty('bytes_scanned')
+  })
+
+  test('of rows is refused once the day’s bytes are scanned, for this principal and tenant alone', async () => {
+    const eve = await session('eve', [])
+    const foreign = (await makeTenant(lake.store, { name: 'other day' })).id
+    const record = (tenant: typeof lake.tenant, hoursAgo: number, bytesScanned: number, surface = 'mcp') =>
+      recordUsage(
+        lake.store,
+        tenant,
+        usageRecord({
+          ...{ principal: 'service:eve', surface, bytesScanned },
+          startedAtMs: Date.now() - hoursAgo * 3_600_000,
+        }),
+      )
+    const whole = mcpBounds.scannedBytesADay
+    await record(foreign, 1, whole)
+    await record(lake.tenant, 1, whole, 'pgwire')
+    await record(lake.tenant, 25, whole)
+    await record(lake.tenant, 1, whole - 1_000_000)
+    expect((await eve.call('query', { sql: 'select 1' })).isError).toBe(false)
+    await record(lake.tenant, 2, 1_000_000)
+    const refused = await eve.call('query', { sql: 'select 1' })
+    expect(JSON.parse(refused.text)).toMatchObject({ error: { code: '53400', hint: expect.any(String) } })
+    expect((await eve.call('check_query', { sql: 'select 1' })).isError).toBe(false)
+    expect((await ann.call('query', { sql: 'select 1' })).isError).toBe(false)
+    await eve[Symbol.asyncDispose]()
+  })
+
+  test('leaves a client’s name in usage records without what nobody sees, 64 characters at most', async () => {
+    const headers = {
+      'content-type': 'application/json',
+      accept: 'application/json, text/event-stream',
+      authorization: `Bearer ${lake.env.PGPASSWORD}`,
+      'user-agent': `agent ${'x'.repeat(100)}`,
+    }
+    const params = { name: 'query', arguments: { sql: 'select 1' } }
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params })
+    await (await fetch(new URL('/mcp', lake.app.url), { method: 'POST', headers, body })).text()
+    const [item] = (
+      (await (
+        await fetch(new URL('/api/v1/usage?limit=1', lake.app.url), {
+          headers: { 'x-svc-session': lake.env.PGPASSWORD },
+        })
+      ).json()) as { items: readonly { client: string }[] }
+    ).items
+    expect(item?.client).toBe(`agent ${'x'.repeat(57)}…`)
   })
 
   test('by default has less than 10,000 tokens, and the list of tools less than 4,000', async () => {

@@ -11,6 +11,7 @@ import { findUsage, type ListedUsage } from '../../../store/query/usage.ts'
 import { ValueError } from '../../../wire/postgres/value-error.ts'
 import type { ReadSessionCheck } from '../../read-session.ts'
 import { mcpBounds } from '../bounds.ts'
+import { assertBudgetLeft } from '../byte-budget.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
@@ -77,7 +78,9 @@ export const query = tool({
     },
   ) {
     const { parts, reader, caller, signal } = context
-    const on = reader.queryContext('mcp', await chosenCatalog(context, catalog), [])
+    await assertBudgetLeft(context)
+    const chosen = await chosenCatalog(context, catalog)
+    const on: QueryContext = { ...reader.queryContext('mcp', chosen, []), agent: context.agent }
     const check = reader.openCheck()
     const prepared = await prepare(context, on, sql, check)
     if (prepared.parameters.length !== parameters.length)
