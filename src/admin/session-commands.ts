@@ -1,4 +1,4 @@
-/** Commands for service sessions: create, list, revoke. */
+/** Commands for service sessions: create, list, revoke, trust. */
 
 import { sessionScopes } from '../core/session.ts'
 import { type Command, onTenant } from './command.ts'
@@ -46,5 +46,18 @@ export const sessionCommands: readonly Command[] = [
     fields: ['state', 'quarantined_until', 'credentials_out'],
     prepare: (flags) =>
       onTenant(flags, { own: 'end_own_session', admin: 'end_session' }, { session: flags.required('id') }),
+  },
+  {
+    words: 'session trust',
+    usage: '--tenant ID --id SESSION --engine yes|no',
+    summary:
+      'Says whether the engine behind a service session applies read restrictions itself. Then it is told the filters and masks of tables, and still gets no credentials for them.',
+    fields: ['session', 'trusted_engine'],
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'put_trusted_engine', admin: 'put_tenant_trusted_engine' },
+        { session: flags.required('id'), trusted: flags.choice('engine', ['yes', 'no']) === 'yes' },
+      ),
   },
 ]

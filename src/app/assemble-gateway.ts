@@ -11,6 +11,7 @@ import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { isMaskedFor } from '../store/governance/governed-table.ts'
+import { restrictionsFor } from './restrictions-for.ts'
 
 /** The parts that the pipeline shares with the rest of the process. */
 type Shared = Pick<
@@ -57,6 +58,7 @@ export function assembleGateway(
     // Unverified roles must not exempt from masks.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
+    restrictionsFor: restrictionsFor(shared.store),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),
   }
 }

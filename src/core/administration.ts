@@ -45,6 +45,7 @@ export const administrationActions = [
   'create-session',
   'revoke-session',
   'deny-session',
+  'put-trusted-engine',
   'put-catalog',
   'change-catalog',
   'remove-catalog',

@@ -86,7 +86,11 @@ export function protectTables(
   return protections
 }
 
-function resolveFilters(table: GovernedTable, principal: Principal): readonly Expr[] {
+/**
+ * The row filters of a table for one principal, over its raw columns.
+ * @throws SqlError where one cannot be applied
+ */
+export function resolveFilters(table: GovernedTable, principal: Principal): readonly Expr[] {
   checkNames(table)
   return table.rowFilters.map((filter) => resolveFilter(table, filter, principal))
 }

@@ -306,6 +306,7 @@ describe('the administration log', () => {
       `territory revoke --tenant ${tenant} --catalog main --table sales.clone ${source}`,
       `territory release --tenant ${tenant} --catalog main --table sales.orders --prefix s3://lake/in/`,
       `catalog remove --tenant ${tenant} --nickname main`,
+      `session trust --tenant ${tenant} --id ${made.id} --engine yes`,
       `session revoke --tenant ${tenant} --id ${made.id}`,
       `credentials deny --tenant ${tenant} --session ${made.id}`,
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
@@ -328,7 +329,7 @@ describe('the administration log', () => {
       ...['cancel-checks', 'resume-checks', 'unbind-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
-      ...['revoke-session', 'deny-session', 'settle-intent'],
+      ...['put-trusted-engine', 'revoke-session', 'deny-session', 'settle-intent'],
       ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
       ...['suspend-tenant', 'resume-tenant'],
     ])

@@ -152,6 +152,7 @@ describe('a command over HTTP', () => {
       scopes: [{ namespace: ['sales', 'eu'] }, { tag: 'pii' }],
     })
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
+    expect((await over(`session trust${of} --id ${minted.id} --engine yes`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
     const staged = words(`credentials staged${of} --session ${minted.id}`)
@@ -186,6 +187,7 @@ describe('a command over HTTP', () => {
 
     const tried = [...reading, 'tenant create', 'tenant suspend', 'tenant resume', 'session create'].concat(
       'session revoke',
+      'session trust',
       'credentials deny',
       'credentials staged',
       'catalog put',

@@ -503,6 +503,16 @@ const steps: Readonly<Record<string, Step>> = {
     body: { dead: true },
   },
   delete_tenant_webhook: { action: 'delete-webhook', path: '/admin/tenants/{tenant}/webhooks/{id}' },
+  put_trusted_engine: {
+    action: 'put-trusted-engine',
+    path: '/api/v1/credentials/trusted-engines/{steward}',
+    body: { trusted: true },
+  },
+  put_tenant_trusted_engine: {
+    action: 'put-trusted-engine',
+    path: '/admin/tenants/{tenant}/credentials/trusted-engines/{steward}',
+    body: { trusted: false },
+  },
   settle_intent: {
     action: 'settle-intent',
     path: '/api/v1/intents/{intent}/settle',
@@ -578,6 +588,7 @@ describe('a change over HTTP', () => {
       .set('intent', staleIntent)
       .set('second', secondIntent)
       .set('ended', ended)
+      .set('steward', steward.id)
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
     if (step.path.includes('{replay}'))

@@ -291,6 +291,7 @@ test('says what is answered about storage credentials', async () => {
     expect((await ask('POST', `${root}/credentials/denials`, { ...as, body: { session: id } })).status).toBe(
       409,
     )
+    await succeed('PUT', `${root}/credentials/trusted-engines/${id}`, { ...as, body: { trusted: true } })
     await succeed('DELETE', `${root}/sessions/${id}`, as)
     await succeed('GET', `${root}/sessions`, as)
     const staged = await succeed('GET', `${root}/credentials/staged?session=${id}`, as)

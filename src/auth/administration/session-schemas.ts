@@ -5,6 +5,7 @@ import { sessionKinds, sessionScopes, sessionStates } from '../../core/session.t
 import { actorMembers } from '../../http/actor-view.ts'
 import {
   described,
+  flag,
   list,
   maybe,
   nonEmpty,
@@ -54,6 +55,9 @@ export const sessionPage = pageOf(
     seen_at: maybe(described(time, 'of a browser session')),
     expires_at: maybe(time),
     revoked_at: maybe(time),
+    trusted_engine: maybe(
+      described(flag, 'of a service session: whether its engine is told read restrictions, to apply them'),
+    ),
     state: oneOf(sessionStates),
     quarantined_until: maybe(
       described(time, 'of a session that has ended: when the last storage credential that it holds expires'),

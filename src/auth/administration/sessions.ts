@@ -153,6 +153,7 @@ function serviceView(session: ServiceSession, nowMs: number) {
     created_by: creatorView(createdBy),
     expires_at: expiresAt,
     revoked_at: revokedAt,
+    trusted_engine: session.isTrustedEngine,
     ...stateView(session, nowMs),
   }
 }

@@ -8,7 +8,7 @@ import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import type { BreakEvidence, ContractBreak } from '../../core/contract-break.ts'
 import type { VersionNumber } from '../../core/policy.ts'
-import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Licensed } from '../../license/licensed.ts'
@@ -19,6 +19,7 @@ import type { Tx } from '../../store/database/session.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Vend } from '../../vending/vending.ts'
+import type { ReadRestrictions } from '../../wire/iceberg/read-restrictions.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { FedTables } from './fed-tables.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
@@ -34,6 +35,17 @@ export type MaskedFor = (
   table: TableRef,
   identified: IdentifiedPrincipal,
 ) => Promise<boolean>
+
+/**
+ * What is hidden of a loaded table from a verified principal, as `read-restrictions`, or why it cannot be said so.
+ * @param reply the upstream's LoadTableResult, whose own restrictions are joined
+ */
+export type RestrictionsFor = (
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+  reply: Uint8Array,
+) => Promise<ReadRestrictions | { readonly untold: string }>
 
 /** What a commit does to the contract of its table. */
 export interface CommitContracts {
@@ -70,6 +82,7 @@ export interface GatewayParts {
   /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
   readonly maskedFor: MaskedFor
+  readonly restrictionsFor: RestrictionsFor
   readonly contracts: CommitContracts
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess

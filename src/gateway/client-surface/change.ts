@@ -23,6 +23,7 @@ import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { assertNotTrusted } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
@@ -128,6 +129,7 @@ export async function registerTable(surface: SurfaceRequest): Promise<Response> 
 
 async function tableResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const disclosure = await disclosureOf(surface, action.table)
+  if (disclosure.masked) await assertNotTrusted(surface, action.table)
   const { response, warnings, withheld } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
   const disclosed = withheld ? { ...disclosure, vended: false, masked: true } : disclosure

@@ -12,6 +12,7 @@ import { feedLoaded } from './feed-loaded.ts'
 import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
 import { assertPlannedInside } from './planned-files.ts'
 import { cancelOwn, planOwn, wantsScans, withPlanning } from './planning.ts'
+import { isTrusted, readBySql, restrictedTable } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
@@ -119,6 +120,8 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const disclosed = await discloseReply(loaded.body, tableMembers, shown)
   const { masked } = disclosed
+  if (masked && (await isTrusted(surface)))
+    return await restrictedTable(surface, table, loaded.body, disclosed.body)
   const body = !masked && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
   const vended =
     asked && !masked ? await vendUnlessRefused(surface, owner, await territory(asked)) : undefined
@@ -200,7 +203,7 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<Uint8Array> {
   if (masked)
     throw new Fault(
       'policy_denied',
-      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out`,
+      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql}`,
     )
   const { request, upstream } = surface
   const loaded = await upstream.catalog.loadTable(table, { signal: request.signal, snapshots: 'refs' })

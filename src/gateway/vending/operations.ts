@@ -1,10 +1,14 @@
-/** Declares the operations on storage credentials that the service issued: what is out there, and its denial. */
+/**
+ * Declares the operations on how clients reach files: storage credentials that are out there, their denial, and which
+ * sessions belong to engines that are trusted with read restrictions.
+ */
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { sessionKinds } from '../../core/session.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
+  flag,
   list,
   maybe,
   object,
@@ -17,6 +21,7 @@ import {
   time,
   uuid,
 } from '../../http/schemas.ts'
+import { putTrustedEngine } from '../../store/session/trusted-engines.ts'
 import { credentialAccesses, listVended } from '../../store/vended/vended-credentials.ts'
 import { type DenyParts, denySession } from '../../vending/deny-session.ts'
 
@@ -94,5 +99,26 @@ export const vendingOperations = [
     run: async ({ parts, tenant, actor }, { session }) => ({
       roles: await denySession(parts, tenant, session, await actor()),
     }),
+  }),
+  pair({
+    name: 'put_trusted_engine',
+    tag,
+    summary: 'Says whether the engine behind a service session applies read restrictions itself',
+    description:
+      'A trusted engine that loads a table is told the row filters and masks that apply to it, in the form of Iceberg’s `read-restrictions`. Nothing else is given out for it: no credentials, signatures or plans. Only mark an engine that is known to apply all of them.',
+    method: 'PUT',
+    path: '/credentials/trusted-engines/{session}',
+    access: { scope: 'admin', roles, capability: 'vending' },
+    input: {
+      session: uuid,
+      trusted: described(flag, 'false takes the mark away, with effect on the next request'),
+    },
+    output: object({ session: uuid, trusted_engine: flag }),
+    faults: { not_found: 'There is no such service session, or it was revoked.' },
+    examples: [{ input: { session: '0d6a3b8e-6f0a-4e2c-9a54-5b0f9e4e8c11', trusted: true } }],
+    run: async ({ parts, tenant, actor }, { session, trusted }) => {
+      await putTrustedEngine(parts.store, tenant, session, trusted, await actor())
+      return { session, trusted_engine: trusted }
+    },
   }),
 ].flat()

@@ -42,6 +42,8 @@ export interface ServiceSession extends NewServiceSession {
   readonly revokedAt: Date | undefined
   /** Until when it holds storage credentials; undefined where it holds none. */
   readonly outUntil: Date | undefined
+  /** Whether an administrator vouches that its engine applies `read-restrictions`. */
+  readonly isTrustedEngine: boolean
 }
 
 interface Row {
@@ -56,6 +58,7 @@ interface Row {
   readonly expires_at: Date | null
   readonly revoked_at: Date | null
   readonly out_until: Date | null
+  readonly trusted_engine: boolean
 }
 
 /** The principal that a session's row names. */
@@ -277,7 +280,7 @@ export async function listServiceSessions(
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at,
-       created_by, expires_at, revoked_at, ${outUntilText} as out_until
+       created_by, expires_at, revoked_at, trusted_engine, ${outUntilText} as out_until
      from svc.service_session s where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
@@ -291,6 +294,7 @@ export async function listServiceSessions(
     expiresAt: row.expires_at ?? undefined,
     revokedAt: row.revoked_at ?? undefined,
     outUntil: row.out_until ?? undefined,
+    isTrustedEngine: row.trusted_engine,
   }))
   return toPage(sessions, limit, ({ id }) => id)
 }
