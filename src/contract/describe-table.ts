@@ -14,7 +14,7 @@ import { boundColumn } from '../store/governance/declared-schema.ts'
 import { type Governance, loadGovernances, type StoredRowFilter } from '../store/governance/governance.ts'
 import { appliesTo } from '../store/governance/governed-table.ts'
 import {
-  findReadableTable,
+  findReadableTables,
   type ReadableColumn,
   type ReadableTable,
 } from '../store/governance/readable-tables.ts'
@@ -68,7 +68,7 @@ export async function describeTables(
 /**
  * Describes one table.
  * @returns undefined where there is no such table, or it may not be read
- * @throws Fault as `findReadableTable` and `loadGovernances`
+ * @throws Fault as `listReadableTables` and `loadGovernances`
  */
 export async function describeTable(
   store: Store,
@@ -76,11 +76,24 @@ export async function describeTable(
   table: TableRef,
   principal: Principal,
 ): Promise<DescribedTable | undefined> {
+  return (await describeTablesNamed(store, tenant, [table], principal))[0]
+}
+
+/**
+ * Describes several tables by name, without those that are not there or may not be read.
+ * @throws Fault as {@link describeTable}
+ */
+export async function describeTablesNamed(
+  store: Store,
+  tenant: TenantId,
+  refs: readonly TableRef[],
+  principal: Principal,
+): Promise<readonly DescribedTable[]> {
   const [found, governances] = await Promise.all([
-    findReadableTable(store, tenant, table),
-    loadGovernances(store, tenant, [table]),
+    findReadableTables(store, tenant, refs),
+    loadGovernances(store, tenant, refs),
   ])
-  return found && described(found, governances, principal)[0]
+  return found.flatMap((table) => described(table, governances, principal))
 }
 
 /** @returns none for a table that was dropped between the two loads */

@@ -20,6 +20,8 @@ export interface PinParts {
 export interface WantedPin {
   readonly catalog: string
   readonly snapshotId: bigint
+  /** As of PinChange. */
+  readonly expectedSequence?: number | undefined
 }
 
 /**
@@ -27,7 +29,8 @@ export interface WantedPin {
  * @throws Fault `not_found` for an unknown catalog or table, `unprocessable` when the table has no such snapshot
  */
 export async function pinSnapshot(parts: PinParts, on: ChangeContext, table: TableRef, wanted: WantedPin) {
-  const change = { table, actor: on.actor, atMs: parts.clock.now() }
+  const { expectedSequence } = wanted
+  const change = { table, actor: on.actor, atMs: parts.clock.now(), expectedSequence }
   return pinView(
     await pinTable(on.store, on.tenant, change, await findSnapshot(parts.states, on, table, wanted)),
   )

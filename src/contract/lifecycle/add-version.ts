@@ -2,16 +2,18 @@
 
 import { Fault } from '../../base/fault.ts'
 import { tableName } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { lockContracts } from '../../store/contract/changes.ts'
 import { recordMove } from '../../store/contract/life-cycle.ts'
 import { governing, governorOf } from '../../store/contract/put-in-force.ts'
-import { addVersion, type ContractVersion, findVersion } from '../../store/contract/versions.ts'
+import { addVersion, type ContractVersion, findVersion, newestNumber } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeIn } from '../change.ts'
 import { assertCompiles } from '../commit/sync-policies.ts'
 import { declaredBy } from '../document/declared.ts'
+import { type LifeCycleParts, moveIn, type VersionName } from './move-version.ts'
 
 /**
  * Adds a draft. A version in force that came the short way is where the life cycle begins.
@@ -28,11 +30,31 @@ export async function addDraft(
   })
 }
 
+/**
+ * Adds a version and proposes it, in one transaction: what was found of it decides who must sign it.
+ * @throws Fault as {@link addDraft} and `moveVersion`; then nothing was added
+ */
+export async function proposeVersion(
+  parts: LifeCycleParts,
+  on: ChangeContext,
+  read: ReadDocument,
+  draft: NewDraft,
+): Promise<VersionName> {
+  return await on.store.tenantTransaction(on.tenant, async (tx) => {
+    await lockContracts(tx)
+    const { contract, number } = await addDraftIn(tx, on, read, draft)
+    await moveIn(tx, parts, on, { name: { contract, number }, move: 'propose', reason: draft.reason })
+    return { contract, number }
+  })
+}
+
 export interface NewDraft {
   readonly format: DocumentFormat
   readonly managedBy?: string
   /** Why the change is wanted; shown with the move. */
-  readonly reason?: string
+  readonly reason?: string | undefined
+  /** The number of the contract's newest version, 0 for none; where it is another, nothing is added. */
+  readonly expectedNewest?: number | undefined
 }
 
 /** As {@link addDraft}, as one of the changes of a transaction that holds the lock of contracts. */
@@ -40,7 +62,7 @@ export async function addDraftIn(
   tx: Tx,
   on: ChangeContext,
   { bytes, model }: ReadDocument,
-  { format, managedBy, reason }: NewDraft,
+  { format, managedBy, reason, expectedNewest }: NewDraft,
 ): Promise<ContractVersion> {
   const { tenant } = on
   const contract = model.id
@@ -70,6 +92,7 @@ export async function addDraftIn(
       lifeCycle: true,
       managedBy,
     }
+    if (expectedNewest !== undefined) await assertNewest(tx, tenant, contract, expectedNewest)
     const number = await addVersion(tx, tenant, { ...made, by: on.actor })
     const run = <Row extends object>(text: string, params?: Parameters<typeof tx.query>[1]) =>
       tx.query<Row>(text, params)
@@ -87,4 +110,11 @@ export async function addDraftIn(
   })
   if (added === undefined) throw new Fault('internal', 'Internal error.')
   return added
+}
+
+/** @throws Fault `conflict` where the newest version of a contract has another number */
+async function assertNewest(tx: Tx, tenant: TenantId, contract: string, expected: number): Promise<void> {
+  const newest = await newestNumber((text, params) => tx.query(text, params), tenant, contract)
+  if (newest !== expected)
+    throw new Fault('conflict', `The newest version of the contract is ${newest}, not ${expected}.`)
 }

@@ -78,7 +78,7 @@ export async function needVersion(
 const missing = () => new Fault('not_found', 'The contract has no such version.')
 
 /** One move. */
-export function moveView({ from, reason, by, ...same }: RecordedMove) {
+export function moveView({ sequence: _, from, reason, by, ...same }: RecordedMove) {
   return {
     ...same,
     by: by.sub,

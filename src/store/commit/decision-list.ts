@@ -32,6 +32,8 @@ export interface Explanation {
 }
 
 export interface ListedDecision extends AuditEntry {
+  /** Its place in the log, at which a page after it begins. */
+  readonly sequence: string
   /** Undefined where it was not wanted. */
   readonly explanation: Explanation | undefined
 }
@@ -84,8 +86,37 @@ export async function listDecisions(
   return { ...page, items: page.items.map(toListed) }
 }
 
+/**
+ * The same page of the decisions on each of several tables, newest first, explained, in one statement.
+ * @throws Fault as {@link listDecisions}
+ */
+export async function listDecisionsOf(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+  page: PageRequest,
+): Promise<readonly Page<ListedDecision>[]> {
+  const limit = pageLimit(page)
+  const ids = tables.map((table) => nodeId(tableKey(table)))
+  const rows = await store.tenantQuery<Row & { readonly table_id: string }>(
+    tenant,
+    `select a.* from (select distinct jsonb_array_elements_text($2::text::jsonb) as id) t, lateral (
+       select table_id, ${entryColumns}${explanationColumns} from svc.audit_log
+       where tenant_id = $1 and table_id = t.id and ($3::int8 is null or audit_seq < $3)
+       order by audit_seq desc limit $4::int) a
+     order by a.table_id, a.audit_seq desc`,
+    [tenant, JSON.stringify(ids), afterCount(page) ?? null, limit + 1],
+    { readOnly: true },
+  )
+  const byTable = Map.groupBy(rows, ({ table_id }) => table_id)
+  return ids.map((id) => {
+    const found = toPage(byTable.get(id) ?? [], limit, (row) => row.audit_seq)
+    return { ...found, items: found.items.map(toListed) }
+  })
+}
+
 function toListed(row: Row): ListedDecision {
   const { principal, policies, outcomes } = row
   const explanation = principal && policies && outcomes ? { principal, policies, outcomes } : undefined
-  return { ...toEntry(row), explanation }
+  return { ...toEntry(row), sequence: row.audit_seq, explanation }
 }

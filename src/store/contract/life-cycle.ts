@@ -87,20 +87,42 @@ export async function addSignOff(
 export async function signOffsOf(
   run: RunQuery,
   tenant: TenantId,
-  { contract, number }: Pick<Named, 'contract' | 'number'>,
+  version: VersionName,
 ): Promise<readonly StoredSignOff[]> {
+  return (await signOffsOfVersions(run, tenant, [version]))[0] ?? []
+}
+
+type VersionName = Pick<Named, 'contract' | 'number'>
+
+/** The sign-offs of each of several versions, in their order, in one statement. */
+export async function signOffsOfVersions(
+  run: RunQuery,
+  tenant: TenantId,
+  versions: readonly VersionName[],
+): Promise<readonly (readonly StoredSignOff[])[]> {
+  const key = ({ contract, number }: VersionName) => JSON.stringify([contract, number])
   const rows = await run<{
+    contract: string
+    number: number
     level: 'first' | 'second'
     sha256: string
     at: Date
     comment: string | null
     actor: Actor
   }>(
-    `select level, encode(sha256, 'hex') as sha256, at, comment, actor from svc.contract_sign_off
-     where tenant_id = $1 and contract_id = $2 and number = $3::int order by sign_off_seq`,
-    [tenant, contract, number],
+    `select contract_id as contract, number, level, encode(sha256, 'hex') as sha256, at, comment, actor
+     from svc.contract_sign_off
+     where tenant_id = $1 and (contract_id, number) in (
+       select j ->> 0, (j ->> 1)::int from jsonb_array_elements($2::text::jsonb) j)
+     order by sign_off_seq`,
+    [tenant, storableJson(versions.map(({ contract, number }) => [contract, number]))],
   )
-  return rows.map(({ comment, actor, ...same }) => ({ ...same, comment: comment ?? undefined, by: actor }))
+  const byVersion = Map.groupBy(rows, key)
+  return versions.map((version) =>
+    (byVersion.get(key(version)) ?? []).map(({ level, sha256, at, comment, actor }) => {
+      return { level, sha256, at, comment: comment ?? undefined, by: actor }
+    }),
+  )
 }
 
 /** Whether a steward has proposed, signed or deployed the version, or wrote it. */
@@ -121,6 +143,8 @@ export async function isAcceptedBySteward(
 }
 
 export interface RecordedMove extends Omit<NewMove, 'by'> {
+  /** Its place among the moves, at which a page after it begins. */
+  readonly sequence: string
   readonly number: number
   readonly sha256: string
   readonly at: Date
@@ -134,8 +158,21 @@ export async function listMoves(
   contract: string,
   page: PageRequest,
 ): Promise<Page<RecordedMove>> {
+  const [found] = await listMovesOf(store, tenant, [contract], page)
+  return found ?? { items: [] }
+}
+
+/** The same page of each of several contracts, in their order, in one statement. @throws Fault as {@link listMoves} */
+export async function listMovesOf(
+  store: Store,
+  tenant: TenantId,
+  contracts: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<RecordedMove>[]> {
   const limit = pageLimit(page)
+  const names = contracts.map(storableText)
   const rows = await store.tenantQuery<{
+    contract_id: string
     move_seq: string
     number: number
     sha256: string
@@ -148,21 +185,27 @@ export async function listMoves(
     actor: Actor
   }>(
     tenant,
-    `select move_seq, number, encode(sha256, 'hex') as sha256, at, move, from_state, to_state, auto, reason, actor
-     from svc.contract_move
-     where tenant_id = $1 and contract_id = $2 and ($3::int8 is null or move_seq < $3)
-     order by move_seq desc limit $4::int`,
-    [tenant, storableText(contract), afterCount(page) ?? null, limit + 1],
+    `select m.* from (select distinct jsonb_array_elements_text($2::text::jsonb) as id) c, lateral (
+       select contract_id, move_seq, number, encode(sha256, 'hex') as sha256, at, move, from_state, to_state, auto, reason,
+         actor
+       from svc.contract_move
+       where tenant_id = $1 and contract_id = c.id and ($3::int8 is null or move_seq < $3)
+       order by move_seq desc limit $4::int) m
+     order by m.contract_id, m.move_seq desc`,
+    [tenant, JSON.stringify(names), afterCount(page) ?? null, limit + 1],
   )
-  const found = toPage(rows, limit, (row) => row.move_seq)
-  return {
-    ...found,
-    items: found.items.map(({ move, number, sha256, at, from_state, to_state, auto, reason, actor }) => ({
-      ...{ move, number, sha256, at, auto, by: actor, to: to_state },
-      from: from_state ?? undefined,
-      reason: reason ?? undefined,
-    })),
-  }
+  const byContract = Map.groupBy(rows, ({ contract_id }) => contract_id)
+  return names.map((contract) => {
+    const found = toPage(byContract.get(contract) ?? [], limit, (row) => row.move_seq)
+    return {
+      ...found,
+      items: found.items.map(({ move, number, sha256, at, auto, ...row }) => ({
+        ...{ sequence: row.move_seq, move, number, sha256, at, auto, by: row.actor, to: row.to_state },
+        from: row.from_state ?? undefined,
+        reason: row.reason ?? undefined,
+      })),
+    }
+  })
 }
 
 /** Writes what was found of a proposal, and the number of the version in force that it was compared with. */

@@ -46,6 +46,8 @@ export interface PinChange {
   readonly table: TableRef
   readonly actor: Actor
   readonly atMs: number
+  /** The number of the table's last event, 0 for none; where it is another, nothing is changed. */
+  readonly expectedSequence?: number | undefined
 }
 
 /**
@@ -79,7 +81,7 @@ export function appendPin(
 export async function unpinTable(store: Store, tenant: TenantId, change: PinChange): Promise<PinEvent> {
   return await store.tenantTransaction(tenant, async (tx) => {
     await lockContracts(tx)
-    const [latest] = await eventsOf(tx, change.table, undefined, 1)
+    const [latest] = await eventsOf(tx, change.table, 1)
     if (latest?.kind !== 'pin') throw new Fault('conflict', 'The table is not pinned.')
     return await appendPinEvent(tx, tenant, change, { kind: 'unpin' })
   })
@@ -95,31 +97,57 @@ export async function listPins(
   table: TableRef,
   page: PageRequest,
 ): Promise<Page<PinEvent>> {
+  const [found] = await listPinsOf(store, tenant, [table], page)
+  return found ?? { items: [] }
+}
+
+/** The same page of each of several tables, in their order, in one statement. @throws Fault as {@link listPins} */
+export async function listPinsOf(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+  page: PageRequest,
+): Promise<readonly Page<PinEvent>[]> {
   const limit = pageLimit(page)
   const after = afterCount(page)
-  const events = await store.tenantTransaction(tenant, (tx) => eventsOf(tx, table, after, limit + 1), {
+  const ids = tables.map((table) => nodeId(tableKey(table)))
+  const rows = await store.tenantTransaction(tenant, (tx) => eventRows(tx, ids, after, limit + 1), {
     readOnly: true,
   })
-  return toPage(events, limit, ({ sequence }) => String(sequence))
+  const byTable = Map.groupBy(rows, ({ table }) => table)
+  return ids.map((id) => {
+    const events = (byTable.get(id) ?? []).map(({ event }) => event)
+    return toPage(events, limit, ({ sequence }) => String(sequence))
+  })
 }
 
 const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 
-async function eventsOf(
+async function eventsOf(tx: Tx, table: TableRef, count: number): Promise<readonly PinEvent[]> {
+  return (await eventRows(tx, [nodeId(tableKey(table))], undefined, count)).map(({ event }) => event)
+}
+
+/** The newest events of each table, newest first. */
+async function eventRows(
   tx: Tx,
-  table: TableRef,
+  ids: readonly string[],
   before: string | undefined,
   count: number,
-): Promise<readonly PinEvent[]> {
-  const rows = await tx.query<{ properties: string }>(
-    `select p.properties from "Table" t join "PINS" e on e.end_id = t.id join "PinEvent" p on p.id = e.start_id
-     where ${property('t', 'id')} = to_jsonb($1::text)::text::agtype
-       and ($2::text is null or ${property('p', 'seq')} < $2::text::agtype)
-     order by ${property('p', 'seq')} desc limit $3::int`,
-    [nodeId(tableKey(table)), before ?? null, count],
+): Promise<readonly { readonly table: string; readonly event: PinEvent }[]> {
+  const rows = await tx.query<{ table_id: string; properties: string }>(
+    `select x.id as table_id, p.properties
+     from (select distinct jsonb_array_elements_text($1::text::jsonb) as id) x
+       join "Table" t on ${property('t', 'id')} = to_jsonb(x.id)::text::agtype, lateral (
+       select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id
+       where e.end_id = t.id and ($2::text is null or ${property('p', 'seq')} < $2::text::agtype)
+       order by ${property('p', 'seq')} desc limit $3::int) p
+     order by x.id, ${property('p', 'seq')} desc`,
+    [JSON.stringify(ids), before ?? null, count],
   )
-  return rows.map(({ properties }) => eventOf(parseAgtype(properties) as Properties))
+  return rows.map(({ table_id: table, properties }) => {
+    return { table, event: eventOf(parseAgtype(properties) as Properties) }
+  })
 }
 
 function eventOf(properties: Properties): PinEvent {
@@ -149,13 +177,16 @@ type NewEvent =
 async function appendPinEvent(
   tx: Tx,
   tenant: TenantId,
-  { table, actor, atMs }: PinChange,
+  { table, actor, atMs, expectedSequence }: PinChange,
   event: NewEvent,
   columns?: readonly SchemaColumn[],
 ): Promise<PinEvent> {
   const tableId = nodeId(tableKey(table))
-  const [latest] = await eventsOf(tx, table, undefined, 1)
-  const sequence = (latest?.sequence ?? 0) + 1
+  const [latest] = await eventsOf(tx, table, 1)
+  const last = latest?.sequence ?? 0
+  if (expectedSequence !== undefined && expectedSequence !== last)
+    throw new Fault('conflict', `The table's last pin event is ${last}, not ${expectedSequence}.`)
+  const sequence = last + 1
   const id = nodeId(`${tableId}\u001f${sequence}`)
   const { kind: sessionKind, createdBy } = actor.session ?? {}
   const properties = {

@@ -196,6 +196,23 @@ export async function versionsDeploying(
   return rows.map(({ contract_id: contract, number }) => ({ contract, number }))
 }
 
+/** As {@link versionInForce} for each of several contracts, in their order, in one statement. */
+export async function versionInForceOfEach(
+  run: RunQuery,
+  tenant: TenantId,
+  contracts: readonly string[],
+): Promise<readonly (ContractVersion | undefined)[]> {
+  const names = contracts.map(storableText)
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and contract_id in (select jsonb_array_elements_text($2::text::jsonb))
+       and state in ('active', 'deprecated')`,
+    [tenant, JSON.stringify(names)],
+  )
+  const found = new Map(rows.map((row) => [row.contract_id, versionOf(row)]))
+  return names.map((contract) => found.get(contract))
+}
+
 /** A version; undefined where there is none of the number. */
 export async function findVersion(
   run: RunQuery,
@@ -209,6 +226,15 @@ export async function findVersion(
   return row && versionOf(row)
 }
 
+/** The number of a contract's newest version; 0 where it has none. */
+export async function newestNumber(run: RunQuery, tenant: TenantId, contract: string): Promise<number> {
+  const [row] = await run<{ number: number }>(
+    'select coalesce(max(number), 0) as number from svc.contract_version where tenant_id = $1 and contract_id = $2',
+    [tenant, storableText(contract)],
+  )
+  return row?.number ?? 0
+}
+
 /** The versions of a contract, newest first. @throws Fault `bad_request` for a bad page token */
 export async function pageOfVersions(
   store: Store,
@@ -216,16 +242,48 @@ export async function pageOfVersions(
   contract: string,
   page: PageRequest,
 ): Promise<Page<ContractVersion>> {
+  const [found] = await pagesOfVersions(store, tenant, [contract], page)
+  return found ?? { items: [] }
+}
+
+/** The same page of each of several contracts, in their order, in one statement. @throws Fault as {@link pageOfVersions} */
+export async function pagesOfVersions(
+  store: Store,
+  tenant: TenantId,
+  contracts: readonly string[],
+  page: PageRequest,
+): Promise<readonly Page<ContractVersion>[]> {
   const limit = pageLimit(page)
+  const names = contracts.map(storableText)
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select ${columns} from svc.contract_version
-     where tenant_id = $1 and contract_id = $2 and ($3::int8 is null or number < $3)
-     order by number desc limit $4::int`,
-    [tenant, storableText(contract), afterCount(page) ?? null, limit + 1],
+    `select v.* from (select distinct jsonb_array_elements_text($2::text::jsonb) as id) c, lateral (
+       select ${columns} from svc.contract_version
+       where tenant_id = $1 and contract_id = c.id and ($3::int8 is null or number < $3)
+       order by number desc limit $4::int) v
+     order by v.contract_id, v.number desc`,
+    [tenant, JSON.stringify(names), afterCount(page) ?? null, limit + 1],
   )
-  const found = toPage(rows, limit, (row) => String(row.number))
-  return { ...found, items: found.items.map(versionOf) }
+  const byContract = Map.groupBy(rows, ({ contract_id }) => contract_id)
+  return names.map((contract) => {
+    const found = toPage(byContract.get(contract) ?? [], limit, (row) => String(row.number))
+    return { ...found, items: found.items.map(versionOf) }
+  })
+}
+
+/** Versions by name, without those that are not there, in one statement. */
+export async function findVersions(
+  run: RunQuery,
+  tenant: TenantId,
+  names: readonly Pick<ContractVersion, 'contract' | 'number'>[],
+): Promise<readonly ContractVersion[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.contract_version
+     where tenant_id = $1 and (contract_id, number) in (
+       select j ->> 0, (j ->> 1)::int from jsonb_array_elements($2::text::jsonb) j)`,
+    [tenant, JSON.stringify(names.map(({ contract, number }) => [storableText(contract), number]))],
+  )
+  return rows.map(versionOf)
 }
 
 /** The versions of a contract with this document, newest first. */

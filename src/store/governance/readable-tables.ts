@@ -37,10 +37,11 @@ const tableId = property('t', 'id')
 
 const sentinelId = `'""'::agtype`
 const given = 'to_jsonb($1::text)::text::agtype'
-/** The tables after $1, or the one whose id is $1. Both include the sentinel. */
+const givenIds = `array(select to_jsonb(x)::text::agtype from jsonb_array_elements_text($1::text::jsonb) x)`
+/** The tables after $1, or those whose ids $1 lists. Both include the sentinel. */
 const choices = {
   after: `(${tableId} = ${sentinelId} or ${tableId} > ${given})`,
-  only: `${tableId} in (${sentinelId}, ${given})`,
+  only: `${tableId} = any(${givenIds})`,
 }
 
 const pageText = (choice: keyof typeof choices) => `
@@ -94,7 +95,7 @@ export function listReadableTables(
   tenant: TenantId,
   page: PageRequest = {},
 ): Promise<Page<ReadableTable>> {
-  return loadPage(store, tenant, page, 'after')
+  return loadPage(store, tenant, 'after', pageLimit(page), storableText(page.after ?? ''))
 }
 
 /**
@@ -107,18 +108,28 @@ export async function findReadableTable(
   tenant: TenantId,
   table: TableRef,
 ): Promise<ReadableTable | undefined> {
-  return (await loadPage(store, tenant, { after: nodeId(tableKey(table)) }, 'only')).items[0]
+  return (await findReadableTables(store, tenant, [table]))[0]
 }
 
-/** @param choice what `page.after` means */
+/** Those of these tables that may be read, by id. @throws Fault as {@link listReadableTables} */
+export async function findReadableTables(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+): Promise<readonly ReadableTable[]> {
+  const ids = ['', ...tables.map((table) => nodeId(tableKey(table)))]
+  return (await loadPage(store, tenant, 'only', ids.length, JSON.stringify(ids.map(storableText)))).items
+}
+
+/** @param given what the choice compares with */
 async function loadPage(
   store: Store,
   tenant: TenantId,
-  page: PageRequest,
   choice: keyof typeof choices,
+  limit: number,
+  given: string,
 ): Promise<Page<ReadableTable>> {
-  const limit = pageLimit(page)
-  const params = [storableText(page.after ?? ''), limit + 2]
+  const params = [given, limit + 2]
   const rows = (await store.tenantQuery<Row>(tenant, listText(choice), params)).map((row) => ({
     ...row,
     properties: parseAgtype(row.properties) as Properties,

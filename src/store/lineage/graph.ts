@@ -86,7 +86,7 @@ export async function lineageAround(
     throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
   const limit = pageLimit(query)
   const [afterHops, afterEdge, afterColumns] = position(query.after)
-  const directions = direction === 'both' ? '(1), (-1)' : direction === 'downstream' ? '(1)' : '(-1)'
+  const directions = directionRows(direction)
   const column = start.kind === 'column' ? start.column : undefined
   const params = [startId(start), depth, afterHops, afterEdge, afterColumns, limit + 1]
   const rows = await store.tenantQuery<Row>(
@@ -97,9 +97,44 @@ export async function lineageAround(
   )
   // A row without a label shows that the start exists.
   if (rows.length === 0) return undefined
+  return lineagePage(rows, limit)
+}
+
+/**
+ * The first edges around each of several tables, in their order, in one statement. A table without lineage has none.
+ * Datasets that may not be read are left out.
+ * @throws Fault as {@link lineageAround}
+ */
+export async function lineageOfTables(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+  { direction, depth, limit }: { direction: LineageDirection; depth: number; limit: number },
+): Promise<readonly LineagePage[]> {
+  if (!Number.isInteger(depth) || depth < 1 || depth > limits.graphHopsMax)
+    throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
+  const [afterHops, afterEdge, afterColumns] = position(undefined)
+  const ids = tables.map((table) => startId({ kind: 'table', ...table }))
+  const around = queryText('table', directionRows(direction), true).replaceAll('$1::text', 's.table_id')
+  const rows = await store.tenantQuery<Row & { readonly table_id: string }>(
+    tenant,
+    `select s.table_id, x.* from (select distinct jsonb_array_elements_text($1::text::jsonb) as table_id) s,
+       lateral (${around}) x order by s.table_id, x.place`,
+    [JSON.stringify(ids), depth, afterHops, afterEdge, afterColumns, pageLimit({ limit }) + 1],
+    { readOnly: true },
+  )
+  const byTable = Map.groupBy(rows, ({ table_id }) => table_id)
+  return ids.map((id) => lineagePage(byTable.get(id) ?? [], limit))
+}
+
+function lineagePage(rows: readonly Row[], limit: number): LineagePage {
   const edges = rows.filter((row) => row.label !== null)
   const page = toPage(edges, limit, (row) => row.position)
   return { ...page, items: page.items.map(toEdge), total: rows[0]?.total ?? 0 }
+}
+
+function directionRows(direction: LineageDirection): string {
+  return direction === 'both' ? '(1), (-1)' : direction === 'downstream' ? '(1)' : '(-1)'
 }
 
 function startId(start: LineageNode): string {
