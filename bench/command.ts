@@ -10,6 +10,7 @@ import { gatewayCommit } from './gateway-commit.ts'
 import { gatewayMemory } from './gateway-memory.ts'
 import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
+import { graphql } from './graphql.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { mcp } from './mcp.ts'
 import { pgwireIdle } from './pgwire-idle.ts'
@@ -45,6 +46,7 @@ const entries: readonly BenchEntry[] = [
   territoryRead,
   vending,
   mcp,
+  graphql,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

@@ -56,6 +56,11 @@ import { semanticOperations } from '../semantics/operations.ts'
 import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
+import { graphqlBounds } from '../server/graphql/bounds.ts'
+import { EventFeed } from '../server/graphql/event-feed.ts'
+import { storedOperationOperations } from '../server/graphql/operations.ts'
+import { graphqlRoutes } from '../server/graphql/routes.ts'
+import { makeSchema } from '../server/graphql/schema.ts'
 import { mcpAdmitter } from '../server/mcp/caller.ts'
 import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
@@ -121,7 +126,11 @@ export function assembleRoutes(parts: RouteParts): Routes {
     publicUrl,
     signsIn: provider !== undefined,
   })
+  const schema = makeSchema()
+  const events = new EventFeed(store, log, graphqlBounds.eventsMs)
+  drain.signal.addEventListener('abort', () => events.stop())
   const operations = [
+    ...bind(storedOperationOperations, { store, schema }),
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
     ...bind(explainOperations, { store, states, clock }),
@@ -186,6 +195,13 @@ export function assembleRoutes(parts: RouteParts): Routes {
       operationRoutes(operations, admit, log),
       missingAdminRoutes(admin, admit, log),
       mcpRoutes(serveMcp, log),
+      graphqlRoutes({
+        parts: { store, clock, states, checkPolicies, codec, checks, licensed, events },
+        schema,
+        admit,
+        log,
+        draining: drain.signal,
+      }),
       opsRoutes({
         ...databaseChecks(store, log),
         ...journalCheck(journal, log),

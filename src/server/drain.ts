@@ -5,6 +5,12 @@ export class Drain {
   #accepting = true
   #draining = false
   #idle: (() => void) | undefined
+  readonly #end = new AbortController()
+
+  /** Aborts once the process refuses new requests. Streams end then, because they are not requests under way. */
+  get signal(): AbortSignal {
+    return this.#end.signal
+  }
 
   /** Whether the process wants further requests. */
   get accepting(): boolean {
@@ -40,6 +46,7 @@ export class Drain {
   async close(timeoutMs: number): Promise<boolean> {
     this.announce()
     this.#draining = true
+    this.#end.abort()
     if (this.#underWay === 0) return true
     const finished = new Promise<true>((resolve) => {
       this.#idle = () => resolve(true)

@@ -26,6 +26,7 @@ import { replayOperations } from '../../src/gateway/replay/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { vendingOperations } from '../../src/gateway/vending/operations.ts'
 import { semanticOperations } from '../../src/semantics/operations.ts'
+import { storedOperationOperations } from '../../src/server/graphql/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
 import {
   findCatalogCredential,
@@ -305,6 +306,21 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/contracts/life-cycle-settings',
     body: { deploy_unverified: false },
   },
+  store_graphql_operation: {
+    action: 'store-graphql-operation',
+    path: '/api/v1/graphql/operations',
+    body: { document: '{ __typename }' },
+    subject: { sha256: new Bun.CryptoHasher('sha256').update('{ __typename }').digest('hex') },
+  },
+  delete_graphql_operation: {
+    action: 'delete-graphql-operation',
+    path: `/api/v1/graphql/operations/${new Bun.CryptoHasher('sha256').update('{ __typename }').digest('hex')}`,
+  },
+  put_graphql_settings: {
+    action: 'put-graphql-settings',
+    path: '/api/v1/graphql/settings',
+    body: { stored_operations_only: false },
+  },
   add_contract_version: {
     action: 'add-contract-version',
     path: `${lived}/versions`,
@@ -552,6 +568,7 @@ const administering = (
     ...vendingOperations,
     ...webhookSubscriptionOperations,
     ...semanticOperations,
+    ...storedOperationOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.

@@ -51,6 +51,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/mcp', ['read']],
+  ['/graphql', ['read']],
+  ['/api/v1/graphql/', ['admin', 'read']],
   ['/api/v1/sessions', ['admin']],
   ['/api/v1/policies', ['admin', 'read']],
   ['/api/v1/policy-replays', ['admin', 'read']],

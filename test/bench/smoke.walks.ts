@@ -33,6 +33,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'territory-read': ['first_ratio', 'base_ms'],
   vending: [],
   mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
+  graphql: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
 }
 
 /** Of a benchmark whose cases have figures of their own. */

@@ -9,6 +9,8 @@ import { call, type IdentityService, session, startIdentityService } from '../su
 const parts: readonly (readonly [start: string, capability: Capability | undefined])[] = [
   ['/mcp', 'mcp'],
   ['/api/v1/graph/', 'mcp'],
+  ['/graphql', 'graphql'],
+  ['/api/v1/graphql/', 'graphql'],
   ['/api/v1/detection/', 'detection'],
   ['/api/v1/refusals', 'policies'],
   ['/api/v1/policies', 'policies'],
@@ -83,7 +85,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(51)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(58)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -37,6 +37,8 @@ setDefaultTimeout(300_000)
 const leftOut = [
   'ALL /v1/iceberg/*',
   'ALL /mcp',
+  'GET /graphql',
+  'POST /graphql',
   'GET /api/v1/lineage/runs/*',
   'ALL /admin',
   'ALL /admin/*',
@@ -274,6 +276,17 @@ test('says what the territory answers', async () => {
     await succeed('POST', `${root}/hand-overs`, { ...as, body: { from: gone, to: table, table_uuid: 'u' } })
     await succeed('POST', `${root}/releases`, { ...as, body: { ...table, prefix: 's3://lake/gone/' } })
   }
+})
+
+test('says what stored operations of GraphQL answer', async () => {
+  const root = '/api/v1/graphql'
+  const as = { secret: steward }
+  const body = { document: '{ tables(first: 10) { totalCount } }' }
+  const { sha256 } = await succeed('POST', `${root}/operations`, { ...as, body })
+  await succeed('GET', `${root}/operations`, as)
+  await succeed('DELETE', `${root}/operations/${sha256}`, as)
+  await succeed('PUT', `${root}/settings`, { ...as, body: { stored_operations_only: false } })
+  await succeed('GET', `${root}/settings`, as)
 })
 
 test('says what is answered about storage credentials', async () => {

@@ -56,6 +56,7 @@ import {
   readWriteGovernance,
 } from '../../src/store/policy/policies.ts'
 import { policiesAtIntent } from '../../src/store/policy/policy-history.ts'
+import { saveStoredOnly, storeOperation } from '../../src/store/query/graphql-operations.ts'
 import { openUsage } from '../../src/store/query/queries-under-way.ts'
 import { addReadLineage } from '../../src/store/query/read-lineage.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
@@ -422,6 +423,8 @@ function isolation(): void {
       await seedChecks(store, tenant)
       await seedSemantics(store, tenant)
       await lastEvent(store, tenant)
+      await storeOperation(store, tenant, '{ __typename }', actorOf('seed'))
+      await saveStoredOnly(store, tenant, false, actorOf('seed'))
     }
   })
 

@@ -13,7 +13,8 @@ import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeIn } from '../change.ts'
 import { assertCompiles } from '../commit/sync-policies.ts'
 import { declaredBy } from '../document/declared.ts'
-import { type LifeCycleParts, moveIn, type VersionName } from './move-version.ts'
+import { type LifeCycleParts, moveIn } from './move-version.ts'
+import type { VersionName } from './step.ts'
 
 /**
  * Adds a draft. A version in force that came the short way is where the life cycle begins.

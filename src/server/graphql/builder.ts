@@ -1,0 +1,92 @@
+/** The builder of the schema: its scalars, the interface Node, and pages as connections with forward cursors. */
+
+import SchemaBuilder from '@pothos/core'
+import { GraphQLError } from 'graphql'
+import { Fault } from '../../base/fault.ts'
+import type { Page, PageRequest } from '../../store/database/page.ts'
+import { graphqlBounds } from './bounds.ts'
+import type { GraphContext } from './context.ts'
+
+interface Types {
+  Context: GraphContext
+  DefaultFieldNullability: false
+  Scalars: { DateTime: { Input: Date; Output: Date } }
+}
+
+/** Makes a builder. */
+export function newBuilder() {
+  const builder = new SchemaBuilder<Types>({ defaultFieldNullability: false })
+  builder.queryType({})
+  builder.mutationType({})
+  builder.subscriptionType({})
+  builder.scalarType('DateTime', {
+    description: 'An instant by RFC 3339.',
+    serialize: (value) => value.toISOString(),
+    parseValue: (value) => {
+      const at = new Date(String(value))
+      if (Number.isNaN(at.getTime())) throw new GraphQLError('A DateTime is a text by RFC 3339.')
+      return at
+    },
+  })
+  return builder
+}
+
+export type Builder = ReturnType<typeof newBuilder>
+
+/** An object with an id of its own. */
+export interface NodeModel {
+  readonly __typename: string
+}
+
+export interface Edge<T> {
+  readonly node: T
+  readonly cursor: string
+}
+
+export interface Connection<T> {
+  readonly edges: readonly Edge<T>[]
+  readonly endCursor: string | undefined
+  readonly totalCount?: number | undefined
+}
+
+/** The page of a store that a connection's arguments ask for. @throws Fault `bad_request` beyond the bound */
+export function pageOf({
+  first,
+  after,
+}: {
+  readonly first: number
+  readonly after?: string | null | undefined
+}): PageRequest {
+  if (first < 1 || first > graphqlBounds.firstMax)
+    throw new Fault('bad_request', `\`first\` is ${first}; it must be from 1 to ${graphqlBounds.firstMax}.`)
+  const position = after == null ? undefined : Buffer.from(after, 'base64url').toString()
+  return { limit: first, ...(position !== undefined && { after: position }) }
+}
+
+const cursorOf = (position: string) => Buffer.from(position).toString('base64url')
+
+/** A page as a connection. @param position what a page after this item begins with */
+export function connectionOf<T>(
+  { items, next }: Page<T>,
+  position: (item: T) => string,
+  totalCount?: number,
+): Connection<T> {
+  return {
+    edges: items.map((node) => ({ node, cursor: cursorOf(position(node)) })),
+    endCursor: next === undefined ? undefined : cursorOf(next),
+    totalCount,
+  }
+}
+
+/** Part of a list that is in memory, as a connection. Its cursors are places. @throws Fault as {@link pageOf} */
+export function sliceOf<T>(all: readonly T[], args: Parameters<typeof pageOf>[0]): Connection<T> {
+  const { limit = 0, after = '0' } = pageOf(args)
+  const from = Number(after)
+  if (!Number.isSafeInteger(from) || from < 0) throw new Fault('bad_request', 'The cursor is not valid.')
+  const end = Math.min(from + limit, all.length)
+  return {
+    edges: all.slice(from, end).map((node, index) => ({ node, cursor: cursorOf(String(from + index + 1)) })),
+    endCursor: end < all.length ? cursorOf(String(end)) : undefined,
+    totalCount: all.length,
+  }
+}

@@ -1,0 +1,29 @@
+/** The schema, put together from its types. Its printed form is committed as schema.graphql, which a test compares. */
+
+import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
+import { newBuilder } from './builder.ts'
+import { addMutations } from './mutations.ts'
+import { addQueries } from './queries.ts'
+import { addSubscriptions } from './subscriptions.ts'
+import { addContracts } from './types/contracts.ts'
+import { addOversight } from './types/oversight.ts'
+import { makeRefs } from './types/refs.ts'
+import { addTables } from './types/tables.ts'
+
+/** Makes the schema. */
+export function makeSchema(): GraphQLSchema {
+  const builder = newBuilder()
+  const refs = makeRefs(builder)
+  addTables(builder, refs)
+  addContracts(builder, refs)
+  addOversight(builder, refs)
+  addQueries(builder, refs)
+  addMutations(builder, refs)
+  addSubscriptions(builder, refs)
+  return builder.toSchema()
+}
+
+/** The schema as text, in one order. */
+export function schemaText(schema: GraphQLSchema): string {
+  return `${printSchema(lexicographicSortSchema(schema))}\n`
+}

@@ -1,0 +1,124 @@
+/** The names of the types with the values behind them. A field of one type leads to another by these. */
+
+import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
+import type { PolicyOutcome } from '../../../core/decision.ts'
+import type { Policy } from '../../../core/policy.ts'
+import type { ListedDecision } from '../../../store/commit/decision-list.ts'
+import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
+import type { PinEvent } from '../../../store/contract/pins.ts'
+import type { ContractVersion, StoredVerdict } from '../../../store/contract/versions.ts'
+import type { LineageEdge, LineageNode } from '../../../store/lineage/graph.ts'
+import type { Builder, Connection } from '../builder.ts'
+import type { UserError } from '../errors.ts'
+
+export interface ColumnModel extends DescribedColumn {
+  readonly table: DescribedTable
+}
+
+/** A contract that the caller may see. */
+export interface ContractModel {
+  readonly contract: string
+  /** Whether a table is under it. */
+  readonly governs: boolean
+}
+
+export interface DecisionModel {
+  readonly policies: readonly { readonly id: string }[]
+  readonly outcomes: readonly OutcomeModel[]
+}
+
+/** Without an id where the caller oversees no policies. */
+export type OutcomeModel = Omit<PolicyOutcome, 'policyId'> & { readonly policyId?: string }
+
+export interface UsageTotalModel {
+  readonly key: string
+  readonly queries: number
+  readonly rows_out: number
+  readonly bytes_out: number
+  readonly bytes_scanned?: number | undefined
+  readonly run_ms: number
+}
+
+type VersionFinding = StoredVerdict['findings'][number]
+
+/** A type with pages of it. */
+function paged<T>(builder: Builder, name: string) {
+  const ref = builder.objectRef<T>(name)
+  const edge = builder.objectRef<{ readonly node: T; readonly cursor: string }>(`${name}Edge`).implement({
+    fields: (t) => ({
+      node: t.field({ type: ref, resolve: ({ node }) => node as never }),
+      cursor: t.exposeString('cursor', { description: 'A page after this item begins here.' }),
+    }),
+  })
+  const info = pageInfoOf(builder)
+  const connection = builder.objectRef<Connection<T>>(`${name}Connection`).implement({
+    fields: (t) => ({
+      edges: t.field({ type: [edge], resolve: ({ edges }) => [...edges] }),
+      pageInfo: t.field({ type: info, resolve: ({ endCursor }) => ({ endCursor }) }),
+      totalCount: t.int({
+        nullable: true,
+        description: 'Null where it is not counted.',
+        resolve: ({ totalCount }) => totalCount ?? null,
+      }),
+    }),
+  })
+  return { ref, connection }
+}
+
+const infos = new WeakMap<Builder, ReturnType<typeof makePageInfo>>()
+
+function pageInfoOf(builder: Builder) {
+  const found = infos.get(builder) ?? makePageInfo(builder)
+  infos.set(builder, found)
+  return found
+}
+
+function makePageInfo(builder: Builder) {
+  return builder.objectRef<{ readonly endCursor: string | undefined }>('PageInfo').implement({
+    fields: (t) => ({
+      hasNextPage: t.boolean({ resolve: ({ endCursor }) => endCursor !== undefined }),
+      endCursor: t.string({
+        nullable: true,
+        description: '`after` of the next page.',
+        resolve: ({ endCursor }) => endCursor ?? null,
+      }),
+    }),
+  })
+}
+
+/** Names every type. */
+export function makeRefs(builder: Builder) {
+  const node = builder.interfaceRef<object>('Node').implement({
+    description: 'What has an id that names it in every answer.',
+    fields: (t) => ({ id: t.field({ type: 'ID', resolve: () => '' }) }),
+  })
+  const userError = builder.objectRef<UserError>('UserError').implement({
+    description: 'Why the input of a mutation is refused.',
+    fields: (t) => ({ code: t.exposeString('code'), message: t.exposeString('message') }),
+  })
+  return {
+    node,
+    userError,
+    table: paged<DescribedTable>(builder, 'Table'),
+    column: paged<ColumnModel>(builder, 'Column'),
+    contract: paged<ContractModel>(builder, 'Contract'),
+    version: paged<ContractVersion>(builder, 'ContractVersion'),
+    move: paged<RecordedMove>(builder, 'ContractMove'),
+    pin: paged<PinEvent>(builder, 'PinEvent'),
+    writeEvent: paged<ListedDecision>(builder, 'WriteEvent'),
+    lineageEdge: paged<LineageEdge>(builder, 'LineageEdge'),
+    policy: paged<Policy>(builder, 'Policy'),
+    usageTotal: paged<UsageTotalModel>(builder, 'UsageTotal'),
+    attestation: builder.objectRef<StoredSignOff>('Attestation'),
+    finding: builder.objectRef<VersionFinding>('ContractFinding'),
+    decision: builder.objectRef<DecisionModel>('Decision'),
+    outcome: builder.objectRef<OutcomeModel>('PolicyOutcome'),
+    tag: builder.objectRef<string>('Tag'),
+    rowFilter: builder.objectRef<DescribedFilter>('RowFilter'),
+    columnMask: builder.objectRef<string>('ColumnMask'),
+    lineageNode: builder.objectRef<LineageNode>('LineageNode'),
+    decisionKind: builder.enumType('DecisionKind', { values: ['APPROVED', 'REJECTED'] as const }),
+  }
+}
+
+export type Refs = ReturnType<typeof makeRefs>
