@@ -17,6 +17,7 @@ import { pgwireIdle } from './pgwire-idle.ts'
 import { pgwireLatency } from './pgwire-latency.ts'
 import { pgwireStream } from './pgwire-stream.ts'
 import { policyEval } from './policy-eval.ts'
+import { qualityScan } from './quality-scan.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
 import { storeTransactions } from './store-transactions.ts'
@@ -35,6 +36,7 @@ const entries: readonly BenchEntry[] = [
   graphTraverse,
   lineageIngest,
   queryCompile,
+  qualityScan,
   queryScan,
   pgwireLatency,
   pgwireStream,

@@ -144,7 +144,7 @@ async function measureFirstQuery(folder: string, table: Written, count: number):
       const session = await engine.open([snapshotOf(table, given)], about)
       try {
         const sql = `SELECT max(id) AS id FROM ${session.relation(governed)}`
-        for await (const _ of session.run({ sql, columns: [{ name: 'id', type: 'int8' }] })) continue
+        for await (const _ of session.run({ sql, columns: [{ name: 'id', type: 'int8' }] }));
       } finally {
         await session.close()
       }

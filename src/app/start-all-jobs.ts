@@ -5,6 +5,7 @@ import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { type ReportParts, reportEndedRuns } from '../contract/checks/report-breach.ts'
 import { settleDeployments } from '../contract/lifecycle/settle-deployment.ts'
+import { scheduleChecks } from '../contract/quality/schedule-checks.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
@@ -118,6 +119,11 @@ export function startAllJobs(parts: JobParts): Jobs {
         },
       },
       {
+        name: 'schedule-checks',
+        schedule: '*/15 * * * * *',
+        run: (signal) => scheduleAllChecks(gateway, checks, signal),
+      },
+      {
         name: 'report-checks',
         schedule: '*/10 * * * * *',
         run: (signal) => finishEndedRuns(gateway, checks, signal),
@@ -137,6 +143,20 @@ export function startAllJobs(parts: JobParts): Jobs {
 }
 
 type EndedRunParts = Pick<ReportParts, 'chatWebhookUrl' | 'baseUrl'> & { readonly states: TableStates }
+
+/** Requests the check runs that schedules and commits make due. */
+async function scheduleAllChecks(
+  { store, clock, log }: GatewayParts,
+  { states, wake }: JobParts['checks'],
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const tenant of eachTenant(store, signal))
+    await scheduleChecks({ store, states, clock, log }, tenant).catch((err: unknown) => {
+      signal.throwIfAborted()
+      log.error({ err, tenant }, 'the checks of a tenant could not be scheduled; the next run retries')
+    })
+  wake()
+}
 
 /** Ends deployments whose runs have ended, also those that a process left when it died, and reports breaches. */
 async function finishEndedRuns(

@@ -36,7 +36,7 @@ export async function seedChecks(store: Store, tenant: TenantId): Promise<void> 
       { ...finding, severity: 'error', outcome: 'passed', value: '1' },
     ])
     await tx.query(
-      `insert into svc.check_schedule (tenant_id, contract_id, looked_at, audit_seq) values ($1, 'seed', now(), 0)`,
+      `insert into svc.check_schedule (tenant_id, contract_id, looked_at, event_sequence) values ($1, 'seed', now(), 0)`,
       [tenant],
     )
   })

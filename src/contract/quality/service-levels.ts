@@ -39,7 +39,7 @@ export function planLevels(
   const planned = levels.flatMap((level): readonly PlannedLevel[] => {
     const elements = (level.element ?? '').split(',').map((part) => part.trim())
     return elements.flatMap((element): readonly PlannedLevel[] => {
-      const key = `sla.${level.property}${element === '' ? '' : `.${element}`}`
+      const key = levelKey(level, element)
       const name = columnNamed(element, schemaName)
       if (name === undefined) return []
       const column = columns.find((one) => one.name === name)
@@ -47,6 +47,21 @@ export function planLevels(
     })
   })
   return planned.filter(({ key }, index) => planned.findIndex((one) => one.key === key) === index)
+}
+
+/** The service levels of an object that have a schedule. */
+export function scheduledLevels(levels: readonly ModelSla[], schemaName: string) {
+  return levels.flatMap((level) =>
+    (level.element ?? '').split(',').flatMap((part) => {
+      const element = part.trim()
+      if (columnNamed(element, schemaName) === undefined) return []
+      return [{ key: levelKey(level, element), schedule: level.schedule }]
+    }),
+  )
+}
+
+function levelKey({ property }: ModelSla, element: string): string {
+  return `sla.${property}${element === '' ? '' : `.${element}`}`
 }
 
 /** The column that an element names; '' where it names the table or nothing; undefined where another object is meant. */
