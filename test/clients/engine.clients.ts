@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { Glob } from 'bun'
 import { columns, rowsOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
 import { snapshotAt } from './engine-tables.ts'
-import { packageFolder } from './packages.ts'
-import { runSession, type Step } from './sessions.ts'
+import type { Step } from './sessions.ts'
+import { runSpark } from './spark-session.ts'
 
 const stack = new AsyncDisposableStack()
 let warehouse: string
@@ -58,21 +58,10 @@ beforeAll(async () => {
     'spark.sql.catalog.lake.warehouse': warehouse,
   }
   const lines = Object.entries(settings).map(([key, value]) => `${key} ${value}\n`)
-  await Bun.write(join(warehouse, 'spark-defaults.conf'), lines.join(''))
-  steps = await runSession({
-    python: join(packageFolder('python:spark'), 'bin/python'),
-    script: 'sql_session.py',
-    log: 'engine',
-    args: ['spark', JSON.stringify(versions.flatMap(history))],
-    env: {
-      SPARK_CONF_DIR: warehouse,
-      ICEBERG_JAR: join(
-        packageFolder('maven:iceberg-spark'),
-        'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar',
-      ),
-    },
-    seconds: 400,
-  })
+  steps = await runSpark(
+    { settings: lines.join(''), log: 'engine', seconds: 400, folder: warehouse },
+    versions.flatMap(history),
+  )
 }, 450_000)
 afterAll(() => stack.disposeAsync())
 

@@ -1,8 +1,6 @@
 /** Real clients get and renew access tokens of the gateway. */
 
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { limits } from '../../src/limits.ts'
 import { documentedSettings } from './client-docs.ts'
@@ -11,6 +9,7 @@ import { type Gateway, startGateway } from './gateway.ts'
 import { packageFolder } from './packages.ts'
 import { type FixtureServer, startRestFixture } from './servers.ts'
 import { runSession } from './sessions.ts'
+import { runSpark } from './spark-session.ts'
 
 const HOUR = 3_600_000
 let fixture: FixtureServer
@@ -92,9 +91,6 @@ test('oauth: pyiceberg is refused a token for a credential that is not known', a
 test('oauth: spark takes a token for its credential, and renews it before it ends', async () => {
   // Tokens of a service whose clock is behind end for the client in eight seconds.
   aheadMs = 8_000 - limits.accessTokenMs
-  const home = await mkdtemp(join(tmpdir(), 'covenant-oauth-'))
-  await using _ = { [Symbol.asyncDispose]: () => rm(home, { recursive: true, force: true }) }
-  await Bun.write(join(home, 'spark-defaults.conf'), documentedSettings('Spark with tokens', through()))
   const inserts = Array.from({ length: 6 }, (_, i) => `INSERT INTO covenant.sp.tokens VALUES (${i + 2})`)
   const statements = [
     'CREATE NAMESPACE IF NOT EXISTS covenant.sp',
@@ -105,20 +101,8 @@ test('oauth: spark takes a token for its credential, and renews it before it end
     ...inserts.slice(3),
     'SELECT count(*) FROM covenant.sp.tokens',
   ]
-  const steps = await runSession({
-    python: join(packageFolder('python:spark'), 'bin/python'),
-    script: 'sql_session.py',
-    log: 'oauth-spark',
-    args: ['spark', JSON.stringify(statements)],
-    env: {
-      SPARK_CONF_DIR: home,
-      ICEBERG_JAR: join(
-        packageFolder('maven:iceberg-spark'),
-        'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar',
-      ),
-    },
-    seconds: 200,
-  })
+  const settings = documentedSettings('Spark with tokens', through())
+  const steps = await runSpark({ settings, log: 'oauth-spark', seconds: 200 }, statements)
   expect(steps.flatMap(({ message }) => message ?? [])).toEqual([])
   expect(steps.at(-1)?.value).toEqual([[7]])
   expect(tokenRequests().length).toBeGreaterThan(1)

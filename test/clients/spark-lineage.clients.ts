@@ -1,8 +1,6 @@
 /** Spark's OpenLineage listener: a job that makes a table from a table appears in the lineage graph. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { documentedLineageSettings, documentedSettings } from './client-docs.ts'
@@ -10,7 +8,8 @@ import { type Gateway, startGateway } from './gateway.ts'
 import { send } from './iceberg-api.ts'
 import { packageFolder } from './packages.ts'
 import { startRestFixture } from './servers.ts'
-import { runSession, type Step } from './sessions.ts'
+import type { Step } from './sessions.ts'
+import { runSpark } from './spark-session.ts'
 
 let gateway: Gateway
 let steps: readonly Step[]
@@ -33,25 +32,12 @@ beforeAll(async () => {
     principal: { sub: 'spark', roles: [] },
     scopes: ['lineage'],
   })
-  const home = await mkdtemp(join(tmpdir(), 'covenant-spark-'))
-  stack.defer(() => rm(home, { recursive: true, force: true }))
   const settings = [documentedSettings('Spark', gateway), documentedLineageSettings(gateway, secret)]
-  await Bun.write(join(home, 'spark-defaults.conf'), settings.join('\n'))
-  const jar = (folder: string, name: string) => join(folder, 'lib', name)
-  steps = await runSession({
-    python: join(packageFolder('python:spark'), 'bin/python'),
-    script: 'sql_session.py',
-    log: 'spark-lineage',
-    args: ['spark', JSON.stringify(statements)],
-    env: {
-      SPARK_CONF_DIR: home,
-      ICEBERG_JAR: [
-        jar(packageFolder('maven:iceberg-spark'), 'iceberg-spark-runtime-4.0_2.13-1.11.0.jar'),
-        jar(packageFolder('maven:openlineage-spark'), 'openlineage-spark_2.13-1.53.0.jar'),
-      ].join(','),
-    },
-    seconds: 300,
-  })
+  const jars = [join(packageFolder('maven:openlineage-spark'), 'lib/openlineage-spark_2.13-1.53.0.jar')]
+  steps = await runSpark(
+    { settings: settings.join('\n'), log: 'spark-lineage', seconds: 300, jars },
+    statements,
+  )
 }, 400_000)
 afterAll(() => stack.disposeAsync())
 

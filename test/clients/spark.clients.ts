@@ -1,17 +1,14 @@
 /** Spark through the client surface: one session, because a session takes ten seconds to start. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { send } from './iceberg-api.ts'
-import { packageFolder } from './packages.ts'
-import { runSession, type Step } from './sessions.ts'
+import type { Step } from './sessions.ts'
+import { runSpark } from './spark-session.ts'
 import { startTestedCatalog, type TestedCatalog } from './tested-catalog.ts'
 
 let catalog: TestedCatalog
@@ -68,23 +65,8 @@ beforeAll(async () => {
   catalog.gate.interfere = (request, path) =>
     request.method === 'POST' && path.endsWith('/tables/lost') ? 'lose' : undefined
 
-  const home = await mkdtemp(join(tmpdir(), 'covenant-spark-'))
-  stack.defer(() => rm(home, { recursive: true, force: true }))
-  await Bun.write(join(home, 'spark-defaults.conf'), documentedSettings('Spark', gateway))
-  steps = await runSession({
-    python: join(packageFolder('python:spark'), 'bin/python'),
-    script: 'sql_session.py',
-    log: 'spark',
-    args: ['spark', JSON.stringify(Object.values(statements))],
-    env: {
-      SPARK_CONF_DIR: home,
-      ICEBERG_JAR: join(
-        packageFolder('maven:iceberg-spark'),
-        'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar',
-      ),
-    },
-    seconds: 300,
-  })
+  const settings = documentedSettings('Spark', gateway)
+  steps = await runSpark({ settings, log: 'spark', seconds: 300 }, Object.values(statements))
 }, 400_000)
 afterAll(() => stack.disposeAsync())
 

@@ -5,17 +5,15 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { mkdirSync, readdirSync, utimesSync, writeFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { documentedSettings } from './client-docs.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { type Oversight, openOversight } from './oversight.ts'
-import { packageFolder } from './packages.ts'
 import { type FixtureServer, startRestFixture } from './servers.ts'
-import { type OpenSession, openSession } from './sessions.ts'
+import type { OpenSession } from './sessions.ts'
+import { openSpark } from './spark-session.ts'
 
 const stack = new AsyncDisposableStack()
 let fixture: FixtureServer
@@ -32,8 +30,6 @@ beforeAll(async () => {
   const config = { warehouse: 'w', storage_roots: [`file://${fixture.folder}`] }
   gateway = stack.use(await startGateway({ kind: 'alpha', url: fixture.url, config }))
   oversight = await openOversight(gateway)
-  const home = await mkdtemp(join(tmpdir(), 'covenant-spark-'))
-  stack.defer(() => rm(home, { recursive: true, force: true }))
   const login = { ...oversight.engineer, catalogUri: gateway.catalogUri }
   const settings = documentedSettings('Spark', login)
   // `migrate` replaces tables of the session's own catalog, so that is one of the service, too.
@@ -41,23 +37,7 @@ beforeAll(async () => {
     .replace(/^spark\.sql\.extensions.*\n/m, '')
     .replaceAll('spark.sql.catalog.covenant', 'spark.sql.catalog.spark_catalog')
     .replace('SparkCatalog\n', 'SparkSessionCatalog\n')
-  await Bun.write(join(home, 'spark-defaults.conf'), settings + own)
-  spark = stack.use(
-    openSession({
-      python: join(packageFolder('python:spark'), 'bin/python'),
-      script: 'sql_session.py',
-      log: 'territory-spark',
-      args: ['spark'],
-      env: {
-        SPARK_CONF_DIR: home,
-        ICEBERG_JAR: join(
-          packageFolder('maven:iceberg-spark'),
-          'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar',
-        ),
-      },
-      seconds: 550,
-    }),
-  )
+  spark = stack.use(await openSpark({ settings: settings + own, log: 'territory-spark', seconds: 550 }))
   await sql('CREATE NAMESPACE covenant.uses')
   await sql('CREATE NAMESPACE IF NOT EXISTS covenant.default')
 }, 200_000)
