@@ -16,6 +16,7 @@ const help = `Usage: bun run test:clients [--quick] [--only NAME]… [--help]
 
   --quick      only what continuous integration runs: ${names(([, suite]) => suite.quick)}
   --only NAME  only this suite: ${names(() => true)}
+               These run only where they are named, for they take long: ${names(([, suite]) => suite.byName === true)}
 
   --catalog-url URL      runs suites on the Iceberg REST catalog there: ${names(([, suite]) => suite.anyCatalog === true)}.
                          They make namespaces and tables in it: use an empty one.
@@ -157,7 +158,8 @@ async function main(): Promise<number> {
   mkdirSync(new URL('../.cache/logs', import.meta.url), { recursive: true })
   const total = { passed: 0, failed: 0, skipped: 0 }
   for (const [name, suite] of Object.entries(suites)) {
-    if (values.only.length > 0 ? !values.only.includes(name) : values.quick && !suite.quick) continue
+    const isWanted = values.quick ? suite.quick : suite.byName !== true
+    if (values.only.length > 0 ? !values.only.includes(name) : !isWanted) continue
     if (catalog !== undefined && suite.anyCatalog !== true) continue
     const result = await runSuite(name, suite, catalog)
     total.passed += result.passed

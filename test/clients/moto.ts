@@ -4,18 +4,24 @@ import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
 import { packageFolder } from './packages.ts'
 import { runClient, startServer } from './processes.ts'
+import type { StorageServer } from './versitygw.ts'
 
-export interface EnforcingMoto extends AsyncDisposable {
-  readonly url: string
-  /** Keys of the user. */
-  readonly id: string
-  readonly secret: string
+/** Its keys are the user's. */
+export interface EnforcingMoto extends StorageServer {
   /** ARN. */
   readonly role: string
 }
 
+export interface MotoOptions {
+  /** Seconds after which the credentials of a role end, whatever was asked for. */
+  readonly roleSeconds?: number
+}
+
 /** Starts it. */
-export async function startEnforcingMoto(bucket: string): Promise<EnforcingMoto> {
+export async function startEnforcingMoto(
+  bucket: string,
+  { roleSeconds }: MotoOptions = {},
+): Promise<EnforcingMoto> {
   const url = `http://127.0.0.1:${freePort()}`
   const python = join(packageFolder('python:moto'), 'bin/python')
   const script = (name: string) => join(import.meta.dir, 'scripts', name)
@@ -23,7 +29,12 @@ export async function startEnforcingMoto(bucket: string): Promise<EnforcingMoto>
     'moto-enforcing',
     [python, script('moto_enforcing.py'), '-H', '127.0.0.1', '-p', new URL(url).port],
     `${url}/moto-api/`,
-    { env: { INITIAL_NO_AUTH_ACTION_COUNT: '1000' } },
+    {
+      env: {
+        INITIAL_NO_AUTH_ACTION_COUNT: '1000',
+        ...(roleSeconds !== undefined && { ROLE_SECONDS: String(roleSeconds) }),
+      },
+    },
   )
   const command = [python, script('moto_setup.py'), url, bucket, 'lake']
   const { output, exitCode } = await runClient('moto-setup', command, { seconds: 60 })

@@ -210,6 +210,8 @@ export interface Suite {
   readonly quick: boolean
   /** After which it is ended, with everything that it started. */
   readonly seconds: number
+  /** Whether it takes so long that it runs only where `--only` names it. */
+  readonly byName?: true
   /** Whether it runs on the catalog of `--catalog-url` as well; otherwise on those that it starts. */
   readonly anyCatalog?: true
 }
@@ -254,6 +256,45 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['python:moto', 'python:pyiceberg-s3fs'],
     quick: true,
     seconds: 300,
+  },
+  /** The same with Java's S3FileIO in Spark, and with DuckDB. */
+  'vending-spark': {
+    file: 'vending-spark.clients.ts',
+    needs: ['python:moto', 'python:spark', 'maven:iceberg-spark', 'maven:iceberg-s3'],
+    quick: false,
+    seconds: 600,
+  },
+  'vending-duckdb': {
+    file: 'vending-duckdb.clients.ts',
+    needs: ['python:moto', 'python:pyiceberg', 'python:duckdb'],
+    quick: false,
+    seconds: 300,
+  },
+  'vending-long': {
+    file: 'vending-long.clients.ts',
+    needs: ['python:moto', 'python:spark', 'maven:iceberg-spark', 'maven:iceberg-s3'],
+    quick: false,
+    byName: true,
+    seconds: 1_500,
+  },
+  'signing-versitygw': {
+    file: 'signing-versitygw.clients.ts',
+    needs: ['python:pyiceberg-s3fs'],
+    quick: false,
+    byName: true,
+    seconds: 2_700,
+  },
+  'signing-spark': {
+    file: 'signing-spark.clients.ts',
+    needs: [
+      'python:moto',
+      'python:pyiceberg-s3fs',
+      'python:spark',
+      'maven:iceberg-spark',
+      'maven:iceberg-s3',
+    ],
+    quick: false,
+    seconds: 600,
   },
   pgwire: {
     file: 'pgwire.clients.ts',

@@ -4,94 +4,40 @@
  */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
-import type { SessionScope } from '../../src/core/session.ts'
-import { createServiceSession, revokeServiceSession } from '../../src/store/session/sessions.ts'
-import { licenseFor } from '../support/license.ts'
-import { addTenant, metric, startTestService, type TestService, type TestTenant } from '../support/service.ts'
+import { revokeServiceSession } from '../../src/store/session/sessions.ts'
+import { metric } from '../support/service.ts'
 import { send } from '../support/surface.ts'
-import { enforceTerritory } from '../support/territory.ts'
-import { documentedSettings } from './client-docs.ts'
-import { startEnforcingMoto } from './moto.ts'
-import { packageFolder } from './packages.ts'
-import { type OpenSession, openSession, type Step } from './sessions.ts'
+import { type Lake, type LakeClient, startLake } from './lake.ts'
 
-const stack = new AsyncDisposableStack()
-const bucket = 'lake'
-let service: TestService
-let tenant: TestTenant
-let writer: Client
-let reader: Client
+let lake: Lake
+let writer: LakeClient
+let reader: LakeClient
 
-interface Client {
-  readonly id: string
-  readonly secret: string
-  readonly python: OpenSession
-}
-
-async function open(name: string, scopes: readonly SessionScope[]): Promise<Client> {
-  const principal = { sub: name, roles: [] }
-  const { id, secret } = await createServiceSession(service.store, tenant.tenant, { name, principal, scopes })
-  const catalogUri = () => new URL('/v1/iceberg/main', service.app.url).href
-  const python = stack.use(
-    openSession({
-      python: join(packageFolder('python:pyiceberg-s3fs'), 'bin/python'),
-      script: 'vending_session.py',
-      log: `signing-${name}`,
-      args: [],
-      env: {
-        SETTINGS: documentedSettings('PyIceberg', { catalogUri, secret, sessionId: id }),
-        PYICEBERG_CATALOG__COVENANT__PY_IO_IMPL: 'pyiceberg.io.fsspec.FsspecFileIO',
-        PYICEBERG_CATALOG__COVENANT__HEADER__X_ICEBERG_ACCESS_DELEGATION: 'remote-signing',
-        AWS_EC2_METADATA_DISABLED: 'true',
-      },
-      seconds: 250,
-    }),
-  )
-  return { id, secret, python }
-}
+const open = async (name: string, scope: 'read' | 'commit') =>
+  lake.python(`signing-${name}`, await lake.logIn(name, [scope]))
 
 beforeAll(async () => {
-  const moto = stack.use(await startEnforcingMoto(bucket))
-  service = stack.use(await startTestService({ env: { SVC_LICENSE: licenseFor('vending') } }))
-  tenant = await addTenant(service.store, 'lake', service.catalog.url, {
-    'vending.mode': 'sign',
-    's3.access-key-id': moto.id,
-    's3.secret-access-key': moto.secret,
-    's3.endpoint': moto.url,
-    's3.region': 'us-east-1',
-    storage_roots: [`s3://${bucket}/wh`],
-  })
-  await enforceTerritory(service.store, tenant.tenant)
-  writer = await open('writer', ['commit'])
-  reader = await open('reader', ['read'])
-  for (const name of ['orders', 'secrets']) {
-    await run(writer, 'create', { name: `sales.${name}_s3`, location: place(name) })
-    await run(writer, 'append', { name: `sales.${name}_s3`, at: 1, note: name })
-  }
+  lake = await startLake('sign')
+  writer = await open('writer', 'commit')
+  reader = await open('reader', 'read')
+  await lake.fill(writer)
 }, 200_000)
-afterAll(() => stack.disposeAsync())
+afterAll(() => lake?.[Symbol.asyncDispose]())
 
-const place = (name: string) => `s3://${bucket}/wh/${name}_s3`
-const ask = ({ python }: Client, step: string, given: object): Promise<Step> => python.ask([step, given])
-/** What a step comes to. @throws Error with its message where it is refused */
-async function run(client: Client, step: string, given: object): Promise<unknown> {
-  const { value, message } = await ask(client, step, given)
-  if (message !== undefined) throw new Error(`${step} ${JSON.stringify(given)}: ${message}`)
-  return value
-}
+const ask = (client: LakeClient, step: string, given: object) => client.ask([step, given])
+const run = (client: LakeClient, step: string, given: object) => client.run([step, given])
 const orders = { name: 'sales.orders_s3' }
 
 test('signing: pyiceberg writes and reads a table without keys', async () => {
   const signed = 'svc_requests_signed_total{outcome="signed"}'
-  const before = await metric(service, signed)
+  const before = await metric(lake.service, signed)
   await run(writer, 'append', { ...orders, at: 2, note: 'again' })
   expect(await run(reader, 'load', orders)).toBe(null)
   expect(await run(reader, 'read', orders)).toEqual([
     [1, 'orders'],
     [2, 'again'],
   ])
-  expect(await metric(service, signed)).toBeGreaterThan(before + 5)
+  expect(await metric(lake.service, signed)).toBeGreaterThan(before + 5)
 })
 
 test('signing: nothing outside of the table is signed', async () => {
@@ -102,22 +48,27 @@ test('signing: nothing outside of the table is signed', async () => {
     for (const client of [reader, writer])
       expect(await ask(client, 'get', { ...orders, location })).toHaveProperty('error')
   }
-  expect(await ask(writer, 'put', { ...orders, location: `${place('secrets')}/x` })).toHaveProperty('error')
+  expect(await ask(writer, 'put', { ...orders, location: `${lake.place('secrets')}/x` })).toHaveProperty(
+    'error',
+  )
 })
 
 test('signing: a reader has the files of its snapshot, and no other of the table', async () => {
   await run(reader, 'load', orders)
   const [first = ''] = (await run(reader, 'files', orders)) as readonly string[]
   expect(await run(reader, 'get', { ...orders, location: first })).toBeGreaterThan(0)
-  const beside = `${place('orders')}/data/beside`
+  const beside = `${lake.place('orders')}/data/beside`
   await run(writer, 'put', { ...orders, location: beside })
   expect(await run(writer, 'get', { ...orders, location: beside })).toBe(1)
   expect(await ask(reader, 'get', { ...orders, location: beside })).toHaveProperty('error')
-  expect(await ask(reader, 'put', { ...orders, location: `${place('orders')}/y` })).toHaveProperty('error')
+  expect(await ask(reader, 'put', { ...orders, location: `${lake.place('orders')}/y` })).toHaveProperty(
+    'error',
+  )
 })
 
 test('signing: a revoked session has nothing signed from then on, whatever session is sent beside its ticket', async () => {
-  const job = await open('job', ['commit'])
+  const job = await open('job', 'commit')
+  const { service, tenant } = lake
   await run(job, 'load', orders)
   const [location = ''] = (await run(job, 'files', orders)) as readonly string[]
   const headers = { 'x-iceberg-access-delegation': 'remote-signing', 'x-svc-session': job.secret }

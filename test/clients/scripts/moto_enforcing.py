@@ -1,17 +1,21 @@
 """moto's server with IAM enforced, session policies and conditions included.
 
-moto checks keys and signatures by itself. It ignores the inline policy of an assumed role and the conditions of
-policies, so what a role's session may do is decided here: allowed by the role and by the session's policy, denied by none.
+moto checks keys and signatures by itself. It ignores the inline policy of an assumed role, the conditions of policies
+and the end of credentials, so what a role's session may do is decided here: allowed by the role and by the session's
+policy, denied by none, until it ends. ROLE_SECONDS says when that is, whatever was asked for.
 """
 
 import json
+import os
 import re
 import sys
+from datetime import timedelta
 from urllib.parse import parse_qs, urlsplit
 
+from moto.core.utils import utcnow
 from moto.iam.access_control import AssumedRoleAccessKey, IAMRequestBase
 from moto.server import main
-from moto.sts.models import sts_backends
+from moto.sts.models import AssumedRole, sts_backends
 
 checked = IAMRequestBase.check_action_permitted
 
@@ -55,6 +59,9 @@ def check_action_permitted(self, resource):
         return checked(self, resource)
     roles = sts_backends[self.account_id]["aws"].assumed_roles
     role = next(one for one in roles if one.access_key_id == key._access_key_id)
+    if utcnow() > role.expiration:
+        print("ENDED", self._action, resource, flush=True)
+        self._raise_access_denied()
     query = parse_qs(urlsplit(self._path).query)
     context = {
         "s3:prefix": query.get("prefix", [""])[0],
@@ -67,5 +74,15 @@ def check_action_permitted(self, resource):
         self._raise_access_denied()
 
 
+made = AssumedRole.__init__
+
+
+def shortened(self, *given, **named):
+    made(self, *given, **named)
+    self.expiration = utcnow() + timedelta(seconds=int(os.environ["ROLE_SECONDS"]))
+
+
+if "ROLE_SECONDS" in os.environ:
+    AssumedRole.__init__ = shortened
 IAMRequestBase.check_action_permitted = check_action_permitted
 main(sys.argv[1:])

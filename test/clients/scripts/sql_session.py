@@ -1,6 +1,7 @@
 """
 One SQL session with Spark or DuckDB: takes statements as a JSON array, or one by one as JSON on lines of standard
-input, and reports each on a line.
+input, and reports each on a line. With Spark, a step may also be a file that is read or written as a table's own are:
+{"table", "read"} or {"table", "write"}, with the location.
 """
 
 import atexit
@@ -25,7 +26,21 @@ def spark():
     )
     # Listeners tell what they have heard before the session ends.
     atexit.register(session.stop)
-    return lambda statement: [list(row) for row in session.sql(statement).collect()]
+
+    def run(step):
+        if isinstance(step, str):
+            return [list(row) for row in session.sql(step).collect()]
+        util = session._jvm.org.apache.iceberg.spark.Spark3Util
+        files = util.loadIcebergTable(session._jsparkSession, step["table"]).io()
+        if "read" in step:
+            stream = files.newInputFile(step["read"]).newStream()
+            stream.read()
+        else:
+            stream = files.newOutputFile(step["write"]).createOrOverwrite()
+            stream.write(1)
+        stream.close()
+
+    return run
 
 
 def duckdb():

@@ -1,0 +1,119 @@
+/**
+ * Requests to storage that the service signs, for Iceberg's S3FileIO in Spark, against moto with its keys checked. One
+ * JVM has the catalogs of two tenants, because its signer shares its connection among them (docs/credentials.md).
+ */
+
+import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { revokeServiceSession } from '../../src/store/session/sessions.ts'
+import { metric, type TestTenant } from '../support/service.ts'
+import { type Lake, type LakeClient, type LakeLogin, startLake } from './lake.ts'
+
+let lake: Lake
+let other: TestTenant
+let theirs: LakeLogin
+let spark: LakeClient
+
+beforeAll(async () => {
+  lake = await startLake('sign')
+  other = await lake.addTenant('other')
+  theirs = await lake.logIn('theirs', ['commit'], other)
+  spark = await lake.spark(
+    'signing-spark',
+    {
+      covenant: await lake.logIn('writer', ['commit']),
+      reading: await lake.logIn('reader', ['read']),
+      theirs,
+    },
+    550,
+  )
+  for (const [catalog, name] of [
+    ['covenant', 'orders'],
+    ['covenant', 'secrets'],
+    ['theirs', 'foreign'],
+  ] as const) {
+    await spark.run(
+      `CREATE TABLE ${catalog}.sales.${name}_s3 (id BIGINT, note STRING) USING iceberg LOCATION '${lake.place(name)}'`,
+    )
+    await spark.run(`INSERT INTO ${catalog}.sales.${name}_s3 VALUES (1, '${name}')`)
+  }
+}, 300_000)
+afterAll(() => lake?.[Symbol.asyncDispose]())
+
+const rows = (table: string) => spark.run(`SELECT id, note FROM ${table} ORDER BY id`)
+const filesOf = async (table: string) => {
+  const files = (await spark.run(`SELECT DISTINCT _file FROM ${table}`)) as readonly (readonly [string])[]
+  return files.map(([location]) => location)
+}
+const refused = expect.stringMatching(/policy denied: the request to storage/)
+
+test('signing-spark: spark creates, writes and reads tables without keys', async () => {
+  const signed = 'svc_requests_signed_total{outcome="signed"}'
+  const before = await metric(lake.service, signed)
+  await spark.run(`INSERT INTO covenant.sales.orders_s3 VALUES (2, 'again')`)
+  const all = [
+    [1, 'orders'],
+    [2, 'again'],
+  ]
+  expect(await rows('covenant.sales.orders_s3')).toEqual(all)
+  expect(await rows('reading.sales.orders_s3')).toEqual(all)
+  expect(await metric(lake.service, signed)).toBeGreaterThan(before + 5)
+})
+
+/** Writes a file below a table, of which no signature for a read is cached. @returns its location */
+async function put(table: string, name: string): Promise<string> {
+  const location = `${lake.place(name)}/data/${crypto.randomUUID()}`
+  await spark.run({ table, write: location })
+  return location
+}
+
+test('signing-spark: nothing outside of the table is signed, and for a reader nothing that is written', async () => {
+  const table = 'covenant.sales.orders_s3'
+  const reading = 'reading.sales.orders_s3'
+  const [own = ''] = await filesOf(table)
+  for (const mine of [table, reading]) await spark.run({ table: mine, read: own })
+  const secret = await put('covenant.sales.secrets_s3', 'secrets')
+  const beside = await put(table, 'orders')
+  for (const [mine, location] of [
+    [table, secret],
+    [reading, secret],
+    [reading, beside],
+  ] as const)
+    expect((await spark.ask({ table: mine, read: location })).message).toEqual(refused)
+  await spark.run({ table, read: beside })
+  await spark.run({ table: 'covenant.sales.secrets_s3', read: secret })
+  expect((await spark.ask({ table: reading, write: beside })).message).toEqual(refused)
+  expect((await spark.ask({ table, write: secret })).message).toEqual(refused)
+})
+
+test('signing-spark: catalogs of two tenants in one process do not mix: each asks with its own ticket', async () => {
+  const [our, their] = ['covenant.sales.orders_s3', 'theirs.sales.foreign_s3']
+  // By turns, because the signer keeps its connection.
+  for (let turn = 0; turn < 2; turn++) {
+    const [ours, foreign] = [await put(our, 'orders'), await put(their, 'foreign')]
+    expect((await spark.ask({ table: their, read: ours })).message).toEqual(refused)
+    expect((await spark.ask({ table: our, read: foreign })).message).toEqual(refused)
+    await spark.run({ table: our, read: ours })
+    await spark.run({ table: their, read: foreign })
+    expect((await spark.ask({ table: their, write: ours })).message).toEqual(refused)
+  }
+})
+
+// Pins what Iceberg's client does, so that docs/credentials.md stays true: a version that keeps them apart fails here.
+test('signing-spark: catalogs of one process share signatures of reads for some seconds, by their client’s cache', async () => {
+  const ours = await put('covenant.sales.orders_s3', 'orders')
+  await spark.run({ table: 'covenant.sales.orders_s3', read: ours })
+  await spark.run({ table: 'theirs.sales.foreign_s3', read: ours })
+})
+
+test('signing-spark: the job of a revoked session stops at its next request, and the other catalog goes on', async () => {
+  const table = 'theirs.sales.foreign_s3'
+  const [own = ''] = await filesOf(table)
+  const step = { table, write: `${lake.place('foreign')}/data/staged` }
+  await spark.run(step)
+  await revokeServiceSession(lake.service.store, other.tenant, theirs.id)
+  expect((await spark.ask(step)).message).toContain('The session of the sign ticket has ended')
+  expect((await spark.ask(`INSERT INTO ${table} VALUES (9, 'no')`)).message).toBeDefined()
+  // What was signed for a read may be used again for some seconds, for that file alone.
+  expect((await spark.ask({ table, read: `${own}.other` })).message).toContain('has ended')
+  expect(await rows('covenant.sales.secrets_s3')).toEqual([[1, 'secrets']])
+})
