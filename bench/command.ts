@@ -13,6 +13,7 @@ import { graphTraverse } from './graph-traverse.ts'
 import { graphql } from './graphql.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { mcp } from './mcp.ts'
+import { metricQuery } from './metric-query.ts'
 import { pgwireIdle } from './pgwire-idle.ts'
 import { pgwireLatency } from './pgwire-latency.ts'
 import { pgwireStream } from './pgwire-stream.ts'
@@ -38,6 +39,7 @@ const entries: readonly BenchEntry[] = [
   queryCompile,
   qualityScan,
   queryScan,
+  metricQuery,
   pgwireLatency,
   pgwireStream,
   pgwireIdle,

@@ -20,6 +20,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'lineage-ingest': ['events_per_s', 'p95_ms'],
   'query-compile': ['p50_ms', 'p95_ms'],
   'query-scan': ['ratio_vs_duckdb'],
+  'metric-query': ['p95_ms'],
   'pgwire-latency': [
     ...['added_p50_us', 'p50_us', 'p95_us', 'p50_usage_write_us', 'p50_engine_alone_us'],
     ...['added_least_p50_us', 'p50_least_us', 'p95_least_us', 'p50_least_without_store_us'],

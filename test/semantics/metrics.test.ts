@@ -221,6 +221,36 @@ describe('a metric relation', () => {
   })
 })
 
+describe('the catalog', () => {
+  const listed = () =>
+    read(
+      lake.restricted,
+      `SELECT column_name, data_type FROM information_schema.columns WHERE table_name = 'orders__metrics' ORDER BY 1`,
+    )
+
+  test('lists the relation with dimensions and metrics, and a new metric at once', async () => {
+    expect(await listed()).toEqual([
+      'area__initial|text',
+      'area__name|text',
+      'basket|double precision',
+      'big|boolean',
+      'day|date',
+      'email|text',
+      'metric_time|date',
+      'order_count|bigint',
+      'region|text',
+      'revenue|numeric',
+    ])
+    await made('PUT', '/api/v1/metrics/largest', { table, expression: 'max(amount)' })
+    expect(await listed()).toContain('largest|numeric')
+    const tables = await read(
+      lake.restricted,
+      "SELECT obj_description(c.oid) FROM pg_catalog.pg_class c WHERE relname = 'orders__metrics'",
+    )
+    expect(tables.join()).toContain('MEASURE')
+  })
+})
+
 describe('a masked column', () => {
   const average = { metrics: ['average_pay'], dimensions: [{ name: 'team' }] }
 

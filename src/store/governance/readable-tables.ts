@@ -208,7 +208,7 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
 }
 
 /**
- * A text that changes whenever the set of readable tables, a contract, a pin or a table's columns change. It is cheap
+ * A text that changes whenever the set of readable tables, a contract, a pin, a metric or a table's columns change. It is cheap
  * enough to load before every catalog query. A put of a contract makes a new edge, pins are only added, and a commit
  * that changes columns changes their hash.
  * @throws Fault as {@link listReadableTables} does
@@ -219,15 +219,19 @@ export async function readableTablesMark(store: Store, tenant: TenantId): Promis
     readonly governs: string | null
     readonly columns: string | null
     readonly pins: number
+    readonly models: string
   }
   const rows = await store.tenantQuery<Marked>(
     tenant,
     `select ${tableId} as id, e.id::text as governs, ${property('t', 'columns_md5')} as columns,
-       (select count(*)::int from "PINS") as pins ${readableFrom}`,
+       (select count(*)::int from "PINS") as pins,
+       (select count(*)::text from svc.table_model) || (select coalesce(string_agg(m.metric || m.number || m.state, ','
+         order by m.metric, m.number), '') from svc.metric_version m) as models ${readableFrom}`,
   )
   if (!rows.some(({ id, pins }) => id === '""' && pins > 0)) throw noSentinel()
   return JSON.stringify([
     rows[0]?.pins,
+    rows[0]?.models,
     rows.map(({ id, governs, columns }) => [id, governs, columns]).sort(),
   ])
 }

@@ -15,6 +15,7 @@ import { StatementFailure } from './catalog-worker.ts'
 import { coverageOf } from './covers.ts'
 import { declaredTables } from './declared-tables.ts'
 import { errorMessage, readFrontend } from './messages.ts'
+import { metricRelations } from './metric-relations.ts'
 import { scopeCache, type TableSource } from './scope-cache.ts'
 import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
 import { ShadowDatabases } from './shadow-databases.ts'
@@ -116,5 +117,5 @@ async function readTables(store: Store, tenant: TenantId): Promise<readonly Shad
     if (shadowTable(table) !== undefined) tables.push(table)
     if (tables.length > limits.catalogTablesMax) break
   }
-  return declaredTables(tables)
+  return [...declaredTables(tables), ...(await metricRelations(store, tenant, tables))]
 }

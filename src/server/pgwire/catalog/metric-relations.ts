@@ -1,0 +1,78 @@
+/** Shows the metric relation of each readable table that has one: its dimensions and metrics as columns. */
+
+import { metricsSuffix } from '../../../core/metric.ts'
+import { type MetricRelation, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
+import { tableKey } from '../../../core/table-ref.ts'
+import type { TenantId } from '../../../core/tenant.ts'
+import type { ResultColumn } from '../../../query/compile.ts'
+import { compileRelation } from '../../../semantics/check-expressions.ts'
+import { type Governance, loadGovernances } from '../../../store/governance/governance.ts'
+import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
+import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
+import type { Store } from '../../../store/store.ts'
+import { isValidIdentifier, type ShadowColumn, type ShadowTable } from './shadow-table.ts'
+
+/** The relations over these tables. A dimension or metric that no longer compiles is left out. */
+export async function metricRelations(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly ReadableTable[],
+): Promise<readonly ShadowTable[]> {
+  const { model } = await loadSemanticModel(store, tenant, 0)
+  if (model.tables.size === 0) return []
+  const refs = [...model.tables.values()].map(({ table }) => table)
+  const governances = await loadGovernances(store, tenant, refs)
+  const taken = new Set(tables.map(({ ref }) => tableKey(ref)))
+  return tables.flatMap(({ ref }): ShadowTable[] => {
+    const relation = relationOf(model, ref)
+    const tableName = `${ref.name}${metricsSuffix}`
+    if (relation === undefined || !isValidIdentifier(tableName)) return []
+    if (taken.has(tableKey({ ...ref, name: tableName }))) return []
+    const columns = columnsOf(model, governances, relation)
+    const comment = `Dimensions of ${ref.name}, and metrics as MEASURE(…)`
+    return columns.length > 0 ? [{ schemaName: ref.namespace.join('.'), tableName, columns, comment }] : []
+  })
+}
+
+function columnsOf(
+  model: SemanticModel,
+  governances: ReadonlyMap<string, Governance>,
+  relation: MetricRelation,
+): readonly ShadowColumn[] {
+  const compile = (dimensions: readonly string[], metrics: readonly string[]) =>
+    compileRelation(model, governances, relation, { dimensions, metrics }).columns
+  const dimensions = typesOf([...relation.dimensions.keys()], (names) => compile(names, []))
+  const metrics = typesOf([...relation.metrics.keys()], (names) => compile([], names))
+  const about = (name: string) => {
+    const { unit, description = '' } = relation.metrics.get(name)?.definition ?? {}
+    return `Use MEASURE(${name})${unit === undefined ? '' : `, in ${unit}`}. ${description}`.trim()
+  }
+  return [
+    ...dimensions.map(([name, column]) => {
+      const comment = relation.dimensions.get(name)?.dimension.description
+      return shadowColumn(name, column, comment)
+    }),
+    ...metrics.map(([name, column]) => shadowColumn(name, column, about(name))),
+  ].filter(({ name }) => isValidIdentifier(name))
+}
+
+function shadowColumn(name: string, { type, size }: ResultColumn, comment: string | undefined): ShadowColumn {
+  return { name, type, ...(size && { size }), notNull: false, ...(comment && { comment }) }
+}
+
+/** All at once, and one by one only where one of them does not compile. */
+function typesOf(
+  names: readonly string[],
+  compile: (names: readonly string[]) => readonly ResultColumn[],
+): readonly (readonly [string, ResultColumn])[] {
+  if (names.length === 0) return []
+  try {
+    const columns = compile(names)
+    return names.flatMap((name, index) => {
+      const column = columns[index]
+      return column === undefined ? [] : [[name, column] as const]
+    })
+  } catch {
+    return names.length === 1 ? [] : names.flatMap((name) => typesOf([name], compile))
+  }
+}
