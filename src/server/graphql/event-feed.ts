@@ -4,10 +4,12 @@
  */
 
 import type { Logger } from 'pino'
+import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { lastEvent } from '../../store/event/events.ts'
 import { subscribeToGovernanceVersions } from '../../store/governance/governance-versions.ts'
 import type { Store } from '../../store/store.ts'
+import { graphqlBounds } from './bounds.ts'
 
 interface Waiter {
   readonly after: bigint
@@ -21,6 +23,7 @@ interface Watch {
 }
 
 export class EventFeed {
+  readonly #open = new Map<string, number>()
   readonly #watches = new Map<TenantId, Watch>()
   readonly #unsubscribe: () => void
 
@@ -30,6 +33,30 @@ export class EventFeed {
     private readonly everyMs: number,
   ) {
     this.#unsubscribe = subscribeToGovernanceVersions(store, (tenant) => void this.#look(tenant))
+  }
+
+  /**
+   * Takes a place for a subscription.
+   * @returns what gives it back
+   * @throws Fault `overloaded` where the principal or the tenant has no place left in this process
+   */
+  enter(tenant: TenantId, sub: string): () => void {
+    const { subscriptionsMax, tenantSubscriptionsMax } = graphqlBounds
+    const places = [
+      { key: tenant, max: tenantSubscriptionsMax, whose: 'the tenant' },
+      { key: `${tenant} ${sub}`, max: subscriptionsMax, whose: 'yours' },
+    ]
+    for (const { key, max, whose } of places)
+      if ((this.#open.get(key) ?? 0) >= max)
+        throw new Fault('overloaded', `${max} subscriptions of ${whose} are open here; end one first.`)
+    for (const { key } of places) this.#open.set(key, (this.#open.get(key) ?? 0) + 1)
+    return () => {
+      for (const { key } of places) {
+        const left = (this.#open.get(key) ?? 1) - 1
+        if (left === 0) this.#open.delete(key)
+        else this.#open.set(key, left)
+      }
+    }
   }
 
   /** Resolves once there may be events after this number, and when the signal aborts. */

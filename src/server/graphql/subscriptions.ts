@@ -6,6 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { lifeCycleOperations } from '../../contract/lifecycle/operations.ts'
 import type { EventType, TenantEvent } from '../../core/event.ts'
+import type { Caller } from '../../core/operation.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { decisionOperations } from '../../gateway/oversight/decision-operations.ts'
 import { lastEvent, readEvents } from '../../store/event/events.ts'
@@ -133,16 +134,34 @@ async function* follow(
   context: GraphContext,
   given: string | null | undefined,
   types: readonly EventType[],
-  isSeen: (event: TenantEvent, caller: GraphContext['caller']) => Promise<boolean>,
+  isSeen: IsSeen,
 ): AsyncGenerator<TenantEvent> {
+  const { parts, caller } = context
+  const leave = parts.events.enter(caller.tenant, caller.principal.sub)
+  try {
+    const { tenant } = caller
+    const after = given == null ? await lastEvent(parts.store, tenant) : sequenceOf(given)
+    for await (const [event, now] of eventsAfter(context, after))
+      if (types.includes(event.type) && (await isSeen(event, now))) yield event
+  } finally {
+    leave()
+  }
+}
+
+type IsSeen = (event: TenantEvent, caller: Caller) => Promise<boolean>
+
+/** The events after a number, each with the caller as the session is when it is sent. */
+async function* eventsAfter(
+  context: GraphContext,
+  start: bigint,
+): AsyncGenerator<readonly [TenantEvent, Caller]> {
   const { parts, signal, loaders } = context
   const { store, events, clock } = parts
-  const { tenant } = context.caller
-  let after = given == null ? await lastEvent(store, tenant) : sequenceOf(given)
-  let caller = context.caller
+  let { caller } = context
+  let after = start
   let checkedMs = clock.now()
   while (!signal.aborted) {
-    const found = await readEvents(store, tenant, after, graphqlBounds.firstMax)
+    const found = await readEvents(store, caller.tenant, after, graphqlBounds.firstMax)
     if (found.length > 0 || clock.now() - checkedMs >= graphqlBounds.sessionMs) {
       // Nothing is sent to a session that has ended.
       caller = await context.again()
@@ -152,9 +171,9 @@ async function* follow(
     for (const event of found) {
       after = event.sequence
       if (signal.aborted) return
-      if (types.includes(event.type) && (await isSeen(event, caller))) yield event
+      yield [event, caller]
     }
-    if (found.length === 0) await events.wait(tenant, after, AbortSignal.any([signal, soon()]))
+    if (found.length === 0) await events.wait(caller.tenant, after, AbortSignal.any([signal, soon()]))
   }
 }
 
