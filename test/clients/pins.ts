@@ -250,6 +250,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: true,
     seconds: 300,
   },
+  /** Scans that the service plans, for Java's client, whose requests to storage it signs. */
+  planning: {
+    file: 'planning.clients.ts',
+    needs: ['maven:iceberg-rest', 'maven:iceberg-s3'],
+    quick: false,
+    seconds: 300,
+  },
   /** Signatures by the service, against the same. */
   signing: {
     file: 'signing.clients.ts',
