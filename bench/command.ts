@@ -19,6 +19,7 @@ import { pgwireLatency } from './pgwire-latency.ts'
 import { pgwireStream } from './pgwire-stream.ts'
 import { policyEval } from './policy-eval.ts'
 import { qualityScan } from './quality-scan.ts'
+import { policyReplay } from './policy-replay.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
 import { storeTransactions } from './store-transactions.ts'
@@ -34,6 +35,7 @@ const entries: readonly BenchEntry[] = [
   catalogTimes,
   storeTransactions,
   policyEval,
+  policyReplay,
   graphTraverse,
   lineageIngest,
   queryCompile,

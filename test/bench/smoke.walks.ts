@@ -16,6 +16,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'catalog-times': ['p50_load_ms', 'p50_conditional_load_ms', 'p50_commit_ms', 'p95_commit_ms'],
   'store-transactions': ['p50_ms', 'p95_ms'],
   'policy-eval': ['us', 'baseline_us'],
+  'policy-replay': ['seconds', 'commits_per_s'],
   'graph-traverse': ['p50_ms'],
   'lineage-ingest': ['events_per_s', 'p95_ms'],
   'query-compile': ['p50_ms', 'p95_ms'],
