@@ -47,6 +47,7 @@ import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
+import { asSeenByOperations } from '../query/as-seen-by/operation.ts'
 import { explainOperations } from '../query/explain-operation.ts'
 import { readLineageOperations } from '../query/lineage/operations.ts'
 import { checkPolicies } from '../query/protect.ts'
@@ -134,6 +135,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
     ...bind(explainOperations, { store, states, clock }),
+    ...bind(asSeenByOperations, { store, states, queries }),
     ...bind([...usageOperations, ...readLineageOperations], { store }),
     ...bind(semanticOperations, { store, clock, queries }),
     ...bind(

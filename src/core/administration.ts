@@ -69,6 +69,7 @@ export const administrationActions = [
   'decide-finding',
   'rescan-table',
   'settle-intent',
+  'read-as-principal',
   'create-webhook',
   'change-webhook',
   'rotate-webhook-secret',

@@ -17,6 +17,8 @@ export interface QueryContext {
   readonly tenant: TenantId
   /** The principal of a verified credential. */
   readonly principal: Principal
+  /** Who asked, where the statement runs as another principal: records name this one. */
+  readonly recordedAs?: Principal
   /** The step that gave the principal (docs/reference/identity.md 3.1). */
   readonly principalSource: string
   /** Checked again while a run is open. */

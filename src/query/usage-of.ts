@@ -49,7 +49,7 @@ export function usageOf(
   return {
     queryId: progress.queryId,
     startedAtMs: progress.startedAtMs,
-    principal: context.principal.sub,
+    principal: (context.recordedAs ?? context.principal).sub,
     principalSource: context.principalSource,
     surface: context.surface,
     catalog: loaded?.credential.nickname ?? (isPathIdentifier(context.catalog) ? context.catalog : undefined),

@@ -130,6 +130,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/policies/:id/history': 'read steward administrator owner',
   'POST /api/v1/policies/check': 'read steward administrator owner',
   'POST /api/v1/policies/:id/unbind': 'admin administrator owner',
+  'POST /api/v1/query/as-seen-by': 'read steward administrator',
   'POST /api/v1/policies/try': 'read steward administrator owner',
   'GET /api/v1/lineage/reads': 'read steward administrator owner',
   'POST /api/v1/policy-replays': 'admin steward administrator owner',

@@ -2,14 +2,23 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
+import { actorOf } from '../support/actor.ts'
 import { session } from '../support/identity.ts'
-import { commit, startTestService } from '../support/service.ts'
+import { commit, orders, startTestService } from '../support/service.ts'
 
 setDefaultTimeout(300_000)
 
 test('the commands do what the pages say', async () => {
   await using service = await startTestService()
   expect((await commit(service, setProperties({ tier: 'gold' }))).status).toBe(200)
+  const on = {
+    store: service.store,
+    tenant: service.owner.tenant,
+    actor: actorOf('stella'),
+    checkPolicies: () => [],
+  }
+  await putContract(on, orders, { id: 'orders', version: 1 })
   const secret = await session(service, service.owner.tenant, ['read', 'admin'], ['steward'])
   const page = (name: string) => Bun.file(new URL(`../../docs/${name}.md`, import.meta.url)).text()
   const reading = (await page('lineage')).split('## Lineage by reading')[1] ?? ''
@@ -28,6 +37,7 @@ test('the commands do what the pages say', async () => {
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
   expect(out).toContain('"commits":1')
   expect(out).toContain('"outcome":"deny"')
+  expect(out).toContain('"row_filters":[],"columns":[{"name":"id"')
   expect(out).toContain('"where":"u = {')
   await service.app.jobs.run('replay-policies')
 })

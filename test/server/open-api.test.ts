@@ -394,6 +394,8 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
       const loop = 'table.schema.fields.all(f, f.name == "id" && f.none)'
       await succeed('POST', `${root}/policies/try`, { ...as, body: { definition_cel: loop, ...given } })
       await succeed('GET', `${root}/lineage/reads`, as)
+      const unseen = { catalog: 'main', table: { namespace: ['no'], name: 'ne' }, principal: {} }
+      expect((await ask('POST', `${root}/query/as-seen-by`, { ...as, body: unseen })).status).toBe(404)
     }
     const { id: replay } = await succeed('POST', `${root}/policy-replays`, { ...as, body: draft })
     await service.app.jobs.run('replay-policies')
@@ -461,6 +463,12 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   const target = { catalog: 'main', search_path: ['sales'] }
   const full = { statement, ...target, principal, parameters: [null] }
   await succeed('POST', explain, { ...as, body: full })
+  const seen = {
+    catalog: 'main',
+    table: { namespace: ['sales'], name: 'orders' },
+    principal: { roles: ['r'] },
+  }
+  await succeed('POST', '/api/v1/query/as-seen-by', { ...as, body: { ...seen, rows: 0 } })
   const dialect = 'trino'
   expect((await ask('POST', explain, { ...as, body: { statement, dialect } })).status).toBe(409)
   expect((await ask('POST', explain, { ...as, body: { statement: 'select', dialect } })).status).toBe(400)

@@ -115,6 +115,7 @@ const requests: readonly (readonly [method: string, path: string, body?: unknown
   ['GET', '/api/v1/lineage/reads'],
   ['GET', '/api/v1/lineage/reads?column=id'],
   ['POST', '/api/v1/policies/try', { definition_cel: 'true' }],
+  ['POST', '/api/v1/query/as-seen-by', { catalog: 'main', table: policy.table, principal: {}, rows: 21 }],
   ['GET', '/api/v1/detection/runs?state=done'],
   ['GET', '/api/v1/detection/runs?state=done&namespace=sales&table=people'],
   ['GET', '/api/v1/detection/runs/{runs}'],

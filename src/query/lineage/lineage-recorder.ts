@@ -44,7 +44,10 @@ export class LineageRecorder {
   }
 
   /** Notes a completed statement. Never throws; beyond a bound it is only counted. */
-  note({ tenant, principal }: QueryContext, { compiled, fingerprint }: QueryProgress): void {
+  note(
+    { tenant, principal: reader, recordedAs: principal = reader }: QueryContext,
+    { compiled, fingerprint }: QueryProgress,
+  ): void {
     if (compiled === undefined || fingerprint === undefined || compiled.reads.length === 0) return
     // The same text may name other tables for another catalog or search path.
     const tables = compiled.reads.map(({ table }) => table.ref)
