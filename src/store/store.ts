@@ -52,6 +52,7 @@ export interface StoreOptions {
 /** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
 export type TenantFunction =
   | 'claim_territory'
+  | 'complete_vended'
   | 'end_territory_sweep'
   | 'load_policies'
   | 'load_read'
@@ -60,8 +61,8 @@ export type TenantFunction =
   | 'read_events'
   | 'record_unjudged'
   | 'record_usage'
-  | 'record_vended'
   | 'record_verdict'
+  | 'reserve_vended'
 /** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session' | 'probe_write'
 /** SQL functions that find the tenant's session before they enter the tenant. */

@@ -31,6 +31,8 @@ export interface CannotNarrow {
 }
 
 export interface CredentialIssuer {
+  /** The role or account for which credentials of an access are issued. */
+  issuedFor(access: CredentialAccess): string
   /**
    * Issues one credential.
    * @returns a refusal where what it allows could not be limited to the scope: it is never widened

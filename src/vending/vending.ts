@@ -15,10 +15,10 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
 import type { Store } from '../store/store.ts'
-import { recordVended } from '../store/vended/vended-credentials.ts'
+import { completeVended, dropReserved, reserveVended } from '../store/vended/vended-credentials.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { awsIssuer } from './aws/aws-issuer.ts'
-import type { CredentialAccess, IssuedCredential } from './issuer.ts'
+import type { CannotNarrow, CredentialAccess, IssuedCredential } from './issuer.ts'
 import { type VendSettings, vendingSettings } from './settings.ts'
 
 export interface VendingParts {
@@ -57,6 +57,9 @@ export type Vend = (request: VendRequest) => Promise<VendedTable>
 /** Seconds for which credentials are issued. Readers get the least that AWS allows. */
 const lifetimes = { read: 900, write: 3_600 } as const satisfies Record<CredentialAccess, number>
 
+/** Milliseconds that a credential may end later than its record says until it is completed: clocks differ. */
+const expirySlackMs = 60_000
+
 /** Makes the function, with its own cache. */
 export function vending({ store, clock, addressRules, licensed, metrics }: VendingParts): Vend {
   const issuedBefore = new Lru<string, IssuedCredential>(limits.vendedCredentialsCount)
@@ -86,24 +89,30 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
     const sessionName = sessionNameOf(tenant, sessionId)
     const issuer = awsIssuer(settings, { addressRules, clock })
     const request = { prefixes, access, sessionName, lifetimeSeconds }
-    const issued = await issuer.issue(request).catch((thrown: unknown) => {
-      withheld('failed')
-      throw thrown
-    })
-    if ('refusal' in issued) {
-      withheld('territory')
-      throw new Fault(
-        'policy_denied',
-        `policy denied: credentials of ${tableName(table)} ${issued.refusal}, so none are given out`,
-      )
-    }
-    const { keyId, issuedFor, expiresAtMs } = issued
-    const isValid = await recordVended(store, tenant, {
-      ...{ sessionId, table, access, prefixes, keyId, issuedFor, sessionName, expiresAtMs },
+    const roleArn = issuer.issuedFor(access)
+    // Durable while the cloud is asked, so that the two waits are one.
+    const reserving = reserveVended(store, tenant, {
+      ...{ sessionId, table, access, prefixes, sessionName },
+      issuedFor: roleArn,
       sessionKind: session.kind,
       principal: sub,
       credentialId: credential.id,
+      expiresAtMs: clock.now() + lifetimeSeconds * 1000 + expirySlackMs,
     })
+    const [reserved, asked] = await Promise.allSettled([reserving, issuer.issue(request)])
+    if (reserved.status === 'rejected') throw reserved.reason
+    const id = reserved.value
+    if (asked.status === 'rejected' || 'refusal' in asked.value) {
+      if (id !== undefined) await dropReserved(store, tenant, id)
+      withheld(asked.status === 'rejected' ? 'failed' : 'territory')
+      if (asked.status === 'rejected') throw asked.reason
+      throw new Fault(
+        'policy_denied',
+        `policy denied: credentials of ${tableName(table)} ${(asked.value as CannotNarrow).refusal}, so none are given out`,
+      )
+    }
+    const issued = asked.value
+    const isValid = id !== undefined && (await completeVended(store, tenant, id, issued))
     if (!isValid) throw new Fault('unauthenticated', 'The session has ended.')
     metrics.credentialsVended.inc({ access })
     issuedBefore.set(key, issued)

@@ -2,16 +2,15 @@
 
 import type { TenantId } from '../../src/core/tenant.ts'
 import type { Store } from '../../src/store/store.ts'
-import { type NewVendedCredential, recordVended } from '../../src/store/vended/vended-credentials.ts'
+import {
+  completeVended,
+  type NewVendedCredential,
+  reserveVended,
+} from '../../src/store/vended/vended-credentials.ts'
 
-/** Records one that a session holds for an hour. @returns whether it may be given out */
-export function leaveVended(
-  store: Store,
-  tenant: TenantId,
-  sessionId: string,
-  more: Partial<NewVendedCredential> = {},
-): Promise<boolean> {
-  return recordVended(store, tenant, {
+/** One that a session holds for an hour. */
+export function newVended(sessionId: string, more: Partial<NewVendedCredential> = {}): NewVendedCredential {
+  return {
     sessionId,
     sessionKind: 'service',
     principal: 'someone',
@@ -24,5 +23,17 @@ export function leaveVended(
     sessionName: 'covenant-1',
     expiresAtMs: Date.now() + 3_600_000,
     ...more,
-  })
+  }
+}
+
+/** Records one that a session holds. @returns whether it may be given out */
+export async function leaveVended(
+  store: Store,
+  tenant: TenantId,
+  sessionId: string,
+  more: Partial<NewVendedCredential> = {},
+): Promise<boolean> {
+  const given = newVended(sessionId, more)
+  const id = await reserveVended(store, tenant, given)
+  return id !== undefined && (await completeVended(store, tenant, id, given))
 }

@@ -38,19 +38,21 @@ export interface NewVendedCredential {
 const keptDays = 30
 
 /**
- * Records a credential, unless its session has ended. No session is revoked while it is recorded, so the record is
- * there for a later revocation.
- * @returns false where the session has ended: the credential must not be given out
+ * Records a credential that is about to be issued, unless its session has ended. No session is revoked while it is
+ * recorded, so the record is there for a later revocation.
+ * @returns the record's id; undefined where the session has ended
  */
-export async function recordVended(
+export async function reserveVended(
   store: Store,
   tenant: TenantId,
-  credential: NewVendedCredential,
-): Promise<boolean> {
+  credential: Omit<NewVendedCredential, 'keyId'>,
+): Promise<string | undefined> {
   const { sessionId, sessionKind, principal, credentialId, table, access, prefixes } = credential
-  const { keyId, issuedFor, sessionName, expiresAtMs } = credential
-  const [row] = await store.tenantCall<{ readonly recorded: boolean }>(tenant, 'record_vended', [
+  const { issuedFor, sessionName, expiresAtMs } = credential
+  const id = crypto.randomUUID()
+  const [row] = await store.tenantCall<{ readonly recorded: boolean }>(tenant, 'reserve_vended', [
     storableJson({
+      id,
       session_id: sessionId,
       session_kind: sessionKind,
       principal,
@@ -59,13 +61,37 @@ export async function recordVended(
       namespace: table.namespace,
       table_name: table.name,
       ...{ access, prefixes },
-      key_id: keyId,
       issued_for: issuedFor,
       session_name: sessionName,
       expires_ms: expiresAtMs,
     }),
   ])
+  return row?.recorded === true ? id : undefined
+}
+
+/**
+ * Completes the record of a credential that was issued.
+ * @returns false where the session has ended meanwhile: the credential must not be given out
+ */
+export async function completeVended(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  { keyId, expiresAtMs }: Pick<NewVendedCredential, 'keyId' | 'expiresAtMs'>,
+): Promise<boolean> {
+  const [row] = await store.tenantCall<{ readonly recorded: boolean }>(tenant, 'complete_vended', [
+    ...[id, keyId, expiresAtMs],
+  ])
   return row?.recorded === true
+}
+
+/** Removes the record of a credential that was not issued after all. */
+export async function dropReserved(store: Store, tenant: TenantId, id: string): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    `delete from svc.vended_credential where tenant_id = $1 and vended_id = $2::uuid and key_id = ''`,
+    [tenant, id],
+  )
 }
 
 /**

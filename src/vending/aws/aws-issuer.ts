@@ -3,7 +3,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { AddressRules } from '../../catalog/address.ts'
-import type { CredentialIssuer, CredentialRequest } from '../issuer.ts'
+import type { CredentialAccess, CredentialIssuer, CredentialRequest } from '../issuer.ts'
 import type { VendSettings } from '../settings.ts'
 import { callQueryApi, elementOf, QueryRefusal } from './query-api.ts'
 import { denialPolicy, sessionPolicy } from './session-policy.ts'
@@ -28,10 +28,13 @@ export function awsIssuer(
       region: signedRegion,
       nowMs: clock.now(),
     })
+  const roleOf = (access: CredentialAccess) =>
+    access === 'write' ? settings.writerRoleArn : settings.roleArn
   return {
+    issuedFor: roleOf,
     async issue(request) {
       const { access, sessionName, lifetimeSeconds } = request
-      const roleArn = access === 'write' ? settings.writerRoleArn : settings.roleArn
+      const roleArn = roleOf(access)
       const { deletes, kmsKeyArn, externalId } = settings
       const narrowed = sessionPolicy(request, { partition: partitionOf(roleArn), deletes, kmsKeyArn })
       if ('refusal' in narrowed) return narrowed

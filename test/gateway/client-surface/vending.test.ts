@@ -4,6 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, s
 import type { SessionScope } from '../../../src/core/session.ts'
 import { rotateCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
+import { listVended } from '../../../src/store/vended/vended-credentials.ts'
 import { sessionNameOf } from '../../../src/vending/vending.ts'
 import { call, type IdentityService, startIdentityService } from '../../support/identity.ts'
 import { licenseFor } from '../../support/license.ts'
@@ -188,12 +189,12 @@ describe('a loaded table', () => {
     expect(await key(load('orders', session))).toBe(second)
   })
 
-  test('costs two calls of the store: what the table owns, while the upstream is asked, and the record', async () => {
+  test('waits for one call of the store beside those of a load: the others run while the upstream and STS are asked', async () => {
     const session = await held(['read'])
     await loaded(await load('orders', session, {}))
     const calls: string[] = []
     const { store } = service
-    const spies = (['tenantCall', 'tenantQuery', 'tenantTransaction', 'adminQuery'] as const).map((name) => {
+    const spies = (['tenantCall', 'tenantQuery', 'tenantTransaction'] as const).map((name) => {
       const real = store[name] as (...given: readonly unknown[]) => unknown
       return spyOn(store, name).mockImplementation(((...given: readonly unknown[]) => {
         calls.push(name === 'tenantCall' ? String(given[1]) : name)
@@ -210,8 +211,8 @@ describe('a loaded table', () => {
       }
       const answer = await loaded(await load('orders', session))
       expect(answer).toHaveProperty('storage-credentials')
-      expect(beforeSts.toSorted()).toEqual([...plain, 'load_policies'].toSorted())
-      expect(calls.slice(beforeSts.length)).toEqual(['record_vended'])
+      expect(beforeSts.toSorted()).toEqual([...plain, 'load_policies', 'reserve_vended'].toSorted())
+      expect(calls.slice(beforeSts.length)).toEqual(['complete_vended'])
     } finally {
       for (const spy of spies) spy.mockRestore()
     }
@@ -293,6 +294,7 @@ describe('a loaded table', () => {
     expect(await messageOf(refused)).toBe(
       'The service could not assume the role for storage credentials: AWS answered 400 (AccessDenied).',
     )
+    expect((await listVended(service.store, tenant.tenant, { sessionId: session.id })).items).toEqual([])
     expect(service.log()).not.toContain(stsKeys.secretAccessKey)
     expect(service.log()).not.toMatch(/issued-ASIA|token-ASIA/)
   })

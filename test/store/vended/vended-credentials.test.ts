@@ -11,13 +11,16 @@ import {
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import {
+  completeVended,
+  dropReserved,
   forgetVended,
   listVended,
+  reserveVended,
   type WrittenTable,
   writtenTable,
 } from '../../../src/store/vended/vended-credentials.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
-import { leaveVended } from '../../support/vended.ts'
+import { leaveVended, newVended } from '../../support/vended.ts'
 
 setDefaultTimeout(300_000)
 
@@ -75,6 +78,27 @@ test('none is recorded for a session that was revoked, has expired, is of anothe
   expect(await leaveVended(store, home, id, { sessionKind: 'browser' })).toBe(true)
   await revokeBrowserSession(store, home, id)
   expect(await leaveVended(store, home, id, { sessionKind: 'browser' })).toBe(false)
+})
+
+test('one that is being issued is on record until it is completed, dropped, or its session has ended', async () => {
+  const id = await session()
+  const { keyId: _, ...wanted } = newVended(id)
+  const keys = async () => (await listVended(store, home, { sessionId: id })).items.map(({ keyId }) => keyId)
+  const reserve = async () => (await reserveVended(store, home, wanted)) ?? ''
+  const [one, two, three] = [await reserve(), await reserve(), await reserve()]
+  expect(await keys()).toEqual(['', '', ''])
+  const expiresAtMs = Date.now() + 600_000
+  expect(await completeVended(store, foreign, one, { keyId: 'ASIA7', expiresAtMs })).toBe(false)
+  expect(await completeVended(store, home, one, { keyId: 'ASIA7', expiresAtMs })).toBe(true)
+  await dropReserved(store, foreign, two)
+  await dropReserved(store, home, two)
+  // What is completed is out, and stays.
+  await dropReserved(store, home, one)
+  expect((await keys()).toSorted()).toEqual(['', 'ASIA7'])
+  await revoke(id)
+  expect(await keys()).toHaveLength(2)
+  expect(await completeVended(store, home, three, { keyId: 'ASIA8', expiresAtMs })).toBe(false)
+  expect(await keys()).toEqual(['ASIA7'])
 })
 
 test('records of credentials that expired 30 days ago are forgotten, one tenant at a time', async () => {
