@@ -130,7 +130,7 @@ export interface Attestation {
   readonly tags: readonly string[]
   /** The masks that are lifted inside the metric's aggregates; see {@link CoveredMask}. */
   readonly masks: readonly CoveredMask[]
-  /** Smaller groups give NULL. */
+  /** Groups of fewer values give NULL. */
   readonly minGroupSize: number
   /** A group with fewer different values of this column gives NULL as well. */
   readonly anonymity?: { readonly k: number; readonly fieldId: number } | undefined

@@ -58,7 +58,7 @@ export const attestationOperations = [
       reason: words,
       evidence: words,
       valid_until: described(time, 'within a year'),
-      min_group_size: maybe(described(groupSize, 'rows; smaller groups give NULL; default 10')),
+      min_group_size: maybe(described(groupSize, 'values; smaller groups give NULL; default 10')),
       k_anonymity: maybe(
         described(
           object({ k: groupSize, column: nonEmpty }),

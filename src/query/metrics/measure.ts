@@ -17,6 +17,7 @@ import {
   columnPath,
   functionName,
   integerNode,
+  isGiven,
   mapNodes,
   nullIfZero,
   operatorNode,
@@ -122,9 +123,12 @@ function simple(place: MeasurePlace, { name, definition: { computation } }: Metr
   ])
   const value = filteredAggregates(boundNode(computation.expression, column), filter)
   if (attestation === undefined) return value
-  const rows = callNode('count', [], { agg_star: true, ...(filter && { agg_filter: filter }) })
+  // Rows without a value hide nobody: a sum over one value and many NULLs is that value.
+  const read = Object.values(computation.expression.names).filter((fieldId) => lifted.has(fieldId))
+  const counted = allOf([filter, ...read.map((fieldId) => isGiven(column(fieldId)))])
+  const rows = callNode('count', [], { agg_star: true, ...(counted && { agg_filter: counted }) })
   const { minGroupSize, anonymity } = attestation
-  const subjects = anonymity && subjectCount(place, anonymity.fieldId, filter)
+  const subjects = anonymity && subjectCount(place, anonymity.fieldId, counted)
   const isLargeEnough = allOf([
     operatorNode('>=', rows, integerNode(minGroupSize)),
     anonymity && subjects && operatorNode('>=', subjects, integerNode(anonymity.k)),

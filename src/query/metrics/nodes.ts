@@ -40,6 +40,11 @@ export function caseNode(condition: Node, result: Node): Node {
   return { CaseExpr: { args: [{ CaseWhen: { expr: condition, result } }] } }
 }
 
+/** `value IS NOT NULL` */
+export function isGiven(arg: Node): Node {
+  return { NullTest: { arg, nulltesttype: 'IS_NOT_NULL' } }
+}
+
 /** `NOT condition` */
 export function notNode(condition: Node): Node {
   return { BoolExpr: { boolop: 'NOT_EXPR', args: [condition] } }

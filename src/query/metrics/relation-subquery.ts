@@ -15,6 +15,7 @@ import {
   columnNode,
   existsNode,
   integerNode,
+  isGiven,
   leftJoinNode,
   notNode,
   operatorNode,
@@ -87,7 +88,6 @@ export function keysHold({
     routesOf(relation, [...dimensions]).map(({ table, from }) => {
       const alias = newAlias()
       const keys = (from?.relationship.key ?? []).map((fieldId) => columnNode(alias, ownColumn(fieldId)))
-      const isGiven = (arg: Node): Node => ({ NullTest: { arg, nulltesttype: 'IS_NOT_NULL' } })
       const given = allOf(keys.map(isGiven))
       const duplicates = selectNode({
         targetList: [targetNode(integerNode(1), 'one')],
