@@ -62,6 +62,16 @@ export interface SystemTable {
    * @throws Fault with a SQLSTATE in `members`; its message holds no value
    */
   run(text: string, rowsMax: number, signal: AbortSignal): Promise<SystemRows>
+  /**
+   * Runs SQL of the engine's own dialect, which the service writes itself. Every result column is text.
+   * @param write the SQL, by the name of the table in FROM; the names are c1, c2 and so on
+   * @throws as `run`
+   */
+  runNative(
+    write: (relation: string) => { readonly sql: string; readonly names: readonly string[] },
+    rowsMax: number,
+    signal: AbortSignal,
+  ): Promise<SystemRows>
 }
 
 export interface SystemReads {

@@ -18,7 +18,8 @@ import { territoryForRead } from '../storage/read-territory.ts'
 import { loadRead } from '../store/governance/read-call.ts'
 import { textOf } from '../wire/postgres/text-values.ts'
 import { Attempt, type Load } from './attempt.ts'
-import { compileQuery } from './compile.ts'
+import { type CompiledQuery, compileQuery } from './compile.ts'
+import type { SqlPart } from './emit/render.ts'
 import type { LoadedTables, LoadParts } from './load-tables.ts'
 import { assertNotQuarantined } from './quarantined.ts'
 import { runError } from './run-error.ts'
@@ -56,22 +57,37 @@ async function openSnapshot(
     const searchPath = [table.schemaName]
     return { loaded, compiled: compileQuery({ text, principal: system, tables: [table], searchPath }) }
   }
+  const relation = `${quoteIdentifier(table.schemaName)}.${quoteIdentifier(table.tableName)}`
+  const rowsFor = async (load: Load, rowsMax: number, runSignal: AbortSignal) => {
+    try {
+      const run = { context: { tenant, principal: system }, queryId: crypto.randomUUID(), parameters: [] }
+      return await rowsOf(new Attempt(parts, load, run, runSignal), rowsMax)
+    } catch (thrown) {
+      throw runSignal.aborted ? runSignal.reason : runError(thrown)
+    }
+  }
   return {
     ...read,
     columns: table.columns.map(({ name, fieldId, type }) => ({ name, fieldId, type })),
-    relation: `${quoteIdentifier(table.schemaName)}.${quoteIdentifier(table.tableName)}`,
+    relation,
     check(text) {
       const names = new Set(compile(text).compiled.reads.flatMap(({ columns }) => columns))
       return table.columns.flatMap(({ name, fieldId }) => (names.has(name) ? [fieldId] : []))
     },
     async run(text, rowsMax, runSignal) {
-      try {
-        const context = { tenant, principal: system }
-        const run = { context, queryId: crypto.randomUUID(), parameters: [] }
-        return await rowsOf(new Attempt(parts, compile(text), run, runSignal), rowsMax)
-      } catch (thrown) {
-        throw runSignal.aborted ? runSignal.reason : runError(thrown)
-      }
+      return await rowsFor(
+        compiled(() => compile(text)),
+        rowsMax,
+        runSignal,
+      )
+    },
+    async runNative(write, rowsMax, runSignal) {
+      const load = compiled(() => compile(`SELECT count(*) FROM ${relation}`))
+      return await rowsFor(
+        { ...load, compiled: nativeQuery(load.compiled, table, write) },
+        rowsMax,
+        runSignal,
+      )
     },
   }
 }
@@ -81,6 +97,33 @@ interface LoadedSnapshot {
   /** Without filters and masks. */
   readonly table: GovernedTable
   readonly read: Pick<SystemTable, 'snapshotId' | 'currentSnapshotId' | 'committedAtMs'>
+}
+
+/** @throws as `runError` says */
+function compiled(compile: () => Load): Load {
+  try {
+    return compile()
+  } catch (thrown) {
+    throw runError(thrown)
+  }
+}
+
+/** Stands for the relation in native SQL until the engine has named it. */
+const relationMark = '\u0000relation\u0000'
+
+/** A compiled query that reads the table as `query` does, by SQL that was written for the engine. */
+function nativeQuery(
+  query: CompiledQuery,
+  table: GovernedTable,
+  write: Parameters<SystemTable['runNative']>[0],
+): CompiledQuery {
+  const { sql, names } = write(relationMark)
+  const parts = sql
+    .split(relationMark)
+    .flatMap((text, index): readonly SqlPart[] =>
+      index === 0 ? [text] : [{ slot: 'relation', table }, text],
+    )
+  return { ...query, columns: names.map((name) => ({ name, type: 'text' as const })), emit: () => parts }
 }
 
 /** @throws SqlError as `loadTables`; 42P01 where the catalog has no such table */
