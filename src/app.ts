@@ -181,7 +181,10 @@ export async function startApp(options: AppOptions): Promise<App> {
     options,
   )
   const byTime = options.jobsByTime ?? true
-  const checks = assembleChecks({ store, states, engines, clock, log, byTime })
+  const checks = assembleChecks({
+    ...{ store, states, engines, clock, log, byTime },
+    addressRules: rules,
+  })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const detection = startDetection({
     parts: { store, catalogs, metrics, log, addressRules: rules, commits },

@@ -10,6 +10,7 @@ import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { sessionCommands } from './session-commands.ts'
+import { sourceCommands } from './source-commands.ts'
 import { tagCommands } from './tag-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
 import { territoryCommands } from './territory-commands.ts'
@@ -28,5 +29,6 @@ export const commands: readonly Command[] = [
   ...quarantineCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...sourceCommands,
   ...checkCommands,
 ]

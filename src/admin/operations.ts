@@ -4,6 +4,7 @@ import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { checkRunOperations } from '../contract/checks/operations.ts'
+import { sourceOperations } from '../contract/reconcile/source-operations.ts'
 import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import type { Operation } from '../core/operation.ts'
 import { writeOversightOperations } from '../gateway/oversight/operations.ts'
@@ -26,6 +27,7 @@ const all = [
   ...stagedOperations,
   ...tagHistoryOperations,
   ...webhookSubscriptionOperations,
+  ...sourceOperations,
   ...checkRunOperations,
 ] as readonly Operation[]
 

@@ -16,7 +16,6 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import { isLoopback } from '../config-values.ts'
 import { checkOperations, checkRunOperations } from '../contract/checks/operations.ts'
-import type { CheckService } from '../contract/checks/plan-deployment.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
 import { gitOperations } from '../contract/git/operations.ts'
@@ -24,6 +23,8 @@ import { lifeCycleOperations } from '../contract/lifecycle/operations.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
+import { reconcileOperations } from '../contract/reconcile/operations.ts'
+import { sourceOperations } from '../contract/reconcile/source-operations.ts'
 import { tableOperations } from '../contract/table-operations.ts'
 import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import { tagOperations } from '../contract/tag-operations.ts'
@@ -71,6 +72,7 @@ import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 import type { Auth } from './assemble-auth.ts'
+import type { Checks } from './assemble-checks.ts'
 
 const contractOperations = [
   ...tableOperations,
@@ -98,7 +100,7 @@ interface RouteParts {
   readonly states: TableStates
   readonly queries: QueryService
   readonly codec: DocumentCodec
-  readonly checks: CheckService
+  readonly checks: Checks
   readonly detection: Detection
   readonly drain: Drain
   readonly journal: AcceptedJournal | undefined
@@ -169,6 +171,8 @@ export function assembleRoutes(parts: RouteParts): Routes {
       log,
     }),
     ...bind(webhookSubscriptionOperations, { store, addressRules, publicUrl }),
+    ...bind(sourceOperations, { store, addressRules }),
+    ...bind(reconcileOperations, { store, states, checks, reads: checks.reads, addressRules }),
     ...bind([...loginOperations, ...authorizationOperations], {
       store,
       provider,

@@ -5,7 +5,7 @@
 
 import { lookup as dnsLookup } from 'node:dns/promises'
 import { type BlockList, isIP } from 'node:net'
-import { blockList, type Cidr, parseCidr } from '../base/cidr.ts'
+import { blockList, type Cidr, contains, parseCidr } from '../base/cidr.ts'
 import { type Clock, systemClock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { limits } from '../limits.ts'
@@ -74,6 +74,11 @@ export function isAddressAllowed(address: string, host: string, rules: AddressRu
   if (neverByName.check(address, type)) return false
   if (rules.hosts.has(host.toLowerCase().replace(/\.$/, ''))) return true
   return !refused.check(address, type) && (family === 4 || globalV6.check(address, type))
+}
+
+/** Whether the operator allows a host by its name, or an address that is spelled out, rather than that it is public. */
+export function isAllowedByOperator(host: string, { ranges, hosts }: AddressRules): boolean {
+  return hosts.has(host.toLowerCase()) || contains(ranges, host)
 }
 
 /**

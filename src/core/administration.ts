@@ -75,6 +75,8 @@ export const administrationActions = [
   'rotate-webhook-secret',
   'replay-webhook',
   'delete-webhook',
+  'put-reconciliation-source',
+  'remove-reconciliation-source',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

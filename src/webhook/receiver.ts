@@ -4,11 +4,10 @@
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
-import { contains } from '../base/cidr.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { Lru } from '../base/lru.ts'
-import { type AddressRules, type Lookup, PinnedHost } from '../catalog/address.ts'
+import { type AddressRules, isAllowedByOperator, type Lookup, PinnedHost } from '../catalog/address.ts'
 import { sendForStatus, UpstreamHttpError } from '../catalog/upstream-http.ts'
 import type { Attempt } from '../core/webhook.ts'
 import { cloudEventMedia } from './cloud-event.ts'
@@ -35,7 +34,7 @@ export async function checkReceiver(text: string, rules: AddressRules): Promise<
   if (url.username !== '' || url.password !== '' || url.hash !== '')
     throw new Fault('bad_request', '`url` must have neither user, password nor fragment.')
   const host = new PinnedHost(new URL(url.origin), rules)
-  if (url.protocol === 'http:' && !isAllowedByName(host.host, rules))
+  if (url.protocol === 'http:' && !isAllowedByOperator(host.host, rules))
     throw new Fault('bad_request', '`url` must be https.')
   try {
     await host.addresses()
@@ -47,11 +46,6 @@ export async function checkReceiver(text: string, rules: AddressRules): Promise<
     )
   }
   return url
-}
-
-/** Whether the operator allows the host by its name, or by an address that `url` spells out. */
-function isAllowedByName(host: string, { ranges, hosts }: AddressRules): boolean {
-  return hosts.has(host.toLowerCase()) || contains(ranges, host)
 }
 
 export interface Message {

@@ -283,6 +283,8 @@ describe('the administration log', () => {
     const { id: tenant } = await cli.json<{ id: string }>(words('tenant create --name logged'))
     const made = await cli.json<{ id: string }>(words(`session create --tenant ${tenant} --name spark`))
     await provision(tenant)
+    const passwordFile = join(cli.folder, 'password')
+    writeFileSync(passwordFile, 'canary\n')
     const hook = await cli.json<{ id: string; secret: string }>(
       words(`webhook create --tenant ${tenant} --name w --receiver https://8.8.8.8/w --types *`),
     )
@@ -310,6 +312,8 @@ describe('the administration log', () => {
       `session revoke --tenant ${tenant} --id ${made.id}`,
       `credentials deny --tenant ${tenant} --session ${made.id}`,
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
+      `source put --tenant ${tenant} --name crm --host 8.8.8.8 --database d --user u --password-file ${passwordFile}`,
+      `source remove --tenant ${tenant} --name crm`,
       `webhook disable --tenant ${tenant} --id ${hook.id}`,
       `webhook enable --tenant ${tenant} --id ${hook.id}`,
       `webhook rotate --tenant ${tenant} --id ${hook.id}`,
@@ -330,6 +334,7 @@ describe('the administration log', () => {
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
       ...['put-trusted-engine', 'revoke-session', 'deny-session', 'settle-intent'],
+      ...['put-reconciliation-source', 'remove-reconciliation-source'],
       ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
       ...['suspend-tenant', 'resume-tenant'],
     ])

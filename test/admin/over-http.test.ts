@@ -122,6 +122,11 @@ describe('a command over HTTP', () => {
     const hook = await json<{ id: string; secret: string }>(
       `webhook create${of} --name w --receiver ${url}/w --types contract.moved`,
     )
+    const password = join(folder, 'password')
+    writeFileSync(password, `${secret}\n`)
+    const put = `source put${of} --name crm --host 127.0.0.1 --database d --user u --tls off --password-file ${password}`
+    expect(await over(put)).toMatchObject({ status: 0, stderr: '' })
+    reading.push(words(`source list${of}`))
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
     const run = await requestRun(service.store, made.id as TenantId)
     reading.push(words(`checks list${of} --table sales.orders`))
@@ -164,6 +169,7 @@ describe('a command over HTTP', () => {
     const rotated = await json<{ secret: string }>(`webhook rotate${of} --id ${hook.id} --overlap-hours 1`)
     expect(rotated.secret).not.toBe(hook.secret)
     expect(await json<unknown>(`webhook replay${of} --id ${hook.id} --from 1 --to 9`)).toEqual({ queued: 0 })
+    expect((await over(`source remove${of} --name crm`)).status).toBe(0)
     expect((await over(`webhook delete${of} --id ${hook.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
@@ -198,6 +204,7 @@ describe('a command over HTTP', () => {
       'policy delete',
       'intent settle',
       'quarantine release',
+      ...['put', 'remove'].map((one) => `source ${one}`),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,
       ),

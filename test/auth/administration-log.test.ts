@@ -12,6 +12,7 @@ import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
 import { oversightOperations } from '../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../src/contract/pin-operations.ts'
 import { policyOperations } from '../../src/contract/policy-operations.ts'
+import { sourceOperations } from '../../src/contract/reconcile/source-operations.ts'
 import { tableOperations } from '../../src/contract/table-operations.ts'
 import { tagOperations } from '../../src/contract/tag-operations.ts'
 import { type CatalogCredential, catalogOf } from '../../src/core/catalog.ts'
@@ -151,6 +152,7 @@ const tag = '/api/v1/contracts/tags/t'
 const [column, orders] = [`${table}/columns/amount`, { table: { namespace: ['sales'], name: 'orders' } }]
 const filter = { expression: 'id > 1' }
 const mask = { action: 'replace-with-null' }
+const sourceBody = { host: '127.0.0.1', database: 'd', user: 'u', password: 'Zk4canary' }
 const receiver = { name: 'w', url: 'https://127.0.0.1/w', types: ['*'] }
 const policy = { ...orders, kind: 'schema', definition_cel: 'true' }
 const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
@@ -529,6 +531,26 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/admin/tenants/{tenant}/credentials/trusted-engines/{steward}',
     body: { trusted: false },
   },
+  put_reconciliation_source: {
+    action: 'put-reconciliation-source',
+    path: '/api/v1/reconciliation-sources/crm',
+    body: sourceBody,
+    subject: { source: 'crm' },
+  },
+  remove_reconciliation_source: {
+    action: 'remove-reconciliation-source',
+    path: '/api/v1/reconciliation-sources/crm',
+  },
+  put_tenant_reconciliation_source: {
+    action: 'put-reconciliation-source',
+    path: '/admin/tenants/{tenant}/reconciliation-sources/crm',
+    body: sourceBody,
+    subject: { source: 'crm' },
+  },
+  remove_tenant_reconciliation_source: {
+    action: 'remove-reconciliation-source',
+    path: '/admin/tenants/{tenant}/reconciliation-sources/crm',
+  },
   settle_intent: {
     action: 'settle-intent',
     path: '/api/v1/intents/{intent}/settle',
@@ -569,6 +591,7 @@ const administering = (
     ...webhookSubscriptionOperations,
     ...semanticOperations,
     ...storedOperationOperations,
+    ...sourceOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.

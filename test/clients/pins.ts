@@ -408,6 +408,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 900,
   },
+  'trino-reconcile': {
+    file: 'trino-reconcile.clients.ts',
+    needs: ['python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 120,
+  },
   'trino-tpch': {
     file: 'trino-tpch.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],

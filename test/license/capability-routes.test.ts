@@ -23,6 +23,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/territory', 'gateway'],
   ['/api/v1/credentials/', 'vending'],
   ['/api/v1/webhooks', 'contracts'],
+  ['/api/v1/reconciliation-sources', 'contracts'],
   ['/api/v1/checks/', 'contracts'],
   ['/api/v1/contracts/life-cycle-settings', 'contracts'],
   ['/api/v1/contracts/proposals', 'contracts'],
@@ -85,7 +86,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(58)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(63)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -64,6 +64,9 @@ const seenElsewhere = [
   'POST /api/v1/detection/rescans',
   // See test/semantics.
   'POST /api/v1/metrics/query',
+  // See test/contract/reconcile.
+  'POST /api/v1/checks/reconciliations',
+  'POST /api/v1/checks/runs/:id/differences',
 ]
 
 let service: IdentityService
@@ -336,6 +339,10 @@ test('says what is answered about webhooks', async () => {
     await succeed('GET', `${root}/webhooks/${id}/deliveries`, as)
     await succeed('GET', `${root}/webhooks/${id}/deliveries/${sequence}`, as)
     await succeed('DELETE', `${root}/webhooks/${id}`, as)
+    const source = { host: '127.0.0.1', database: 'd', user: 'u', password: 'p' }
+    await succeed('PUT', `${root}/reconciliation-sources/crm`, { ...as, body: source })
+    await succeed('GET', `${root}/reconciliation-sources`, as)
+    await succeed('DELETE', `${root}/reconciliation-sources/crm`, as)
   }
 })
 

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'
+import { Secret } from '../../src/base/secret.ts'
 import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
 import type { CommitIntent, CommittedTable } from '../../src/core/commit.ts'
 import type { Policy, PolicyKind } from '../../src/core/policy.ts'
@@ -60,6 +61,7 @@ import { saveStoredOnly, storeOperation } from '../../src/store/query/graphql-op
 import { openUsage } from '../../src/store/query/queries-under-way.ts'
 import { addReadLineage } from '../../src/store/query/read-lineage.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
+import { putSource, type Source } from '../../src/store/reconcile/sources.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   createServiceSession,
@@ -113,6 +115,11 @@ async function count(tenant: TenantId, from: string): Promise<number> {
 
 function policyOf(id: string, kind: PolicyKind = 'schema', change: Partial<Policy> = {}): Policy {
   return { id, kind, mode: 'enforce', name: id, message: '', definitionCel: 'true', ...change }
+}
+
+const seedSource: Source = {
+  ...{ name: 'seed', host: 'db.example', port: 5432, database: 'd', user: 'u', tls: 'verify' },
+  password: new Secret('seed'),
 }
 
 const newTenant = async (name: string) => (await createTenant(store, { name })).id
@@ -419,6 +426,7 @@ function isolation(): void {
       await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
       await seedTerritory(store, tenant)
       await seedWebhook(store, tenant)
+      await putSource(store, tenant, seedSource, actorOf('seed'))
       await seedContractVersion(store, tenant)
       await seedChecks(store, tenant)
       await seedSemantics(store, tenant)

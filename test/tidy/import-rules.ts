@@ -50,6 +50,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'territory',
       'vended',
       'webhook',
+      'reconcile',
       'check',
     ],
     ['session', 'governance', 'lineage'],

@@ -135,6 +135,20 @@ export async function findCheckRun(
   return rows.map(runOf)[0]
 }
 
+/** What the kind of a run needs besides; empty where the tenant has no such run. */
+export async function findRunInput(
+  store: Store,
+  tenant: TenantId,
+  runId: string,
+): Promise<Readonly<Record<string, unknown>>> {
+  const [row] = await store.tenantQuery<{ readonly input: Readonly<Record<string, unknown>> }>(
+    tenant,
+    'select input from svc.check_run where tenant_id = $1 and run_id = $2',
+    [tenant, runId],
+  )
+  return row?.input ?? {}
+}
+
 function runOf(row: RunRow): StoredCheckRun {
   const big = (value: string | null) => (value === null ? undefined : BigInt(value))
   const { run_id: runId, kind, contract_id: contract, number, catalog, cause, state, reason, steps } = row

@@ -42,6 +42,7 @@ const enforcedOfCommits: ReadonlySet<string> = new Set(
 const storedOfSchema: ReadonlySet<string> = new Set([
   `${ours}.mode`,
   `${ours}.tests`,
+  `${ours}.reconciliation`,
   ...['name', 'id', 'physicalName', 'description', 'relationships', 'quality'].map((name) => `.${name}`),
   ...[
     ...['name', 'id', 'physicalName', 'description', 'logicalType', 'physicalType', 'required', 'unique'],

@@ -140,7 +140,14 @@ export interface ModelSchema {
   /** What happens to columns that the object does not name; allowed where it is absent. */
   readonly additionalColumns?: 'allow' | 'warn' | 'deny'
   readonly policies?: readonly ModelPolicy[]
+  /** What must have the same content as the table. */
+  readonly reconciliation?: readonly ModelCounterpart[]
 }
+
+/** The other engine, or a table of a source. */
+export type ModelCounterpart =
+  | { readonly engine: 'duckdb' | 'trino'; readonly required?: boolean }
+  | { readonly source: string; readonly table: string }
 
 export interface ModelSla {
   readonly property: string

@@ -130,6 +130,7 @@ class ModelReader {
       ...choice(ours, 'mode', commitModes),
       ...choice(ours, 'additionalColumns', ['allow', 'warn', 'deny'] as const),
       ...this.policies(ours, steps),
+      ...reconciling(ours),
     }
     const protects =
       schema.rowFilters.length > 0 ||
@@ -140,6 +141,8 @@ class ModelReader {
         steps,
         'Row filters, masks and a pin need `table`, which names the table that they protect',
       )
+    if (schema.reconciliation !== undefined && schema.table === undefined)
+      this.#refuse(steps, '`reconciliation` needs `table`, which names the table to compare')
     if (schema.tests !== undefined && schema.table === undefined)
       this.#refuse(steps, 'Policy tests need `table`, which names the table that they are about')
     return schema
@@ -287,6 +290,14 @@ function slaOf(plain: Plain): ModelSla {
 function serverTypesOf(value: unknown): Pick<ContractModel, 'serverTypes'> {
   const types = objects(value).flatMap(({ type }) => textOf(type) ?? [])
   return types.length === 0 ? {} : { serverTypes: [...new Set(types)].toSorted() }
+}
+
+/** What the table is compared with; absent where that is nothing. */
+function reconciling(ours: Plain): Pick<ModelSchema, 'reconciliation'> {
+  const counterparts = objects(ours.reconciliation)
+  return counterparts.length === 0
+    ? {}
+    : { reconciliation: counterparts as unknown as NonNullable<ModelSchema['reconciliation']> }
 }
 
 /** Policy tests, which our schema has checked. */
