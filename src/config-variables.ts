@@ -92,7 +92,10 @@ export const variables = {
     about: 'Region of the queue. This or `AWS_DEFAULT_REGION` is required with `SVC_S3_EVENTS_QUEUE_URL`.',
   },
   AWS_DEFAULT_REGION: { about: 'Region of the queue where `AWS_REGION` is unset.' },
-  SVC_CHAT_WEBHOOK_URL: { secret: true, about: 'Where detection alerts are posted. Unset: nowhere.' },
+  SVC_CHAT_WEBHOOK_URL: {
+    secret: true,
+    about: 'Where alerts of detection and of check runs are posted. Unset: nowhere.',
+  },
   SVC_TRUSTED_PROXIES: {
     about:
       'Comma-separated addresses or CIDR ranges of the proxies whose `X-Forwarded-Client-Cert` and PROXY protocol headers are trusted. Unset: none.',

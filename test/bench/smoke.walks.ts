@@ -20,6 +20,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'graph-traverse': ['p50_ms'],
   'lineage-ingest': ['events_per_s', 'p95_ms'],
   'query-compile': ['p50_ms', 'p95_ms'],
+  'quality-scan': ['p50_ms', 'p50_duckdb_ms', 'ratio_vs_duckdb'],
   'query-scan': ['ratio_vs_duckdb'],
   'metric-query': ['p95_ms'],
   'pgwire-latency': [
