@@ -18,6 +18,7 @@ import { FrameReader } from '../src/wire/postgres/frame-reader.ts'
 import { MessageWriter } from '../src/wire/postgres/message-writer.ts'
 import { frontend } from '../src/wire/postgres/protocol.ts'
 import { dataRowWriter } from '../src/wire/postgres/rows.ts'
+import { defaultTextOptions } from '../src/wire/postgres/text-values.ts'
 
 /** The one statement that a listener answers, whatever text it receives. */
 export interface LeastStatement {
@@ -87,7 +88,7 @@ class LeastConnection {
     const { besides, run } = this.statement
     let rows = 0
     const running = run((batch) => {
-      const write = dataRowWriter(batch, () => 0, { extraFloatDigits: 1 })
+      const write = dataRowWriter(batch, () => 0, defaultTextOptions)
       for (let row = 0; row < batch.rowCount; ) row = write(this.#writer, row, batch.rowCount)
       rows += batch.rowCount
     })

@@ -2,7 +2,7 @@
 
 import { cleanText } from '../base/clean-text.ts'
 import { type ColumnVector, isNull, type ResultBatch } from '../core/result-batch.ts'
-import { textOf } from '../wire/postgres/text-values.ts'
+import { defaultTextOptions, textOf } from '../wire/postgres/text-values.ts'
 
 /** A value: 64-bit integers, decimals, times and bytes in PostgreSQL's text form, because JSON readers round. */
 export type Cell = null | boolean | number | string | readonly Cell[]
@@ -65,5 +65,5 @@ export function cellOf(column: ColumnVector, row: number, charsMax: number): Cel
 }
 
 function asText(column: ColumnVector, row: number, charsMax: number): string {
-  return cleanText(textOf(column, row, { extraFloatDigits: 1 }), charsMax)
+  return cleanText(textOf(column, row, defaultTextOptions), charsMax)
 }

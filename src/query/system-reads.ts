@@ -16,7 +16,7 @@ import type { SchemaColumn } from '../core/table-schema.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { territoryForRead } from '../storage/read-territory.ts'
 import { loadRead } from '../store/governance/read-call.ts'
-import { textOf } from '../wire/postgres/text-values.ts'
+import { defaultTextOptions, textOf } from '../wire/postgres/text-values.ts'
 import { Attempt, type Load } from './attempt.ts'
 import { type CompiledQuery, compileQuery } from './compile.ts'
 import type { SqlPart } from './emit/render.ts'
@@ -221,5 +221,5 @@ async function rowsOf(attempt: Attempt, rowsMax: number): Promise<SystemRows> {
 function cellOf(column: Parameters<typeof textOf>[0], row: number): SystemCell {
   if (isNull(column, row)) return null
   if (column.type === 'bool') return column.values[row] !== 0
-  return textOf(column, row, { extraFloatDigits: 1 })
+  return textOf(column, row, defaultTextOptions)
 }

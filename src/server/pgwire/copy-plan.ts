@@ -35,11 +35,10 @@ export async function planCopy(
   return commandPlan(session, async (signal) => {
     const { outbox } = session
     const rows = query.rowsOf(emptyBinding)()
-    const { extraFloatDigits } = session.settings
     const copy = new CopyWriter(
       columns.map(({ name }) => name),
       format,
-      { extraFloatDigits },
+      session.settings.textOptions,
     )
     try {
       copy.begin(outbox.writer)

@@ -79,7 +79,7 @@ class DataPlan implements Plan {
         sessionCheck: session.check,
       })
       session.tally.queryId = run.queryId
-      const options = () => ({ extraFloatDigits: session.settings.extraFloatDigits })
+      const options = () => session.settings.textOptions
       const spent = (ms: number) => {
         session.tally.runMs += ms
       }

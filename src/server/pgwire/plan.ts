@@ -8,6 +8,7 @@ import { writeBare, writeRowDescription } from '../../wire/postgres/backend-mess
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { Format } from '../../wire/postgres/protocol.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
+import { defaultTextOptions } from '../../wire/postgres/text-values.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal, PortalOutcome } from './portal.ts'
 import { BatchRows, type RowSource } from './row-source.ts'
@@ -132,7 +133,7 @@ export function textRows(
   async function* batches() {
     yield batch
   }
-  return new BatchRows(columns, batches(), () => ({ extraFloatDigits: 1 }), new AbortController())
+  return new BatchRows(columns, batches(), () => defaultTextOptions, new AbortController())
 }
 
 /** The plan of text that holds no statement. */

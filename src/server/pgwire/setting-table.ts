@@ -1,6 +1,7 @@
 /** Lists the run-time parameters of a connection: PostgreSQL's names, accepted values and defaults. */
 
 import { limits } from '../../limits.ts'
+import { intervalStyles } from '../../wire/postgres/interval-text.ts'
 import { serverVersion } from './server-version.ts'
 import { WireError } from './wire-error.ts'
 
@@ -10,6 +11,8 @@ export interface Setting {
   readonly reported?: true
   /** Returns the canonical form, or undefined for an invalid value. Absent: the parameter cannot be changed. */
   readonly parse?: (value: string) => string | undefined
+  /** What is served, for a client that asked for something else. */
+  readonly hint?: string
 }
 
 const anyText = (value: string) => value
@@ -18,11 +21,21 @@ const words =
   (value: string) =>
     accepted.find((each) => each.toLowerCase() === value.toLowerCase())
 
+/** A parameter with few values. */
+const oneOf = (...accepted: readonly string[]) => ({
+  parse: words(...accepted),
+  hint: `Served: ${accepted.join(', ')}.`,
+})
+
 const onWords = ['on', 'true', 'yes', '1', 't', 'y']
 const offWords = ['off', 'false', 'no', '0', 'f', 'n']
 const flag = (value: string) =>
   onWords.includes(value.toLowerCase()) ? 'on' : offWords.includes(value.toLowerCase()) ? 'off' : undefined
-const alwaysOn = (value: string) => (flag(value) === 'on' ? 'on' : undefined)
+const switched = { parse: flag, hint: 'Served: on, off.' }
+const alwaysOn = {
+  parse: (value: string) => (flag(value) === 'on' ? 'on' : undefined),
+  hint: 'Served: on.',
+}
 
 /** Accepts only zones that mean UTC, because times are in UTC and nothing converts them. */
 function parseTimeZone(value: string): string | undefined {
@@ -77,6 +90,8 @@ const duration = (value: string) => {
   return ms === undefined ? undefined : showDuration(ms)
 }
 
+const durationHint = 'Served: milliseconds, or a number with us, ms, s, min, h or d.'
+
 function floatDigits(value: string): string | undefined {
   return /^-?\d{1,2}$/.test(value) && Number(value) >= -15 && Number(value) <= 3
     ? String(Number(value))
@@ -97,38 +112,49 @@ export const settingTable: Readonly<Record<string, Setting>> = {
     reported: true,
     parse: (value) => value.replace(/[^\x20-\x7e]/g, '?').slice(0, 63),
   },
-  bytea_output: { default: 'hex', parse: words('hex') },
-  client_encoding: { default: 'UTF8', reported: true, parse: parseEncoding },
+  bytea_output: { default: 'hex', ...oneOf('hex') },
+  client_encoding: {
+    default: 'UTF8',
+    reported: true,
+    parse: parseEncoding,
+    hint: 'Served: UTF8, SQL_ASCII.',
+  },
   // The value is set in the catalog's database, so PostgreSQL must accept it.
-  client_min_messages: { default: 'notice', parse: words(...messageLevels) },
-  datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle },
-  default_transaction_deferrable: { default: 'off', parse: flag },
-  default_transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },
+  client_min_messages: { default: 'notice', ...oneOf(...messageLevels) },
+  datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle, hint: 'Served: ISO, MDY.' },
+  default_transaction_deferrable: { default: 'off', ...switched },
+  default_transaction_isolation: { default: 'read committed', ...oneOf(...isolationLevels) },
   // Nothing can be written, so `off` is accepted without effect.
-  default_transaction_read_only: { default: 'on', reported: true, parse: (value) => flag(value) && 'on' },
-  extra_float_digits: { default: '1', parse: floatDigits },
-  geqo: { default: 'on', parse: flag },
+  default_transaction_read_only: {
+    default: 'on',
+    reported: true,
+    parse: (value) => flag(value) && 'on',
+    hint: switched.hint,
+  },
+  extra_float_digits: { default: '1', parse: floatDigits, hint: 'Served: -15 to 3.' },
+  geqo: { default: 'on', ...switched },
   idle_in_transaction_session_timeout: {
     default: showDuration(limits.pgwireIdleInTransactionMs),
     parse: duration,
+    hint: durationHint,
   },
-  idle_session_timeout: { default: showDuration(limits.pgwireIdleMs), parse: duration },
+  idle_session_timeout: { default: showDuration(limits.pgwireIdleMs), parse: duration, hint: durationHint },
   in_hot_standby: { default: 'off', reported: true },
   integer_datetimes: { default: 'on', reported: true },
-  intervalstyle: { default: 'postgres', reported: true, parse: words('postgres') },
+  intervalstyle: { default: 'postgres', reported: true, ...oneOf(...intervalStyles) },
   is_superuser: { default: 'off', reported: true },
-  jit: { default: 'on', parse: flag },
+  jit: { default: 'on', ...switched },
   lc_collate: fixed('C'),
   lc_ctype: fixed('C'),
   lc_messages: { default: 'C', parse: anyText },
   lc_monetary: { default: 'C', parse: anyText },
   lc_numeric: { default: 'C', parse: anyText },
   lc_time: { default: 'C', parse: anyText },
-  lock_timeout: { default: '0', parse: duration },
+  lock_timeout: { default: '0', parse: duration, hint: durationHint },
   max_identifier_length: fixed('63'),
   max_index_keys: fixed('32'),
-  password_encryption: { default: 'scram-sha-256', parse: words('scram-sha-256') },
-  row_security: { default: 'on', parse: alwaysOn },
+  password_encryption: { default: 'scram-sha-256', ...oneOf('scram-sha-256') },
+  row_security: { default: 'on', ...alwaysOn },
   search_path: {
     default: '"$user", public',
     reported: true,
@@ -138,14 +164,19 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   server_version: { default: serverVersion.text, reported: true },
   server_version_num: fixed(serverVersion.number),
   session_authorization: { default: '', reported: true },
-  standard_conforming_strings: { default: 'on', reported: true, parse: alwaysOn },
-  statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration },
+  standard_conforming_strings: { default: 'on', reported: true, ...alwaysOn },
+  statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration, hint: durationHint },
   synchronous_commit: { default: 'on', parse: anyText },
-  synchronize_seqscans: { default: 'on', parse: flag },
-  timezone: { default: 'UTC', reported: true, parse: parseTimeZone },
-  transaction_deferrable: { default: 'off', parse: flag },
-  transaction_isolation: { default: 'read committed', parse: words(...isolationLevels) },
-  transaction_read_only: { default: 'on', parse: (value) => flag(value) && 'on' },
+  synchronize_seqscans: { default: 'on', ...switched },
+  timezone: {
+    default: 'UTC',
+    reported: true,
+    parse: parseTimeZone,
+    hint: 'Times are in UTC here; convert them with AT TIME ZONE.',
+  },
+  transaction_deferrable: { default: 'off', ...switched },
+  transaction_isolation: { default: 'read committed', ...oneOf(...isolationLevels) },
+  transaction_read_only: { default: 'on', parse: (value) => flag(value) && 'on', hint: switched.hint },
   work_mem: { default: '4MB', parse: anyText },
   xmloption: { default: 'content', parse: anyText },
 }
@@ -169,7 +200,7 @@ const plannerSwitch = /^enable_[a-z_]+$/
 export function settingOf(name: string): Setting {
   const supported = Object.hasOwn(settingTable, name) ? settingTable[name] : undefined
   if (supported !== undefined) return supported
-  if (plannerSwitch.test(name)) return { default: 'on', parse: flag }
+  if (plannerSwitch.test(name)) return { default: 'on', ...switched }
   // PostgreSQL accepts any value for names with a prefix, because an extension may be loaded later.
   if (/^[a-z_][a-z0-9_$]*(\.[a-z_][a-z0-9_$]*)+$/.test(name)) return { default: '', parse: anyText }
   throw new WireError('42704', `unrecognized configuration parameter "${name}"`)

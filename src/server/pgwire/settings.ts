@@ -1,6 +1,8 @@
 /** Holds one connection's run-time parameters: set, shown, reset, and rolled back with their transaction. */
 
 import { limits } from '../../limits.ts'
+import { intervalStyles } from '../../wire/postgres/interval-text.ts'
+import type { TextOptions } from '../../wire/postgres/text-values.ts'
 import { durationMs, settingOf, settingTable, spelled, splitNames } from './setting-table.ts'
 import { WireError } from './wire-error.ts'
 
@@ -109,8 +111,13 @@ export class Settings {
     return (splitNames(this.get('search_path')) ?? []).filter((name) => name !== '$user')
   }
 
-  get extraFloatDigits(): number {
-    return Number(this.get('extra_float_digits'))
+  /** How values are written as text. */
+  get textOptions(): TextOptions {
+    const style = this.get('intervalstyle')
+    return {
+      extraFloatDigits: Number(this.get('extra_float_digits')),
+      intervalStyle: intervalStyles.find((each) => each === style) ?? 'postgres',
+    }
   }
 
   /** Milliseconds that a statement may take: the client's value, up to the service's maximum. */
@@ -136,7 +143,7 @@ export class Settings {
 }
 
 function canonical(name: string, value: string): string {
-  const { parse } = settingOf(name)
+  const { parse, hint } = settingOf(name)
   if (parse === undefined) throw new WireError('55P02', `parameter "${spelled(name)}" cannot be changed`)
   const parsed = value.length > valueLengthMax ? undefined : parse(value)
   if (parsed === undefined)
@@ -144,7 +151,7 @@ function canonical(name: string, value: string): string {
       '22023',
       `invalid value for parameter "${spelled(name)}": the value is not supported`,
       'ERROR',
-      name === 'timezone' ? 'Times are in UTC here; convert them with AT TIME ZONE.' : undefined,
+      hint,
     )
   return parsed
 }

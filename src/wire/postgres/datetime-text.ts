@@ -1,4 +1,4 @@
-/** Writes dates, times and intervals as PostgreSQL does with DateStyle ISO and IntervalStyle postgres. */
+/** Writes dates, times and timestamps as PostgreSQL does with DateStyle ISO. */
 
 import { writeAscii, writeDigits, writeInteger } from './decimal-text.ts'
 import { ValueError } from './value-error.ts'
@@ -120,36 +120,4 @@ function writeCivil(view: DataView, at: number, day: number): number {
   end = writeTwo(view, end + 1, month)
   view.setUint8(end, hyphen)
   return writeTwo(view, end + 1, dayOfYear - (((153 * monthFromMarch + 2) / 5) | 0) + 1)
-}
-
-/** An interval, infinities included. */
-export function intervalText(months: number, days: number, micros: bigint): string {
-  if (months === infinityDay && days === infinityDay && micros === infinityMicros) return 'infinity'
-  if (months === minusInfinityDay && days === minusInfinityDay && micros === minusInfinityMicros)
-    return '-infinity'
-  let text = ''
-  let negativeBefore = false
-  const part = (value: number, unit: string) => {
-    if (value === 0) return
-    const sign = negativeBefore && value > 0 ? '+' : ''
-    text += `${text === '' ? '' : ' '}${sign}${value} ${unit}${value === 1 ? '' : 's'}`
-    negativeBefore = value < 0
-  }
-  part(Math.trunc(months / 12), 'year')
-  part(months % 12, 'mon')
-  part(days, 'day')
-  if (text !== '' && micros === 0n) return text
-  const sign = micros < 0n ? '-' : negativeBefore ? '+' : ''
-  return `${text === '' ? '' : `${text} `}${sign}${spanText(micros < 0n ? -micros : micros)}`
-}
-
-/** HH:MM:SS with its fraction. From a bigint, because a number loses digits beyond 2^53 microseconds (285 years). */
-function spanText(micros: bigint): string {
-  const seconds = Number(micros / 1_000_000n)
-  const fraction = String(micros % 1_000_000n)
-    .padStart(6, '0')
-    .replace(/0+$/, '')
-  const two = (value: number) => String(value).padStart(2, '0')
-  const clock = `${two(Math.floor(seconds / 3600))}:${two(Math.floor(seconds / 60) % 60)}:${two(seconds % 60)}`
-  return fraction === '' ? clock : `${clock}.${fraction}`
 }

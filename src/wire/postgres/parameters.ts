@@ -6,12 +6,10 @@ import { byteValues, utf8Values } from '../../core/variable-width.ts'
 import { ByteReader, ProtocolViolation } from './byte-reader.ts'
 import { infinityDay, infinityMicros, minusInfinityDay, minusInfinityMicros } from './datetime-text.ts'
 import type { Format } from './protocol.ts'
-import { textOf } from './text-values.ts'
+import { defaultTextOptions, textOf } from './text-values.ts'
 import { ValueError } from './value-error.ts'
 
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
-/** Shortest exact digits, because the read path parses the text again. */
-const exact = { extraFloatDigits: 1 }
 const epochDays = 10_957
 const epochMicros = 946_684_800_000_000n
 /** 24:00:00, which is a valid time. */
@@ -47,7 +45,7 @@ function decodeText(bytes: Uint8Array): string {
 
 function scalarText(reader: ByteReader, type: ScalarType): string {
   if (type === 'numeric') return numericText(reader)
-  return textOf(oneRow(reader, type), 0, exact)
+  return textOf(oneRow(reader, type), 0, defaultTextOptions)
 }
 
 /** The value as a column of one row, so that the encoder of results can print it. */

@@ -5,7 +5,6 @@ import type { VariableWidth } from '../../core/variable-width.ts'
 import {
   datetimeRoom,
   infinityMicros,
-  intervalText,
   minusInfinityMicros,
   writeDate,
   writeTime,
@@ -24,11 +23,16 @@ import {
   writeScaled,
 } from './decimal-text.ts'
 import { bytesOf, encodedAlready, scratch, type VariableEncoder, viewOf } from './encoded.ts'
+import { type IntervalStyle, intervalText } from './interval-text.ts'
 
 export interface TextOptions {
   /** PostgreSQL's extra_float_digits, -15 to 3. */
   readonly extraFloatDigits: number
+  readonly intervalStyle: IntervalStyle
 }
+
+/** What PostgreSQL does unless it is told otherwise. */
+export const defaultTextOptions: TextOptions = { extraFloatDigits: 1, intervalStyle: 'postgres' }
 
 /** The text encoder of a column; it throws ValueError 22008 for a date or timestamp that PostgreSQL cannot hold. */
 export function textEncoder(column: ColumnVector, options: TextOptions): VariableEncoder {
@@ -68,7 +72,10 @@ export function textEncoder(column: ColumnVector, options: TextOptions): Variabl
       return timestampEncoder(column, column.values, column.type === 'timestamptz')
     case 'interval': {
       const { months, days, micros } = column
-      return textsEncoder(column, (row) => intervalText(months[row] ?? 0, days[row] ?? 0, micros[row] ?? 0n))
+      const { intervalStyle } = options
+      return textsEncoder(column, (row) =>
+        intervalText(months[row] ?? 0, days[row] ?? 0, micros[row] ?? 0n, intervalStyle),
+      )
     }
     case 'text':
     case 'varchar':

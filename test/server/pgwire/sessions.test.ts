@@ -32,6 +32,14 @@ beforeAll(async () => {
         },
       },
       'SELECT * FROM "s"."three"': numbers(3),
+      'select span': {
+        columns: [{ name: 'span', type: 'interval' }],
+        async *batches() {
+          const [months, days] = [Int32Array.of(14), Int32Array.of(-3)]
+          const micros = BigInt64Array.of(3_600_000_000n)
+          yield { rowCount: 1, columns: [{ type: 'interval', months, days, micros }] }
+        },
+      },
       'select quoted': {
         columns: [{ name: 'x', type: 'text' }],
         async *batches() {
@@ -69,6 +77,30 @@ async function say(...texts: readonly string[]): Promise<string[]> {
 }
 
 describe('settings', () => {
+  test.each([
+    ['postgres', '1 year 2 mons -3 days +01:00:00'],
+    ['postgres_verbose', '@ 1 year 2 mons -3 days 1 hour'],
+    ['sql_standard', '+1-2 -3 +1:00:00'],
+    ['ISO_8601', 'P1Y2M-3DT1H'],
+  ])('let a client choose how intervals are written: %s', async (style, text) => {
+    expect(await say(`set intervalstyle = ${style}`, 'select span')).toContain(`D ${text}`)
+    client.send(query('copy (select span) to stdout'))
+    const copied = (await client.until('Z')).find(({ type }) => type === 'd')
+    expect(String(copied?.body)).toBe(`${text}\n`)
+  })
+
+  test.each([
+    ["set intervalstyle = 'german'", 'Served: postgres, postgres_verbose, sql_standard, iso_8601.'],
+    ["set datestyle = 'German'", 'Served: ISO, MDY.'],
+    ['set row_security = off', 'Served: on.'],
+    ["set client_encoding = 'LATIN1'", 'Served: UTF8, SQL_ASCII.'],
+    ['set statement_timeout = sometimes', 'Served: milliseconds, or a number with us, ms, s, min, h or d.'],
+  ])('say what is served where a value is not: %s', async (text, hint) => {
+    client.send(query(text))
+    const refusal = (await client.until('Z')).find(({ type }) => type === 'E')
+    expect(refusal && reportFields(refusal)).toMatchObject({ C: '22023', H: hint })
+  })
+
   test('are set, shown and reset, and the client hears of those that PostgreSQL reports', async () => {
     expect(
       await say("set application_name = 'bi'", 'show application_name', 'reset application_name'),

@@ -7,6 +7,7 @@ import { utf8Values } from '../../../src/core/variable-width.ts'
 import { type CopyFormat, CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend } from '../../../src/wire/postgres/protocol.ts'
+import { defaultTextOptions } from '../../../src/wire/postgres/text-values.ts'
 import { cutMessages, queryFrames } from '../../support/wire-messages.ts'
 
 setDefaultTimeout(300_000)
@@ -67,7 +68,7 @@ function bodies(bytes: Uint8Array): { readonly response: string; readonly data: 
 
 function ours(format: CopyFormat, of: ResultBatch = batch, columns = names): ReturnType<typeof bodies> {
   const out = new MessageWriter()
-  const copy = new CopyWriter(columns, format, { extraFloatDigits: 1 })
+  const copy = new CopyWriter(columns, format, defaultTextOptions)
   copy.begin(out)
   const write = copy.rowWriter(of)
   for (let row = 0; row < of.rowCount; ) row = write(out, row, of.rowCount)

@@ -9,11 +9,12 @@ import { CopyWriter, defaultCopyFormat } from '../../../src/wire/postgres/copy.t
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { backend, type Format } from '../../../src/wire/postgres/protocol.ts'
 import { dataRowWriter, type RowWriter } from '../../../src/wire/postgres/rows.ts'
+import { defaultTextOptions } from '../../../src/wire/postgres/text-values.ts'
 import { cutMessages } from '../../support/wire-messages.ts'
 import { samples, seeded } from './samples.ts'
 
 const seed = 20_261_121
-const options = { extraFloatDigits: 1 }
+const options = defaultTextOptions
 
 /** The values of DataRows in hexadecimal; null for NULL. */
 function cells(bytes: Uint8Array): (string | null)[][] {

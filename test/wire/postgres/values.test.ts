@@ -5,11 +5,13 @@ import { PGlite } from '@electric-sql/pglite'
 import { type ColumnVector, isNull, type ResultBatch } from '../../../src/core/result-batch.ts'
 import { typeOid } from '../../../src/core/sql-type.ts'
 import { ByteReader } from '../../../src/wire/postgres/byte-reader.ts'
+import { intervalStyles } from '../../../src/wire/postgres/interval-text.ts'
 import { MessageWriter } from '../../../src/wire/postgres/message-writer.ts'
 import { parameterText } from '../../../src/wire/postgres/parameters.ts'
 import { backend, type Format } from '../../../src/wire/postgres/protocol.ts'
 import { executeFrames } from '../../../src/wire/postgres/relayed-messages.ts'
 import { dataRowWriter, type FormatOf } from '../../../src/wire/postgres/rows.ts'
+import { defaultTextOptions, type TextOptions } from '../../../src/wire/postgres/text-values.ts'
 import { cutMessages, errorState, queryFrames } from '../../support/wire-messages.ts'
 import { samples } from './samples.ts'
 
@@ -46,9 +48,13 @@ function written(column: ColumnVector, rowCount: number, format: Format): Buffer
 }
 
 /** The values of a batch's rows as DataRows have them; null for NULL. */
-function rowsOf(batch: ResultBatch, formatOf: FormatOf, extraFloatDigits = 1): (Buffer | null)[][] {
+function rowsOf(
+  batch: ResultBatch,
+  formatOf: FormatOf,
+  options: Partial<TextOptions> = {},
+): (Buffer | null)[][] {
   const out = new MessageWriter()
-  const write = dataRowWriter(batch, formatOf, { extraFloatDigits })
+  const write = dataRowWriter(batch, formatOf, { ...defaultTextOptions, ...options })
   for (let row = 0; row < batch.rowCount; ) row = write(out, row, batch.rowCount)
   return cutMessages(out.view()).map(({ bytes }) => {
     const reader = new ByteReader(bytes.subarray(5))
@@ -95,7 +101,7 @@ describe(`values of seed ${seed}`, () => {
         /^float/.test(column.type),
       )) {
         const batch = { rowCount, columns: [column] }
-        const ours = rowsOf(batch, () => 0, extraFloatDigits).map(([value]) => String(value))
+        const ours = rowsOf(batch, () => 0, { extraFloatDigits }).map(([value]) => String(value))
         await postgres.execProtocolRaw(queryFrames(`set extra_float_digits = ${extraFloatDigits}`))
         const theirs = await echo(type, typeOid(type), written(column, rowCount, 1), 1, 0)
         await postgres.execProtocolRaw(queryFrames('reset extra_float_digits'))
@@ -103,6 +109,40 @@ describe(`values of seed ${seed}`, () => {
       }
     },
   )
+
+  test.each(intervalStyles)('intervals of the style %s are what PostgreSQL prints', async (intervalStyle) => {
+    const parts = [0, 1, -1, 11, -13, 25]
+    const times = [
+      0n,
+      1n,
+      -1n,
+      999_999n,
+      1_000_000n,
+      -61_500_000n,
+      3_600_000_000n,
+      -3_600_000_000n,
+      7_384_000_000n,
+    ]
+    const cases = parts.flatMap((months) =>
+      parts.flatMap((days) => times.map((micros) => ({ months, days, micros }))),
+    )
+    const edges: ColumnVector = {
+      type: 'interval',
+      months: Int32Array.from(cases, ({ months }) => months),
+      days: Int32Array.from(cases, ({ days }) => days),
+      micros: BigInt64Array.from(cases, ({ micros }) => micros),
+    }
+    const random = samples(seed).filter(({ type }) => type === 'interval')
+    expect(random).not.toBeEmpty()
+    for (const { column, rowCount } of [...random, { column: edges, rowCount: cases.length }]) {
+      const batch = { rowCount, columns: [column] }
+      const ours = rowsOf(batch, () => 0, { intervalStyle }).map(([value]) => String(value))
+      await postgres.execProtocolRaw(queryFrames(`set intervalstyle = ${intervalStyle}`))
+      const theirs = await echo('interval', typeOid('interval'), written(column, rowCount, 1), 1, 0)
+      await postgres.execProtocolRaw(queryFrames('reset intervalstyle'))
+      expect(ours).toEqual(theirs.map(String))
+    }
+  })
 
   test('a date before the calendar of PostgreSQL is refused in both formats', () => {
     const day: ColumnVector = { type: 'date', values: Int32Array.of(-2_440_589) }
