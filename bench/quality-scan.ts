@@ -22,7 +22,7 @@ import type { ComputeEngine, TableSnapshot } from '../src/engine/engine.ts'
 import { compileQuery } from '../src/query/compile.ts'
 import { renderSql } from '../src/query/emit/render.ts'
 import type { ContractModel, ModelQuality } from '../src/wire/odcs/model.ts'
-import { textOf } from '../src/wire/postgres/text-values.ts'
+import { defaultTextOptions, textOf } from '../src/wire/postgres/text-values.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
 import { bootstrapRatio, percentile, seededRandom } from './statistics.ts'
@@ -238,7 +238,7 @@ function systemTable(engine: ComputeEngine, snapshot: TableSnapshot): SystemTabl
         const rows: string[][] = []
         for await (const { rowCount, columns: vectors } of handle.run({ sql, columns: compiled.columns }))
           for (let row = 0; row < rowCount; row++)
-            rows.push(vectors.map((vector) => textOf(vector, row, { extraFloatDigits: 1 })))
+            rows.push(vectors.map((vector) => textOf(vector, row, defaultTextOptions)))
         return { rows, engine: 'duckdb', bytes: 0 }
       } finally {
         await handle.close()

@@ -14,7 +14,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { recordAdministration } from '../../store/administration/administration-log.ts'
 import { isMaskedFor } from '../../store/governance/governed-table.ts'
 import { findServiceSessionById } from '../../store/session/sessions.ts'
-import { textOf } from '../../wire/postgres/text-values.ts'
+import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
 import { exprKey } from '../ir.ts'
 import { type LoadParts, loadTables } from '../load-tables.ts'
 import { protectTables } from '../protect.ts'
@@ -174,7 +174,7 @@ function contextOf(
 function rowOf({ columns }: ResultBatch, row: number): readonly (string | null)[] {
   return columns.map((column) => {
     if (isNull(column, row)) return null
-    const text = textOf(column, row, { extraFloatDigits: 1 })
+    const text = textOf(column, row, defaultTextOptions)
     return text.length <= valueLengthMax ? text : `${text.slice(0, valueLengthMax)}…`
   })
 }
