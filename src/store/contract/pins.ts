@@ -17,6 +17,7 @@ import type { Pin } from '../governance/pin-event.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { lockContracts, recordChange } from './changes.ts'
+import type { RunQuery } from './versions.ts'
 
 export interface PinEvent {
   /** Rises by one with each event of the table. */
@@ -111,9 +112,8 @@ export async function listPinsOf(
   const limit = pageLimit(page)
   const after = afterCount(page)
   const ids = tables.map((table) => nodeId(tableKey(table)))
-  const rows = await store.tenantTransaction(tenant, (tx) => eventRows(tx, ids, after, limit + 1), {
-    readOnly: true,
-  })
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params, { readOnly: true })
+  const rows = await eventRows(run, ids, after, limit + 1)
   const byTable = Map.groupBy(rows, ({ table }) => table)
   return ids.map((id) => {
     const events = (byTable.get(id) ?? []).map(({ event }) => event)
@@ -125,17 +125,18 @@ const property = (alias: string, name: string) =>
   `agtype_access_operator(variadic array[${alias}.properties, '"${name}"'::agtype])`
 
 async function eventsOf(tx: Tx, table: TableRef, count: number): Promise<readonly PinEvent[]> {
-  return (await eventRows(tx, [nodeId(tableKey(table))], undefined, count)).map(({ event }) => event)
+  const run: RunQuery = (text, params) => tx.query(text, params)
+  return (await eventRows(run, [nodeId(tableKey(table))], undefined, count)).map(({ event }) => event)
 }
 
 /** The newest events of each table, newest first. */
 async function eventRows(
-  tx: Tx,
+  run: RunQuery,
   ids: readonly string[],
   before: string | undefined,
   count: number,
 ): Promise<readonly { readonly table: string; readonly event: PinEvent }[]> {
-  const rows = await tx.query<{ table_id: string; properties: string }>(
+  const rows = await run<{ table_id: string; properties: string }>(
     `select x.id as table_id, p.properties
      from (select distinct jsonb_array_elements_text($1::text::jsonb) as id) x
        join "Table" t on ${property('t', 'id')} = to_jsonb(x.id)::text::agtype, lateral (
