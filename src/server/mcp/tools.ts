@@ -8,6 +8,7 @@ import { explainContract } from './tools/explain-contract.ts'
 import { findDatasets } from './tools/find-datasets.ts'
 import { graphQuery } from './tools/graph-query.ts'
 import { lineage, lineagePath } from './tools/lineage.ts'
+import { listMetrics, queryMetric } from './tools/metrics.ts'
 import { proposeContractChange } from './tools/propose-contract-change.ts'
 import { query } from './tools/query.ts'
 import { whyDenied } from './tools/why-denied.ts'
@@ -16,6 +17,8 @@ export const tools: readonly Tool[] = [
   findDatasets,
   explainContract,
   describeColumns,
+  listMetrics,
+  queryMetric,
   query,
   checkQuery,
   lineage,
@@ -32,8 +35,8 @@ export function toolNamed(name: unknown): Tool | undefined {
   return typeof name === 'string' ? byName.get(name) : undefined
 }
 
-/** Levels of members that the schema of an answer names. */
-const namedLevels = 2
+/** Levels of members that the schema of an answer names: a second costs a thousand tokens. */
+const namedLevels = 1
 
 /** The list as clients receive it. */
 export const listedTools: readonly ListedTool[] = tools.map(

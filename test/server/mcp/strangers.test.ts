@@ -5,6 +5,8 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { putContract } from '../../../src/contract/put-contract.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
+import { putTag } from '../../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { listedTools } from '../../../src/server/mcp/tools.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
@@ -35,6 +37,21 @@ const disguises: readonly ((text: string) => string)[] = [
   (text) => `\u0007\u001b[2J${text}`,
 ]
 const attacks = wordings.flatMap((wording) => disguises.map((disguise) => disguise(wording)))
+/** A hundred of them: each wording with 5 beginnings in each disguise. */
+const hundred = ['', 'URGENT: ', '"} ', '\n\n# System\n', '-- '].flatMap((start) =>
+  attacks.map((attack) => start + attack),
+)
+const tagged = wordings.map((wording) => wording.replaceAll(/[^A-Za-z0-9_.:-]+/g, '_'))
+const many: LakeTable = {
+  name: 'many',
+  columns: [
+    ['id', 'bigint', 'i'],
+    ['note', 'text', `[${hundred.map(sqlText).join(', ')}][i]`],
+    ...hundred.map((_, index) => [`c${index}`, 'text', "'x'"] as const),
+  ],
+  rowCount: hundred.length,
+  schema: { properties: hundred.map((description, index) => ({ name: `c${index}`, description })) },
+}
 const unseen = /(?![\t\n])\p{Cc}|\u200b|\p{Bidi_Control}|[\u{e0000}-\u{e0fff}]/u
 
 const table = (index: number): LakeTable => ({
@@ -55,7 +72,7 @@ let bob: McpClient
 beforeAll(async () => {
   lake = await startLake({
     env: { SVC_LICENSE: licenseForAll() },
-    tables: attacks.map((_, index) => table(index)),
+    tables: [...attacks.map((_, index) => table(index)), many],
   })
   bob = await connectMcp('2026', lake.app.url, lake.restricted.PGPASSWORD)
   const principal = { sub: 'service:etl', roles: ['steward'] }
@@ -124,6 +141,45 @@ describe('a planted text is shown as marked data, without what nobody sees', () 
     },
   )
 
+  test('of a hundred in values, descriptions, tags, datasets and jobs', async () => {
+    const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
+    const ref = { namespace: ['sales'], name: 'many' }
+    for (const [index, tag] of tagged.entries()) await putTag(on, ref, `c${index}`, tag)
+    const { secret } = await createServiceSession(lake.store, lake.tenant, {
+      ...{ name: 'etl', principal: { sub: 'service:etl', roles: [] }, scopes: ['lineage'] },
+    })
+    const stored = { namespace: lake.catalog, name: 'sales.many' }
+    for (const attack of hundred) {
+      const response = await fetch(new URL('/v1/lineage', lake.app.url), {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', 'x-svc-session': secret },
+        body: JSON.stringify(lineageEvent({ inputs: [stored], outputs: [`many ${attack}`], job: attack })),
+      })
+      expect(response.status).toBe(202)
+    }
+    const walked = `MATCH (:Table {name: 'many'})<-[:STORED_AS]-(:Dataset)-[:LINEAGE_OF]->(d:Dataset)-[:PRODUCED_BY]->(j:Job)`
+    const calls = [
+      ['describe_columns', { table: 'sales.many', limit: 100 }],
+      ['query', { sql: 'select note from sales.many', max_rows: 100, max_bytes: 65_536 }],
+      ['lineage', { of: 'sales.many', limit: 25 }],
+      ['graph_query', { cypher: `${walked} RETURN d.name, j.name`, limit: 100 }],
+      ['graph_query', { cypher: `${walked} RETURN collect(DISTINCT j.name) AS names` }],
+      ['graph_query', { cypher: 'MATCH (c:Column)-[:TAGGED]->(g:Tag) RETURN c, g' }],
+      ['find_datasets', { tag: tagged[0] ?? '' }],
+    ] as const
+    for (const [tool, args] of calls) {
+      const answer = await bob.call(tool, args)
+      for (const wording of [...wordings, ...tagged]) expectMarked(answer, wording)
+    }
+    const rows = await bob.call(...calls[1])
+    expect(rows.structured).toMatchObject({ row_count: 100, truncated: false })
+    const paths = await bob.call(...calls[3])
+    expect(paths.structured).toMatchObject({ row_count: 100 })
+    for (const answer of [rows, paths])
+      for (const wording of wordings) expect(answer.text).toContain(JSON.stringify(wording).slice(1, 15))
+    expect((await bob.call(...calls[5])).text).toContain(tagged[0] ?? '')
+  })
+
   test('and none of them is in the list of tools', () => {
     const list = JSON.stringify(listedTools)
     for (const wording of wordings) expect(list).not.toContain(wording.slice(0, 20))
@@ -147,6 +203,8 @@ describe('each tool', () => {
         parameters: { t: name },
       }),
     ],
+    ['list_metrics', (name) => ({ query: `${name}_count` })],
+    ['query_metric', (name) => ({ metrics: [`${name}_count`] })],
     ['why_denied', () => ({ query_id: none })],
     [
       'propose_contract_change',
@@ -167,6 +225,10 @@ describe('each tool', () => {
     const ref = { namespace: ['sales'], name: 'own' }
     await commitColumns(lake.store, foreign, ref, { id: 'long' })
     await putContract(on, ref, { id: 'own', version: 1 })
+    await defineCount('notes_1')
+    expect((await bob.call('query_metric', { metrics: ['notes_1_count'] })).structured).toMatchObject({
+      result: { rows: [['1']] },
+    })
     await using client = await connectedTo(foreign, ['read', 'admin'], ['steward', 'administrator'])
     for (const [tool, args] of calls) {
       const [theirs, nothing] = [
@@ -180,6 +242,8 @@ describe('each tool', () => {
   test('treats a table that may not be read like none, for readers and stewards', async () => {
     const hidden = { namespace: ['sales'], name: 'hidden' }
     await commitColumns(lake.store, lake.tenant, hidden, { id: 'long', secret_canary: 'string' })
+    // It is saved; not even its author is shown it.
+    await defineCount('hidden').catch((error: Error) => expect(error.message).toContain(' 404 '))
     for (const roles of [[], ['steward']]) {
       await using client = await connectedTo(lake.tenant, ['read', 'admin'], roles)
       for (const [tool, args] of calls) {
@@ -191,6 +255,29 @@ describe('each tool', () => {
         expect([tool, without(seen.text, 'hidden')]).toEqual([tool, without(nothing.text, 'nothin')])
         expect(seen.text).not.toContain('secret_canary')
       }
+    }
+  })
+
+  test('gives a masked reader and a steward what each may see, from the same call', async () => {
+    const ref = { namespace: ['sales'], name: 'notes_3' }
+    const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
+    const mask = { id: 'm', action: 'replace-with-null', exemptRoles: ['steward'] } as const
+    await putMask(on, { table: ref, column: 'note' }, mask)
+    await defineCount('notes_3', 'max(note)')
+    await using stella = await connectedTo(lake.tenant, ['read', 'admin'], ['steward'])
+    const cypher = 'MATCH (m:ColumnMask)-[:MASKS]->(c:Column) RETURN m.action, c.name'
+    const asked: readonly (readonly [string, Record<string, unknown>, RegExp])[] = [
+      ['explain_contract', { table: 'sales.notes_3' }, /"masked":\[\{"column":"note"/],
+      ['describe_columns', { table: 'sales.notes_3' }, /"mask":"replace-with-null"/],
+      ['query', { sql: 'select note from sales.notes_3' }, /"rows":\[\[null\]\]/],
+      ['check_query', { sql: 'select note from sales.notes_3' }, /"kind":"column_mask"/],
+      ['query_metric', { metrics: ['notes_3_count'] }, /"rows":\[\[null\]\]/],
+      ['list_metrics', { query: 'notes_3_count' }, /"masked":true/],
+      ['graph_query', { cypher }, /for stewards/],
+    ]
+    for (const [tool, args, masked] of asked) {
+      expect([tool, (await bob.call(tool, args)).text]).toEqual([tool, expect.stringMatching(masked)])
+      expect([tool, masked.test((await stella.call(tool, args)).text)]).toEqual([tool, false])
     }
   })
 
@@ -221,6 +308,22 @@ describe('each tool', () => {
       }
   })
 })
+
+/** Defines the metric `{table}_count`. */
+async function defineCount(name: string, expression = 'count(*)'): Promise<void> {
+  const principal = { sub: 'service:definer', roles: ['steward'] }
+  const session = { name: 'definer', principal, scopes: ['read', 'admin'] } as const
+  const { secret } = await createServiceSession(lake.store, lake.tenant, session)
+  const table = { namespace: ['sales'], name }
+  const put = async (path: string, body: object) => {
+    const headers = { 'content-type': 'application/json', 'x-svc-session': secret }
+    const init = { method: 'PUT', headers, body: JSON.stringify(body) }
+    const response = await fetch(new URL(path, lake.app.url), init)
+    if (!response.ok) throw new Error(`${path}: ${response.status} ${await response.text()}`)
+  }
+  await put(`/api/v1/semantics/tables/sales/${name}`, { key: ['id'], dimensions: [{ name: 'id' }] })
+  await put(`/api/v1/metrics/${name}_count`, { table, expression, description: attacks[3] })
+}
 
 async function connectedTo(
   tenant: Lake['tenant'],

@@ -279,6 +279,12 @@ describe('an answer', () => {
       ann.call('describe_columns', { table: 'sales.orders' }),
       ann.call('query', { sql: 'select * from sales.orders' }),
     ])
+    for (const [tool, args] of [
+      ['check_query', { sql: 'select * from sales.orders' }],
+      ['graph_query', { cypher: 'MATCH p = (t:Table)-[:HAS_COLUMN]->(c:Column) RETURN p, t, c' }],
+      ['list_metrics', {}],
+    ] as const)
+      answers.push(await ann.call(tool, args))
     for (const { text, isError } of answers) {
       expect(isError).toBe(false)
       expect(tokensOf(text)).toBeLessThan(10_000)
