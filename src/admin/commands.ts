@@ -9,6 +9,7 @@ import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
+import { replayCommands } from './replay-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { sourceCommands } from './source-commands.ts'
 import { tagCommands } from './tag-commands.ts'
@@ -21,6 +22,7 @@ export const commands: readonly Command[] = [
   ...sessionCommands,
   ...catalogCommands,
   ...policyCommands,
+  ...replayCommands,
   ...tagCommands,
   ...auditCommands,
   ...intentCommands,

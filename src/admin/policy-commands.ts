@@ -90,7 +90,7 @@ export const policyCommands: readonly Command[] = [
 ]
 
 /** The one of --table, --namespace and --tag that is given. Throws UsageError where none is, or more than one. */
-function scopeOf(flags: Flags): Input {
+export function scopeOf(flags: Flags): Input {
   const table = flags.table()
   const namespace = flags.optional('namespace')
   const tag = flags.optional('tag')

@@ -157,6 +157,16 @@ describe('a command over HTTP', () => {
       scopes: [{ namespace: ['sales', 'eu'] }, { tag: 'pii' }],
     })
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
+    const draft = words(`replay start${of} --namespace * --kind schema --commits 5 --file -`)
+    const replay = await json<{ id: string; state: string }>(draft, undefined, keepId)
+    expect(replay.state).toBe('running')
+    const [newest] = await json<{ id: string }[]>(`replay list${of}`)
+    expect(newest?.id).toBe(replay.id)
+    expect(await json<unknown>(`replay show${of} --id ${replay.id}`)).toMatchObject({ id: replay.id })
+    for (const one of ['summary', 'findings', 'findings --outcome newly_denied'])
+      expect(await json<unknown>(`replay ${one}${of} --id ${replay.id}`)).toEqual([])
+    expect((await over(`replay cancel${of} --id ${replay.id}`)).status).toBe(0)
+    expect((await over(`replay show${of} --id ${crypto.randomUUID()}`)).status).toBe(1)
     expect((await over(`session trust${of} --id ${minted.id} --engine yes`)).status).toBe(0)
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
@@ -209,6 +219,7 @@ describe('a command over HTTP', () => {
         (one) => `webhook ${one}`,
       ),
       ...['show', 'cancel', 'resume'].map((one) => `checks ${one}`),
+      ...['start', 'list', 'show', 'summary', 'findings', 'cancel'].map((one) => `replay ${one}`),
       ...['release', 'grant', 'derive', 'revoke', 'mode', 'manifests', 'show', 'hand-over'].map(
         (one) => `territory ${one}`,
       ),

@@ -2,6 +2,8 @@
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
+import { prepareCall } from '../../src/admin/command.ts'
+import { commands } from '../../src/admin/commands.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
 import { actorOf } from '../support/actor.ts'
 import { session } from '../support/identity.ts'
@@ -40,4 +42,16 @@ test('the commands do what the pages say', async () => {
   expect(out).toContain('"row_filters":[],"columns":[{"name":"id"')
   expect(out).toContain('"where":"u = {')
   await service.app.jobs.run('replay-policies')
+})
+
+const shown = [
+  ...(await Bun.file(new URL('../../docs/replay.md', import.meta.url)).text()).matchAll(
+    /^covenant admin (replay .+)$/gm,
+  ),
+].map(([, line = '']) => line)
+
+test.each(shown)('%s is a command, with flags that it takes', async (line) => {
+  const filled = line.replace('--tenant ID', `--tenant ${crypto.randomUUID()}`)
+  const prepared = await prepareCall(filled.split(' '), commands, async () => 'true')
+  expect(prepared.operation).toContain('replay')
 })
