@@ -21,7 +21,7 @@ const columns: readonly (readonly [name: string, type: string, duckdb: string, t
   [
     'big',
     'decimal(38, 4)',
-    '(i * 12355678901235.5)::DECIMAL(38,4)',
+    '(i * 12345678901234.5)::DECIMAL(38,4)',
     "CAST(i * DECIMAL '12345678901234.5' AS DECIMAL(38,4))",
   ],
   [
