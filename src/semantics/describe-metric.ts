@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
-import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
+import { leavesOf, type PlacedDimension, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
@@ -45,16 +45,25 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   const known = { ...model, metrics: new Map(model.metrics) }
   for (const metric of metrics) if (!known.metrics.has(metric.name)) known.metrics.set(metric.name, metric)
   const tables = metrics.map((metric) => tablesOf(known, metric))
-  const governances = await loadGovernances(store, tenant, tables.flat())
+  const reached = [...new Set(tables.flat())].flatMap((table) => [table, ...tablesReached(known, table)])
+  const governances = await loadGovernances(store, tenant, reached)
   return metrics.flatMap((metric, index) => {
     const over = tables[index] ?? []
-    if (!over.every((table) => mayRead(governances.get(tableKey(table))))) return []
+    if (!over.every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
     return [metricView(known, metric, over, governances, principal)]
   })
 }
 
-function mayRead(governance: Governance | undefined): boolean {
-  return governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
+/** Whether one may know of a table. Of one that is gone, only stewards may, who mend its metrics. */
+function mayKnow({ roles }: Principal, governance: Governance | undefined): boolean {
+  if (governance === undefined) return roles.includes('steward')
+  return governance.contract !== undefined || governance.readableWithoutContract
+}
+
+/** The tables whose dimensions a table has by its relationships. */
+function tablesReached(model: SemanticModel, table: TableRef): readonly TableRef[] {
+  const dimensions = relationOf(model, table)?.dimensions.values() ?? []
+  return [...dimensions].map(({ route }) => route.table.table)
 }
 
 /** The tables that a metric is computed over. */
@@ -97,7 +106,7 @@ function metricView(
     kind: computation.kind,
     ...computationView(computation),
     tables: over.map(({ namespace, name: table }) => ({ namespace, name: table })),
-    dimensions: dimensionsOf(model, over),
+    dimensions: dimensionsOf(model, over, (table) => mayKnow(principal, governances.get(tableKey(table)))),
     tags,
     declassified: attestations.map(({ id, metric: of, tags: removed, untilMs }) => ({
       attestation: id,
@@ -137,19 +146,14 @@ function inheritedOf(
   }
 }
 
-/** The dimensions that all of its tables have. */
-function dimensionsOf(model: SemanticModel, over: readonly TableRef[]) {
-  const [first, ...others] = over.map((table) => relationOf(model, table)?.dimensions ?? new Map())
-  return [...(first ?? new Map())].flatMap(([name, { dimension }]) =>
-    others.every((dimensions) => dimensions.has(name))
-      ? [
-          {
-            name: String(name),
-            kind: dimension.kind as 'categorical' | 'time',
-            label: dimension.label as string | undefined,
-            description: dimension.description as string | undefined,
-          },
-        ]
+/** The dimensions that all of its tables have, but for those of tables that one may not know of. */
+function dimensionsOf(model: SemanticModel, over: readonly TableRef[], isKnown: (table: TableRef) => boolean) {
+  const [first, ...others] = over.map(
+    (table) => relationOf(model, table)?.dimensions ?? new Map<string, PlacedDimension>(),
+  )
+  return [...(first ?? [])].flatMap(([name, { dimension, route }]) =>
+    isKnown(route.table.table) && others.every((dimensions) => dimensions.has(name))
+      ? [{ name, kind: dimension.kind, label: dimension.label, description: dimension.description }]
       : [],
   )
 }

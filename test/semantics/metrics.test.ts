@@ -1,6 +1,7 @@
 /** Metrics from their definition to their numbers, over REST and over SQL, as each reader may see the columns. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
 import { putMask } from '../../src/contract/put-mask.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
@@ -386,6 +387,23 @@ describe('what cannot be right is refused', () => {
     expect((await ask(lake, 'PUT', '/api/v1/metrics/turnover', steward, body)).status).toBe(409)
     const other = { ...body, variant: 'unit', unit: 'USD' }
     expect((await ask(lake, 'PUT', '/api/v1/metrics/turnover', steward, other)).status).toBe(200)
+  })
+})
+
+describe('a table that may not be read', () => {
+  const regions = { namespace: ['sales'], name: 'regions' }
+  const described = async (secret: string) =>
+    (await ask(lake, 'GET', '/api/v1/metrics/revenue', secret)).body as {
+      readonly dimensions: readonly { readonly name: string }[]
+    }
+
+  test('shows no dimension to the tables that lead to it', async () => {
+    const names = async (secret: string) => (await described(secret)).dimensions.map(({ name }) => name)
+    expect(await names(as.ann())).toContain('area__initial')
+    const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
+    expect(await deleteContract(on, regions)).toBe(true)
+    expect(await names(as.ann())).toEqual(expect.arrayContaining(['region', 'day']))
+    expect((await names(as.ann())).filter((name) => name.startsWith('area__'))).toEqual([])
   })
 })
 
