@@ -66,13 +66,13 @@ const overlapHoursMax = 168
 const name = { ...nonEmpty, maxLength: 200 }
 const url = described(
   nonEmpty,
-  'an https URL; its query is kept as a secret. A private address must be allowed by the operator',
+  'an https URL, of which path and query are kept as secrets. A private address must be allowed by the operator',
 )
 const types = list(oneOf([...eventTypes, everyType]), { minItems: 1, uniqueItems: true })
 const webhook = object({
   id: uuid,
   name: text,
-  address: described(text, 'the receiver’s URL without its query'),
+  address: described(text, 'scheme, host and port of the receiver’s URL'),
   types: list(text),
   state: described(
     oneOf(subscriptionStates),

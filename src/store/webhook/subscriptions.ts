@@ -1,6 +1,6 @@
 /**
- * Stores webhook subscriptions: who wants which events, and where. The address and the secrets that sign are sealed; only
- * the address without its query can be read.
+ * Stores webhook subscriptions: who wants which events, and where. The URL and the secrets that sign are sealed. Only
+ * the URL's origin can be read, because the paths of many receivers are secrets.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -29,7 +29,7 @@ export interface Receiver {
 export interface ListedSubscription {
   readonly id: string
   readonly name: string
-  /** Without its query. */
+  /** Scheme, host and port of the URL. */
   readonly address: string
   readonly types: readonly string[]
   readonly state: SubscriptionState
@@ -91,7 +91,6 @@ export function openReceiver(
   return new Secret(JSON.parse(text) as Receiver)
 }
 
-const addressOf = ({ origin, pathname }: URL) => `${origin}${pathname}`
 
 /**
  * Adds a subscription to the events after `position`.
@@ -113,7 +112,7 @@ export async function addSubscription(
        where (select count(*) from svc.webhook_subscription where tenant_id = $1) < $8::int
        returning ${columns}`,
       [
-        ...[tenant, id, storableText(name), storableText(addressOf(url)), storableJson(types)],
+        ...[tenant, id, storableText(name), storableText(url.origin), storableJson(types)],
         ...[sealReceiver(store, tenant, id, { url: url.href, secret }), String(position), subscriptionsMax],
       ],
     )
@@ -188,7 +187,7 @@ export async function changeSubscription(
        where tenant_id = $1 and subscription_id = $2 returning ${columns}`,
       [
         ...[tenant, id, storableText(name ?? row.name)],
-        url === undefined ? row.address : storableText(addressOf(url)),
+        url === undefined ? row.address : storableText(url.origin),
         storableJson(types ?? row.types),
         sealReceiver(store, tenant, id, url === undefined ? receiver : { ...receiver, url: url.href }),
         enabled === undefined ? row.state : enabled ? 'enabled' : 'disabled',
