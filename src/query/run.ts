@@ -18,7 +18,12 @@ import { CachedVersions } from './cached-versions.ts'
 import { CompileCache } from './compile-cache.ts'
 import type { LineageRecorder } from './lineage/lineage-recorder.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
-import { type ExpandedStatement, expandStatement, withExpansion } from './metrics/expand-statement.ts'
+import {
+  type ExpandedStatement,
+  expandStatement,
+  mayNameMetrics,
+  withExpansion,
+} from './metrics/expand-statement.ts'
 import type {
   PreparedQuery,
   PrepareOptions,
@@ -221,7 +226,10 @@ async function loadAndCompile(
   const { context, text } = given
   let statement = given
   try {
-    const expanded = await expandStatement(parts, given, options.signal)
+    // A statement without metrics does not wait here: its load checks the session only if it begins in this turn.
+    const expanded = mayNameMetrics(text)
+      ? await expandStatement(parts, given, options.signal)
+      : { statement: given, version: undefined }
     statement = expanded.statement
     const assumed = speculation.last(statement)?.loaded
     const askedMs = pace.now()
