@@ -54,7 +54,7 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   })
 }
 
-/** Whether one may know of a table. Of one that is gone, only stewards may, who mend its metrics. */
+/** Whether a principal may learn of a table. A dropped table is shown to stewards, who repair its metrics. */
 function mayKnow({ roles }: Principal, governance: Governance | undefined): boolean {
   if (governance === undefined) return roles.includes('steward')
   return governance.contract !== undefined || governance.readableWithoutContract
@@ -147,7 +147,11 @@ function inheritedOf(
 }
 
 /** The dimensions that all of its tables have, but for those of tables that one may not know of. */
-function dimensionsOf(model: SemanticModel, over: readonly TableRef[], isKnown: (table: TableRef) => boolean) {
+function dimensionsOf(
+  model: SemanticModel,
+  over: readonly TableRef[],
+  isKnown: (table: TableRef) => boolean,
+) {
   const [first, ...others] = over.map(
     (table) => relationOf(model, table)?.dimensions ?? new Map<string, PlacedDimension>(),
   )

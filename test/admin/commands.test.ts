@@ -276,7 +276,7 @@ describe('the audit log and intents', () => {
 describe('the administration log', () => {
   // A hand-over needs a dropped table, so it is tried over HTTP. To enable a webhook is the change that disables it.
   const read =
-    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable)$/
+    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable|summary|findings)$/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))
@@ -294,6 +294,7 @@ describe('the administration log', () => {
       words(`policy put --tenant ${tenant} --tag pii --id keep-id --kind schema --file -`),
       keepId,
     )
+    const replay = await cli.json<{ id: string }>(words(`replay start --tenant ${tenant}`))
     const run = await cli.leaveCheckRun(tenant)
     for (const command of [
       `checks cancel --tenant ${tenant} --id ${run}`,
@@ -314,6 +315,7 @@ describe('the administration log', () => {
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
       `source put --tenant ${tenant} --name crm --host 8.8.8.8 --database d --user u --password-file ${passwordFile}`,
       `source remove --tenant ${tenant} --name crm`,
+      `replay cancel --tenant ${tenant} --id ${replay.id}`,
       `webhook disable --tenant ${tenant} --id ${hook.id}`,
       `webhook enable --tenant ${tenant} --id ${hook.id}`,
       `webhook rotate --tenant ${tenant} --id ${hook.id}`,
@@ -330,11 +332,12 @@ describe('the administration log', () => {
     }>(words(`audit administration --tenant ${tenant}`))
     expect(items.map(({ action }) => action).toReversed()).toEqual([
       ...['create-tenant', 'create-session', 'put-catalog', 'put-policy', 'create-webhook', 'put-policy'],
-      ...['cancel-checks', 'resume-checks', 'unbind-policy', 'delete-policy'],
+      ...['start-policy-replay', 'cancel-checks', 'resume-checks', 'unbind-policy', 'delete-policy'],
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory', 'remove-catalog'],
       ...['put-trusted-engine', 'revoke-session', 'deny-session', 'settle-intent'],
       ...['put-reconciliation-source', 'remove-reconciliation-source'],
+      'cancel-policy-replay',
       ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
       ...['suspend-tenant', 'resume-tenant'],
     ])

@@ -91,7 +91,6 @@ export function openReceiver(
   return new Secret(JSON.parse(text) as Receiver)
 }
 
-
 /**
  * Adds a subscription to the events after `position`.
  * @throws Fault `conflict` where the tenant has too many
