@@ -45,7 +45,7 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   const known = { ...model, metrics: new Map(model.metrics) }
   for (const metric of metrics) if (!known.metrics.has(metric.name)) known.metrics.set(metric.name, metric)
   const tables = metrics.map((metric) => tablesOf(known, metric))
-  const reached = [...new Set(tables.flat())].flatMap((table) => [table, ...tablesReached(known, table)])
+  const reached = tables.flat().flatMap((table) => [table, ...tablesReached(known, table)])
   const governances = await loadGovernances(store, tenant, reached)
   return metrics.flatMap((metric, index) => {
     const over = tables[index] ?? []

@@ -107,7 +107,10 @@ type Row = ReadLineage & {
   readonly last_read_at: Date
 }
 
-/** The tenant's lineage by reading, that which was first read last coming first. @throws Fault `bad_request` for a bad page token */
+/**
+ * The tenant's lineage by reading, newest first: by when its columns were first read together.
+ * @throws Fault `bad_request` for a bad page token
+ */
 export async function listReadLineage(
   store: Store,
   tenant: TenantId,
