@@ -7,43 +7,22 @@ import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { revokeServiceSession } from '../../src/store/session/sessions.ts'
 import { metric, type TestTenant } from '../support/service.ts'
 import { type Lake, type LakeClient, type LakeLogin, startLake } from './lake.ts'
+import { type SparkTenants, startSparkTenants } from './spark-tenants.ts'
 
 let lake: Lake
 let other: TestTenant
 let theirs: LakeLogin
 let spark: LakeClient
 
+let rows: SparkTenants['rows']
+let filesOf: SparkTenants['filesOf']
+
 beforeAll(async () => {
   lake = await startLake('sign')
-  other = await lake.addTenant('other')
-  theirs = await lake.logIn('theirs', ['commit'], other)
-  spark = await lake.spark(
-    'signing-spark',
-    {
-      covenant: await lake.logIn('writer', ['commit']),
-      reading: await lake.logIn('reader', ['read']),
-      theirs,
-    },
-    550,
-  )
-  for (const [catalog, name] of [
-    ['covenant', 'orders'],
-    ['covenant', 'secrets'],
-    ['theirs', 'foreign'],
-  ] as const) {
-    await spark.run(
-      `CREATE TABLE ${catalog}.sales.${name}_s3 (id BIGINT, note STRING) USING iceberg LOCATION '${lake.place(name)}'`,
-    )
-    await spark.run(`INSERT INTO ${catalog}.sales.${name}_s3 VALUES (1, '${name}')`)
-  }
+  ;({ other, theirs, spark, rows, filesOf } = await startSparkTenants(lake, 'signing-spark'))
 }, 300_000)
 afterAll(() => lake?.[Symbol.asyncDispose]())
 
-const rows = (table: string) => spark.run(`SELECT id, note FROM ${table} ORDER BY id`)
-const filesOf = async (table: string) => {
-  const files = (await spark.run(`SELECT DISTINCT _file FROM ${table}`)) as readonly (readonly [string])[]
-  return files.map(([location]) => location)
-}
 const refused = expect.stringMatching(/policy denied: the request to storage/)
 
 test('signing-spark: spark creates, writes and reads tables without keys', async () => {
