@@ -28,7 +28,8 @@ export function canonicalLocation(location: string): string {
   return location.replace(/^s3[an]:\/\//, 's3://')
 }
 
-export const runStates = ['queued', 'running', 'done', 'failed'] as const
+/** `partial`: ended well, but left files out or met files that cannot be read. */
+export const runStates = ['queued', 'running', 'done', 'partial', 'failed'] as const
 export type RunState = (typeof runStates)[number]
 
 export const findingStatuses = ['open', 'confirmed', 'rejected', 'exempt'] as const
@@ -47,7 +48,7 @@ export interface ScanReport {
   readonly filesScanned: number
   /** Added files that the file budget left out. */
   readonly filesLeftOut: number
-  /** ORC, Avro and encrypted data files, which are not supported. */
+  /** ORC and encrypted data files, which are not supported. */
   readonly filesUnsupported: number
   readonly filesFailed: number
   readonly bytesRead: number
@@ -57,6 +58,18 @@ export interface ScanReport {
   readonly findingsLeftOut: number
   /** Why files were not scanned; the first ones only. */
   readonly problems: readonly { readonly file: string; readonly reason: string }[]
+}
+
+/** How much of what a snapshot added was read: `partial` where files were left out or cannot be read. */
+export function coverageOf(report: Partial<ScanReport>): {
+  readonly isPartial: boolean
+  readonly share: number
+} {
+  const { filesAdded = 0, filesScanned = 0, filesLeftOut = 0, filesUnsupported = 0 } = report
+  return {
+    isPartial: filesLeftOut + filesUnsupported > 0,
+    share: filesAdded === 0 ? 1 : filesScanned / filesAdded,
+  }
 }
 
 /** docs/reference/detection.md 5.1: findings with at least this confidence alert. */

@@ -4,6 +4,7 @@
  */
 
 import type { Secret } from '../base/secret.ts'
+import { coverageOf, type ScanReport } from '../core/detection.ts'
 import { tableName } from '../core/table-ref.ts'
 import { escapeEntities, escapeMrkdwn, postToChat } from '../http/post-to-chat.ts'
 import { limits } from '../limits.ts'
@@ -74,31 +75,28 @@ export class AlertSender {
     const { store, metrics, log } = this.parts
     const { findings, isCut } = await alertFindings(store, alert.tenant, alert.runId, shownMax)
     // All of these findings were decided meanwhile.
-    if (findings.length === 0) return finishAlert(store, alert, undefined)
+    if (findings.length === 0) return finishAlert(store, alert, 'given up')
     const link = new URL(`/api/v1/detection/findings?run=${alert.runId}`, this.options.baseUrl())
     const outcome = await postToChat(
       this.options.webhookUrl,
-      alertPayload(findings, link, isCut),
+      alertPayload(findings, link, isCut, alert.report),
       this.#stop.signal,
     )
     if (this.#stop.signal.aborted) return
-    const again = outcome.kind === 'retry' && alert.tries < limits.detectionAlertTriesMax
-    metrics.detectionAlerts.inc({
-      outcome: outcome.kind === 'sent' ? 'sent' : again ? 'retried' : 'given_up',
-    })
-    if (outcome.kind !== 'sent')
-      log[again ? 'warn' : 'error'](
-        { runId: alert.runId, status: outcome.status, tries: alert.tries },
-        again ? 'an alert could not be sent; it will be tried again' : 'an alert was given up',
-      )
-    const backoff = (this.options.backoffMs ?? backoffMsDefault) * 2 ** (alert.tries - 1)
-    await finishAlert(
-      store,
-      alert,
-      again && outcome.kind === 'retry'
-        ? Math.min(Math.max(backoff, outcome.afterMs), backoffMsMax)
-        : undefined,
+    const isSent = outcome.kind === 'sent'
+    // A refusal too may pass: a webhook is removed by mistake, or a channel is archived for an hour.
+    const again = !isSent && alert.tries < limits.detectionAlertTriesMax
+    metrics.detectionAlerts.inc({ outcome: isSent ? 'sent' : again ? 'retried' : 'given_up' })
+    if (isSent) return finishAlert(store, alert, 'sent')
+    log[again ? 'warn' : 'error'](
+      { runId: alert.runId, status: outcome.status, tries: alert.tries },
+      again
+        ? 'an alert could not be sent; it will be tried again'
+        : 'an alert was given up; the next snapshot with its findings tells of them again',
     )
+    const backoff = (this.options.backoffMs ?? backoffMsDefault) * 2 ** (alert.tries - 1)
+    const afterMs = outcome.kind === 'retry' ? outcome.afterMs : 0
+    await finishAlert(store, alert, again ? Math.min(Math.max(backoff, afterMs), backoffMsMax) : 'given up')
   }
 }
 
@@ -109,11 +107,13 @@ const shownMax = 10
  * @param findings of one run, at least one
  * @param link where all of them are listed
  * @param isCut whether there are more than these
+ * @param report what the scan covered
  */
 export function alertPayload(
   findings: readonly ListedFinding[],
   link: URL,
   isCut = false,
+  report: Partial<ScanReport> = {},
 ): { readonly text: string } {
   const table = findings[0]?.table
   const where = table === undefined ? 'a table that is not named yet' : `*${escapeMrkdwn(tableName(table))}*`
@@ -124,10 +124,24 @@ export function alertPayload(
   })
   const all = `<${link.href}|${isCut ? 'All findings' : 'Findings'} of this run>`
   return {
-    text: [`Sensitive data was detected in ${where}.`, ...lines, ...(isCut ? ['• and more'] : []), all].join(
-      '\n',
-    ),
+    text: [
+      `Sensitive data was detected in ${where}.`,
+      ...lines,
+      ...(isCut ? ['• and more'] : []),
+      ...partialLine(report),
+      all,
+    ].join('\n'),
   }
+}
+
+/** Says how much was read where that was not all. */
+function partialLine(report: Partial<ScanReport>): readonly string[] {
+  const { isPartial, share } = coverageOf(report)
+  if (!isPartial) return []
+  const { filesScanned = 0, filesAdded = 0, filesLeftOut = 0, filesUnsupported = 0 } = report
+  return [
+    `The scan is partial: ${filesScanned} of ${filesAdded} files were read (${Math.floor(share * 100)} %), ${filesLeftOut} were left out, ${filesUnsupported} cannot be read.`,
+  ]
 }
 
 /** Masks consist of characters that the receiver would read as markup. */

@@ -5,6 +5,8 @@
 import { Fault } from '../base/fault.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
+import { coverageOf } from '../core/detection.ts'
+import type { ProtectedForm } from '../core/protected-form.ts'
 import type { Territory } from '../core/territory.ts'
 import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
@@ -192,9 +194,11 @@ export class Detector {
       // The location is checked first, so that no worker starts for a location that it would refuse.
       admitLocation(run.metadataLocation, parseRoots(access.roots))
       await this.#standBack.clear()
-      const { metadataLocation, isLast } = run
+      const { metadataLocation, isLast, isRescan } = run
       const territory = await this.#territoryOf(run, credential)
-      const outcome = await this.options.pool.run({ metadataLocation, access, territory, isLast })
+      const forms = await this.#formsOf(run)
+      const task = { metadataLocation, access, territory, isLast, isRescan, forms }
+      const outcome = await this.options.pool.run(task)
       const { outside = [] } = outcome.kind === 'scanned' ? outcome.result : outcome
       await this.#noteOutside(run, credential, outside)
       return { run, outcome }
@@ -209,6 +213,13 @@ export class Detector {
       const { reason, passing } = toReadFailure(thrown, 'the snapshot')
       return { run, outcome: { kind: 'failed', reason, passing } }
     }
+  }
+
+  /** What values of the table's protected columns look like. A failure fails the attempt, which is made again. */
+  async #formsOf({ tenant, table }: ClaimedRun): Promise<readonly ProtectedForm[]> {
+    const { protectedForms } = this.parts
+    if (table === undefined || protectedForms === undefined) return []
+    return await this.#turns.take(() => protectedForms(tenant, table))
   }
 
   /** Undefined where the table is not known, or the index does not know it yet. */
@@ -251,7 +262,9 @@ export class Detector {
           )
           return
         }
-        metrics.detectionRuns.inc({ outcome: result.reason === '' ? 'done' : 'failed' })
+        metrics.detectionRuns.inc({
+          outcome: result.reason !== '' ? 'failed' : coverageOf(result.report).isPartial ? 'partial' : 'done',
+        })
         for (const { finding } of result.findings)
           metrics.detectionFindings.inc({ class: finding.class, confidence: String(finding.confidence) })
         metrics.detectionFiles.inc({ outcome: 'scanned' }, result.report.filesScanned)

@@ -1,6 +1,6 @@
 /** Shows findings of detection in the form of the API. */
 
-import { classes } from '../core/classification.ts'
+import { findingClasses, findingShapes } from '../core/classification.ts'
 import { findingStatuses } from '../core/detection.ts'
 import { deciderMembers, deciderView } from '../http/actor-view.ts'
 import {
@@ -22,9 +22,9 @@ export const findingSchema = object({
   run_id: uuid,
   table: maybe(tableIdentifier),
   column: described(text, 'dotted path, into nested fields and JSON'),
-  class: oneOf(classes),
-  shape: oneOf(['name', 'value', 'name_and_value']),
-  confidence: described(number, '0.55, 0.65 or 0.92'),
+  class: oneOf(findingClasses),
+  shape: oneOf(findingShapes),
+  confidence: described(number, '0.55, 0.60, 0.65, 0.86, 0.88 or 0.92'),
   matched: described(wholeNumber, 'values of the sample that match'),
   sampled: wholeNumber,
   masked_sample: maybe(described(text, 'never the value itself')),

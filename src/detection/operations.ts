@@ -4,7 +4,8 @@
  */
 
 import { Type } from '@sinclair/typebox'
-import { classes } from '../core/classification.ts'
+import type { OpenCatalogs } from '../catalog/open-catalog.ts'
+import { findingClasses } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
 import { operationsOf } from '../http/declare.ts'
 import { tablePageRequest } from '../http/page-view.ts'
@@ -30,6 +31,7 @@ import { runSchema, runWithAttemptsSchema } from './run-view.ts'
 import { showDetectionRun } from './show-run.ts'
 
 export interface DetectionOperationParts extends AlphaWebhookParts {
+  readonly catalogs: OpenCatalogs
   /** Called when a rescan was requested. */
   readonly wake: () => void
 }
@@ -104,7 +106,7 @@ export const detectionOperations = [
       ...tableFilter,
       run: maybe(uuid),
       status: maybe(oneOf(findingStatuses)),
-      class: maybe(oneOf(classes)),
+      class: maybe(oneOf(findingClasses)),
       confidence_min: maybe(Type.Number({ minimum: 0, maximum: 1 })),
       ...pageInput,
     }),
@@ -151,8 +153,9 @@ export const detectionOperations = [
   operation({
     name: 'rescan_table',
     tag,
-    summary: 'Scans the newest known snapshot of a table again',
-    description: 'The scan is another attempt of the same run.',
+    summary: 'Scans the current snapshot of a table again',
+    description:
+      'The catalog is asked for the current metadata file. The scan is another attempt of its run, or the first of a new one.',
     method: 'POST',
     path: `${root}/rescans`,
     access: deciding,
@@ -162,10 +165,11 @@ export const detectionOperations = [
     faults: {
       not_found: 'No snapshot of the table is known.',
       conflict: 'A scan of the table is queued or running.',
+      unavailable: 'The catalog did not say which snapshot is current.',
     },
     examples: [{ input: { table: { namespace: ['sales'], name: 'people' } } }],
     run: async ({ parts, caller }, { table }) => {
-      const run = await rescanTable(parts.store, caller.tenant, table, await caller.actor())
+      const run = await rescanTable(parts, caller.tenant, table, await caller.actor())
       parts.wake()
       return run
     },

@@ -1,19 +1,68 @@
-/** Queues another scan of the newest known snapshot of a table. */
+/** Queues a scan of a table's current snapshot, by the metadata file that its catalog names now. */
 
 import { Fault } from '../base/fault.ts'
+import { CatalogError } from '../catalog/catalog.ts'
 import type { Actor } from '../core/administration.ts'
+import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { requestRescan } from '../store/detection/run-list.ts'
-import type { Store } from '../store/store.ts'
+import { credentialByRoot } from '../storage/access.ts'
+import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
+import { type CurrentMetadata, lastPlaceOf, requestRescan } from '../store/detection/run-list.ts'
+import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import type { DetectionParts } from './parts.ts'
 import { runView } from './run-view.ts'
+
+const loadMs = 10_000
 
 /**
  * @param actor the verified principal, whom the attempt names, with its session
- * @throws Fault `not_found` when no snapshot is known, `conflict` when a scan of it waits or runs
+ * @throws Fault `not_found` when no snapshot is known, `conflict` when a scan of it waits or runs, `unavailable` when
+ * the catalog does not say which metadata file is current
  */
-export async function rescanTable(store: Store, tenant: TenantId, table: TableRef, actor: Actor) {
-  const run = await requestRescan(store, tenant, table, actor)
+export async function rescanTable(
+  parts: Pick<DetectionParts, 'store' | 'catalogs'>,
+  tenant: TenantId,
+  table: TableRef,
+  actor: Actor,
+) {
+  const current = await currentMetadata(parts, tenant, table)
+  const run = await requestRescan(parts.store, tenant, table, actor, current)
   if (run === undefined) throw new Fault('not_found', 'No snapshot of this table is known to detection.')
   return runView(run)
+}
+
+/** Undefined where the table's catalog was removed or cannot be asked: then the newest known snapshot is taken. */
+async function currentMetadata(
+  { store, catalogs }: Pick<DetectionParts, 'store' | 'catalogs'>,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<CurrentMetadata | undefined> {
+  const last = await lastPlaceOf(store, tenant, table)
+  if (last === undefined) return undefined
+  const credential =
+    (last.credentialId && (await findCatalogCredentialById(store, tenant, last.credentialId))) ||
+    (await credentialByRoot(store, tenant, last.metadataLocation))
+  if (credential === undefined || !capabilitiesOf(credential.kind).live) return undefined
+  try {
+    const loaded = await catalogs
+      .get(tenant, credential)
+      .loadTable(table, { snapshots: 'refs', signal: AbortSignal.timeout(loadMs) })
+    if (loaded.status !== 'loaded') throw unasked()
+    return {
+      credentialId: credential.id,
+      metadataLocation: parseLoadTableResult(loaded.body).metadataLocation,
+    }
+  } catch (thrown) {
+    if (thrown instanceof CatalogError || thrown instanceof Fault) throw unasked({ cause: thrown })
+    throw thrown
+  }
+}
+
+function unasked(options: { readonly cause?: unknown } = {}): Fault {
+  return new Fault(
+    'unavailable',
+    'The catalog did not say which snapshot of this table is current. Ask for the rescan again later.',
+    options,
+  )
 }

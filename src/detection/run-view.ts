@@ -1,11 +1,12 @@
 /** Shows detection runs in the form of the API. */
 
 import type { ScanReport } from '../core/detection.ts'
-import { hitSources, runStates } from '../core/detection.ts'
+import { coverageOf, hitSources, runStates } from '../core/detection.ts'
 import {
   described,
   list,
   maybe,
+  number,
   object,
   oneOf,
   tableIdentifier,
@@ -23,8 +24,9 @@ const report = described(
     files_added: maybe(wholeNumber),
     files_scanned: maybe(wholeNumber),
     files_left_out: maybe(described(wholeNumber, 'by the file and byte budgets')),
-    files_unsupported: maybe(described(wholeNumber, 'ORC, Avro and encrypted files')),
+    files_unsupported: maybe(described(wholeNumber, 'ORC and encrypted files')),
     files_failed: maybe(wholeNumber),
+    coverage: maybe(described(number, 'share of the added files that was scanned, 0 to 1')),
     bytes_read: maybe(wholeNumber),
     values_sampled: maybe(wholeNumber),
     columns: maybe(wholeNumber),
@@ -53,7 +55,7 @@ const attempt = object({
   requested_by: maybe(text),
   started_at: time,
   finished_at: maybe(time),
-  outcome: maybe(oneOf(['done', 'failed', 'lost'])),
+  outcome: maybe(oneOf(['done', 'partial', 'failed', 'lost'])),
   reason: text,
   report,
 })
@@ -100,6 +102,7 @@ function reportView(scan: Partial<ScanReport>) {
     files_left_out: scan.filesLeftOut,
     files_unsupported: scan.filesUnsupported,
     files_failed: scan.filesFailed,
+    coverage: scan.filesAdded === undefined ? undefined : coverageOf(scan).share,
     bytes_read: scan.bytesRead,
     values_sampled: scan.valuesSampled,
     columns: scan.columns,

@@ -1,6 +1,7 @@
 /**
  * Finds the table of a run whose trigger did not name it with certainty. It asks the gateway's own record first, then
- * the advisory name of a webhook, which is used only if the catalog confirms it.
+ * the advisory name of a webhook or the table in whose territory the file lies. Both are used only if the catalog
+ * confirms them.
  */
 
 import { Fault } from '../base/fault.ts'
@@ -8,8 +9,9 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { canonicalLocation } from '../core/detection.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import { ancestorsOf, canonicalPath } from '../storage/canonical-path.ts'
 import { type ClaimedRun, recordTableOfRun } from '../store/detection/claims.ts'
-import { tableOfSnapshot } from '../store/detection/runs.ts'
+import { tableByPath, tableOfSnapshot } from '../store/detection/runs.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { DetectionParts } from './parts.ts'
 
@@ -36,7 +38,8 @@ async function confirmed(
   run: ClaimedRun,
   credential: CatalogCredential,
 ): Promise<TableRef | undefined> {
-  const { advisory } = run
+  const advisory =
+    run.advisory ?? (await tableByPath(parts.store, run.tenant, foldersOf(run.metadataLocation)))
   if (advisory === undefined) return undefined
   try {
     const loaded = await parts.catalogs
@@ -54,6 +57,11 @@ async function confirmed(
     if (error instanceof CatalogError || error instanceof Fault) return undefined
     throw error
   }
+}
+
+function foldersOf(location: string): readonly string[] {
+  const canonical = canonicalPath(location)
+  return canonical.isClear ? ancestorsOf(canonical.path) : []
 }
 
 const confirmMs = 10_000

@@ -34,6 +34,7 @@ export function detectionMetrics(registry: Registry): DetectionMetrics {
     }),
     detectionRuns: byOutcome('svc_detection_runs_total', 'Attempts to scan a snapshot, by outcome.', [
       'done',
+      'partial',
       'failed',
       'retried',
     ]),

@@ -2,9 +2,11 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret } from '../../src/base/secret.ts'
+import type { ScanReport } from '../../src/core/detection.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
+import { limits } from '../../src/limits.ts'
 import { claimAlerts, finishAlert } from '../../src/store/detection/alerts.ts'
 import { claimRuns } from '../../src/store/detection/claims.ts'
 import { type ListedFinding, listFindings } from '../../src/store/detection/findings.ts'
@@ -119,21 +121,31 @@ describe('sending', () => {
     return { alerts, metrics }
   }
   /** A finished run with a finding that is worth an alert. */
-  const alertDue = async (table?: TableRef, fieldIds?: readonly bigint[]) => {
+  const alertDue = async (table?: TableRef, fieldIds?: readonly bigint[], tableUuid?: string) => {
+    await enqueueNext(table)
+    await finishWithAlert(fieldIds, tableUuid)
+  }
+  const enqueueNext = async (table: TableRef | undefined) => {
     const metadataLocation = `s3://lake/alert/${++runs}`
     await enqueueHits(store, tenant, [{ tenant, source: 'storage-event', metadataLocation, table }])
-    await finishWithAlert(fieldIds)
   }
-  const finishWithAlert = async (fieldIds: readonly bigint[] = [2n]) => {
+  const finishRunOf = async (
+    fieldIds: readonly bigint[],
+    tableUuid: string,
+    covered: Partial<ScanReport> = {},
+  ) => {
     const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
     if (claim === undefined) throw new Error('nothing to claim')
     const { id, runId, table: _, status, decision, foundAt, ...found } = finding
-    const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
+    const report = { ...emptyReport, ...covered, tableUuid }
     const findings = fieldIds.map((fieldId) => ({ finding: found, fieldId, columnName: 'email' }))
-    expect(await finishRun(store, claim, { findings, report, reason: '', alert: true })).toEqual({
-      recorded: true,
-      alertDue: true,
-    })
+    return await finishRun(store, claim, { findings, report, reason: '', alert: true })
+  }
+  const finishWithAlert = async (
+    fieldIds: readonly bigint[] = [2n],
+    tableUuid: string = crypto.randomUUID(),
+  ) => {
+    expect(await finishRunOf(fieldIds, tableUuid)).toEqual({ recorded: true, alertDue: true })
   }
   const pending = async () =>
     (await store.tenantQuery(tenant, 'select 1 from svc.detection_run where alert_due is not null')).length
@@ -171,12 +183,48 @@ describe('sending', () => {
     await alerts.stop()
   })
 
-  test('is given up where the receiver refuses it', async () => {
+  test('is tried again where the receiver refuses it, and is told only once it was sent', async () => {
     const { alerts, metrics } = sender()
-    statuses = [404]
-    await alertDue()
+    statuses = [404, 404, 200]
+    const table = { namespace: ['sales'], name: 'refused-twice' }
+    const tableUuid = crypto.randomUUID()
+    await alertDue(table, [2n], tableUuid)
     await settled(alerts)
-    expect([bodies.length, await count(metrics, 'given_up')]).toEqual([1, 1])
+    expect([bodies.length, await count(metrics, 'retried'), await count(metrics, 'sent')]).toEqual([3, 2, 1])
+    await enqueueNext(table)
+    expect(await finishRunOf([2n], tableUuid)).toEqual({ recorded: true, alertDue: false })
+    await alerts.stop()
+  })
+
+  test('that was given up is due again with the next snapshot that has its findings', async () => {
+    const { alerts, metrics } = sender()
+    statuses = Array.from({ length: limits.detectionAlertTriesMax }, () => 404)
+    const table = { namespace: ['sales'], name: 'given-up' }
+    const tableUuid = crypto.randomUUID()
+    await alertDue(table, [2n], tableUuid)
+    await settled(alerts)
+    expect([bodies.length, await count(metrics, 'given_up')]).toEqual([limits.detectionAlertTriesMax, 1])
+    await enqueueNext(table)
+    expect(await finishRunOf([2n], tableUuid)).toEqual({ recorded: true, alertDue: true })
+    await settled(alerts)
+    expect(await count(metrics, 'sent')).toBe(1)
+    await alerts.stop()
+  })
+
+  test('says how much of a partial scan was read', async () => {
+    const { alerts } = sender()
+    await enqueueNext({ namespace: ['sales'], name: 'partial' })
+    const report = { filesAdded: 900, filesScanned: 64, filesLeftOut: 834, filesUnsupported: 2 }
+    await finishRunOf([2n], crypto.randomUUID(), report)
+    await settled(alerts)
+    expect(JSON.parse(bodies[0] ?? '').text).toContain(
+      'The scan is partial: 64 of 900 files were read (7 %), 834 were left out, 2 cannot be read.',
+    )
+    const states = await store.tenantQuery<{ state: string }>(
+      tenant,
+      `select state from svc.detection_run where table_name = 'partial'`,
+    )
+    expect(states).toEqual([{ state: 'partial' }])
     await alerts.stop()
   })
 
@@ -195,7 +243,7 @@ describe('sending', () => {
     if (former === undefined) throw new Error('nothing is due')
     await requestRescan(store, tenant, table, actorOf('sam'))
     await finishWithAlert()
-    await finishAlert(store, former, undefined)
+    await finishAlert(store, former, 'sent')
     expect(await pending()).toBe(1)
     const { alerts } = sender()
     await settled(alerts)
@@ -208,7 +256,7 @@ describe('sending', () => {
     statuses = [302]
     await alertDue()
     await settled(alerts)
-    expect([bodies.length, await count(metrics, 'given_up')]).toEqual([1, 1])
+    expect([bodies.length, await count(metrics, 'retried'), await count(metrics, 'sent')]).toEqual([2, 1, 1])
     await alerts.stop()
   })
 })

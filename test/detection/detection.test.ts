@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { canonicalPrefix } from '../../src/storage/canonical-path.ts'
 import {
   findCatalogCredential,
   putCatalogCredential,
@@ -195,6 +196,75 @@ describe('a catalog that was removed and registered again', () => {
     expect(await json<RunView>(await d.call('GET', `runs/${answer.id}`))).toMatchObject({
       state: 'done',
       reason: '',
+    })
+  })
+})
+
+describe('a rescan', () => {
+  test('takes the current metadata file, also one that no trigger has reported', async () => {
+    await d.detect()
+    const { metadataLocation } = await d.commitPeople([{ rows: rows(6) }], 'catalog')
+    expect((await runs()).some((one) => one.metadata_location === metadataLocation)).toBe(false)
+    const body = { table: { namespace: ['sales'], name: 'people' } }
+    const answer = await json<RunView>(await d.call('POST', 'rescans', { body }))
+    expect(answer.metadata_location).toBe(metadataLocation)
+    await d.service.app.detection.detector.idle()
+    expect(await json<RunView>(await d.call('GET', `runs/${answer.id}`))).toMatchObject({
+      state: 'done',
+      report: { files_scanned: 1, coverage: 1 },
+    })
+  })
+
+  test('is not answered with an older snapshot where the catalog does not say which is current', async () => {
+    const { catalog } = d.service
+    const { store, owner } = d.service
+    const body = { table: { namespace: ['sales'], name: 'people' } }
+    const { config } = (await findCatalogCredential(store, owner.tenant, 'main')) ?? {}
+    if (config === undefined) throw new Error('there is no catalog main')
+    await putCatalogCredential(store, owner.tenant, {
+      nickname: 'main',
+      kind: 'alpha',
+      endpoint: catalog.url,
+      config: { ...config, warehouse: 'gone' },
+    })
+    expect((await d.call('POST', 'rescans', { body })).status).toBe(503)
+    await putCatalogCredential(store, owner.tenant, {
+      nickname: 'main',
+      kind: 'alpha',
+      endpoint: catalog.url,
+      config,
+    })
+    expect((await d.call('POST', 'rescans', { body })).status).toBe(202)
+    await d.service.app.detection.detector.idle()
+  })
+})
+
+describe('a storage event', () => {
+  test('names the table in whose territory the file lies, once its catalog confirms that', async () => {
+    const { store, owner } = d.service
+    await d.detect()
+    const { metadataLocation } = await d.commitPeople([{ rows: rows(3) }], 'catalog')
+    const folder = canonicalPrefix(metadataLocation.replace(/[^/]*$/, ''))
+    if (!folder.isClear) throw new Error(folder.reason)
+    const credential = await findCatalogCredential(store, owner.tenant, 'main')
+    if (credential === undefined) throw new Error('there is no catalog main')
+    const claim = (tenant: TenantId, name: string, prefix: string) =>
+      store.tenantQuery(
+        tenant,
+        `insert into svc.territory (tenant_id, prefix, kind, catalog, credential_id, table_id, namespace, table_name)
+         values ($1, $2, 'granted', 'c', $3, $4, '["sales"]', $5)`,
+        [tenant, prefix, credential.id, `sales.${name}`, name],
+      )
+    await claim(d.foreign.tenant, 'theirs', folder.path)
+    await claim(owner.tenant, 'wider', folder.path.replace(/[^/]+\/$/, ''))
+    await claim(owner.tenant, 'people', folder.path)
+    await d.service.app.detection.queue.push(owner.tenant, [
+      { tenant: owner.tenant, source: 'storage-event', metadataLocation },
+    ])
+    await d.service.app.detection.detector.idle()
+    expect((await runs('')).find((one) => one.metadata_location === metadataLocation)).toMatchObject({
+      source: 'storage-event',
+      table: { namespace: ['sales'], name: 'people' },
     })
   })
 })

@@ -75,7 +75,7 @@ test('one location has one run per tenant, whatever its spelling and its trigger
 
 test('a claim whose lease ends is claimed again, and its late claimer writes nothing', async () => {
   await enqueueHits(store, home, [hit('s3://lake/2')])
-  const first = only(await claim(0))
+  const first = only(await claim(-1))
   const second = only(await claim())
   expect(second).toMatchObject({ runId: first.runId, tries: 2 })
   expect(await finishRun(store, first, done)).toEqual({ recorded: false, alertDue: false })
@@ -355,7 +355,7 @@ test('a column of which an attempt was to tell that was lost amid its findings i
   const report = { ...emptyReport, tableUuid: crypto.randomUUID() }
   const scan = { ...done, report, findings: many(60), alert: true }
   await enqueueHits(store, tenant, [hit('s3://lake/lost/1', tenant)])
-  const lost = only(await claim(0, 1))
+  const lost = only(await claim(-1, 1))
   let turns = 0
   const cutOff = finishRun(store, lost, scan, async (transact) => {
     if (++turns === 2) throw new Error('the process died')
@@ -364,12 +364,14 @@ test('a column of which an attempt was to tell that was lost amid its findings i
   expect(await cutOff.catch((thrown: Error) => thrown.message)).toBe('the process died')
   expect(await tagCount(tenant)).toBeGreaterThan(0)
   // As long as its findings are written the claim holds, whatever its lease was.
-  expect(await claim(0, 1)).toEqual([])
+  expect(await claim(-1, 1)).toEqual([])
   expect((await stateOf(lost.runId, tenant))?.state).toBe('running')
-  await store.tenantQuery(tenant, `update svc.detection_run set lease_until = now() where run_id = $1`, [
-    lost.runId,
-  ])
-  expect(await claim(0, 1)).toEqual([])
+  await store.tenantQuery(
+    tenant,
+    `update svc.detection_run set lease_until = now() - interval '1 s' where run_id = $1`,
+    [lost.runId],
+  )
+  expect(await claim(-1, 1)).toEqual([])
   expect((await stateOf(lost.runId, tenant))?.state).toBe('failed')
   await enqueueHits(store, tenant, [hit('s3://lake/lost/2', tenant)])
   expect(await finishRun(store, only(await claim()), scan)).toEqual({ recorded: true, alertDue: true })
@@ -379,9 +381,9 @@ test('a column of which an attempt was to tell that was lost amid its findings i
 
 test('a run whose claimers all vanish fails in the end, with the reason', async () => {
   await enqueueHits(store, home, [hit('s3://lake/3')])
-  const { runId } = only(await claim(0, 2))
-  only(await claim(0, 2))
-  expect(await claim(0, 2)).toEqual([])
+  const { runId } = only(await claim(-1, 2))
+  only(await claim(-1, 2))
+  expect(await claim(-1, 2)).toEqual([])
   expect(await stateOf(runId)).toEqual({
     state: 'failed',
     reason: 'every process that scanned it was lost',

@@ -7,8 +7,10 @@ import { type ColumnSample, classes, type Finding, type SensitiveClass } from '.
 import { detectorClasses } from './classes/detector-classes.ts'
 import { maskValue } from './mask.ts'
 import { type NameSignal, readNameSignals } from './names.ts'
-import { normaliseCell } from './normalise-cell.ts'
+import { looksMasked, normaliseCell } from './normalise-cell.ts'
 import { holdsOtherKind } from './other-kind.ts'
+import { readableText } from './text-values.ts'
+import { weighText } from './weigh-text.ts'
 
 /** At most this many values of a column are judged; their share is exact enough. */
 const judgedMax = 2000
@@ -29,21 +31,26 @@ const confidences = { name: 0.65, value: 0.55, name_and_value: 0.92 } as const
  * says so.
  * @returns findings with the confidences of docs/reference/detection.md 4.1; `maskedSample` never holds a value
  */
-export function classifyColumn(sample: ColumnSample): readonly Finding[] {
+export function classifyColumn(sample: ColumnSample): readonly Finding<SensitiveClass>[] {
   const values = evenly(sample.values, judgedMax)
   const sampled = values.length < sample.values.length ? values.length : sample.sampledCount
   if (holdsFlags(values)) return []
   const column = readCells(values)
   const signals = readNameSignals(sample.name)
   return classes.flatMap((each) => {
-    const evidence = weigh(column, each, signals[each])
+    const whole = weigh(column, each, signals[each])
+    // What whole cells show stands; a name alone gives way to a name and values inside text.
+    const evidence =
+      whole === undefined || whole.shape === 'name'
+        ? (weighText(column.texts, each, signals[each]) ?? whole)
+        : whole
     if (evidence === undefined) return []
-    const { shape, matched, example } = evidence
+    const { shape, confidence, matched, example } = evidence
     return {
       column: sample.name,
       class: each,
       shape,
-      confidence: confidences[shape],
+      confidence,
       matched,
       sampled,
       maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, each),
@@ -63,22 +70,32 @@ function holdsFlags(values: readonly string[]): boolean {
 
 interface Cells {
   readonly cells: readonly string[]
-  /** Non-blank cells, of which the matches are a share. A value that is too long to judge matches nothing. */
+  /** Non-blank cells, of which the matches are a share. A value that is too long to judge, or masked, matches nothing. */
   readonly filled: number
+  /** The non-blank values as text in which values may stand. */
+  readonly texts: readonly string[]
 }
 
 function readCells(values: readonly string[]): Cells {
   const normalised = values.map(normaliseCell)
   return {
-    cells: normalised.filter((cell): cell is string => cell !== undefined && cell !== ''),
+    cells: normalised.filter(
+      (cell): cell is string => cell !== undefined && cell !== '' && !looksMasked(cell),
+    ),
     filled: normalised.filter((cell) => cell !== '').length,
+    texts: values.filter((_, index) => normalised[index] !== '').map(readableText),
   }
 }
 
 interface Evidence {
-  readonly shape: Finding['shape']
+  readonly shape: keyof typeof confidences
+  readonly confidence: Finding['confidence']
   readonly matched: number
   readonly example: string | undefined
+}
+
+function evidenceOf(shape: Evidence['shape'], matched: number, example: string | undefined): Evidence {
+  return { shape, confidence: confidences[shape], matched, example }
 }
 
 function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidence | undefined {
@@ -96,14 +113,14 @@ function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidenc
     const matched = formSuffices ? valid + shaped : valid
     const fits = formSuffices || validShare(valid) >= validMin
     if (matched > 0 && matched / filled >= rateMin && fits)
-      return { shape: 'name_and_value', matched, example }
+      return evidenceOf('name_and_value', matched, example)
     if (isSure && !holdsOtherKind(column.cells, each, signal === 'qualified'))
-      return { shape: 'name', matched, example }
+      return evidenceOf('name', matched, example)
   }
   return strong >= unnamedMatchesMin &&
     strong / filled >= rateMin &&
     validShare(strong) >= classifier.validMin
-    ? { shape: 'value', matched: strong, example }
+    ? evidenceOf('value', strong, example)
     : undefined
 }
 

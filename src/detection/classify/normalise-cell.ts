@@ -44,3 +44,22 @@ function isAscii(text: string): boolean {
   for (let index = 0; index < text.length; index++) if (text.charCodeAt(index) > 0x7e) return false
   return true
 }
+
+const maskSigns = /[*\u2022\u25cf\u2588]/
+/** What `mask-alphanum` writes for digits and for all else, and what people write. */
+const maskLetters = /^(?:[xXn#]|[^\p{L}\p{N}])*$/u
+const maskLetter = /[xXn#]/g
+/** Characters that `show-last-4` and `show-first-4` leave. */
+const shownChars = 4
+const maskedMin = 3
+
+/**
+ * Whether a value looks masked: it holds asterisks or blocks, or all but four characters at an end are the letters that masks write
+ * (`xxxx.xxx@xxxxx.xxx`, `nnn-nn-6789`). What is masked is no value.
+ */
+export function looksMasked(value: string): boolean {
+  if (maskSigns.test(value)) return true
+  return [value, value.slice(shownChars), value.slice(0, -shownChars)].some(
+    (part) => maskLetters.test(part) && (part.match(maskLetter)?.length ?? 0) >= maskedMin,
+  )
+}

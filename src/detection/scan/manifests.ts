@@ -46,11 +46,12 @@ export interface DataFile {
  * Reads the table from a metadata file, and finds the snapshots that are new in that file. They are those that the
  * previous file of the metadata log does not have. If that file cannot be read, the current and the newest snapshot
  * are taken.
+ * @param isRescan whether the current and the newest snapshot are taken in any case
  * @throws ReadFailure
  */
-export async function readTable(storage: Storage, location: string): Promise<ScannedTable> {
+export async function readTable(storage: Storage, location: string, isRescan = false): Promise<ScannedTable> {
   const metadata = await readMetadata(storage, location)
-  const known = await snapshotsBefore(storage, metadata)
+  const known = isRescan ? undefined : await snapshotsBefore(storage, metadata)
   try {
     const all = snapshotsOf(metadata)
     const snapshots =

@@ -1,6 +1,7 @@
 /** Scans one snapshot: samples the files that it added, classifies the samples, and reports what was covered. */
 
 import type { ScanReport } from '../../core/detection.ts'
+import type { ProtectedForm } from '../../core/protected-form.ts'
 import type { Territory } from '../../core/territory.ts'
 import { limits } from '../../limits.ts'
 import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
@@ -9,7 +10,9 @@ import { guardedStorage, type OutsideFile, territoryGuard } from '../../storage/
 import type { ColumnFinding } from '../../store/detection/results.ts'
 import { classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
+import { findUnprotected } from './find-unprotected.ts'
 import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
+import { scanAvroFile } from './scan-avro.ts'
 import { scanFile } from './scan-file.ts'
 
 /** Plain data, because it is sent to the worker. */
@@ -20,6 +23,10 @@ export interface ScanTask {
   readonly territory?: Territory | undefined
   /** Whether this is the last attempt: then a file that storage does not return fails alone. */
   readonly isLast?: boolean
+  /** Whether the current snapshot is scanned, instead of those that the metadata file added. */
+  readonly isRescan?: boolean
+  /** What values of the table's protected columns look like. */
+  readonly forms?: readonly ProtectedForm[]
 }
 
 export interface ScanResult {
@@ -32,6 +39,8 @@ export interface ScanResult {
 }
 
 const problemsMax = 20
+/** How the data files of each format are sampled. ORC has no reader here. */
+const scanners: Readonly<Record<string, typeof scanFile>> = { PARQUET: scanFile, AVRO: scanAvroFile }
 
 /**
  * Scans the snapshots that a metadata file added. A file that cannot be read fails the scan at its end, but the
@@ -43,11 +52,13 @@ export async function scanSnapshot({
   access,
   territory,
   isLast = false,
+  isRescan = false,
+  forms = [],
 }: ScanTask): Promise<ScanResult> {
   const guard = territoryGuard(territory)
   const storage = guardedStorage(openStorage(access), guard)
   try {
-    const table = await readTable(storage, metadataLocation)
+    const table = await readTable(storage, metadataLocation, isRescan)
     const listed: DataFile[] = []
     let filesAdded = 0
     for (const snapshot of table.snapshots) {
@@ -73,7 +84,8 @@ export async function scanSnapshot({
     }
     for (const file of files) {
       if (storage.bytesRead - metadataBytes >= limits.detectionBytesMax) break
-      if (file.format !== 'PARQUET') {
+      const scanIt = scanners[file.format]
+      if (scanIt === undefined) {
         counts.unsupported++
         problem(
           file,
@@ -87,7 +99,7 @@ export async function scanSnapshot({
         continue
       }
       try {
-        await scanFile(await storage.open(file.path), table.columns, samples, share)
+        await scanIt(await storage.open(file.path), table.columns, samples, share)
         counts.scanned++
       } catch (thrown) {
         const failure = toReadFailure(thrown, 'a data file')
@@ -96,7 +108,7 @@ export async function scanSnapshot({
         problem(file, failure.reason)
       }
     }
-    const findings = classifySamples(samples)
+    const findings = [...classifySamples(samples), ...findUnprotected(samples.all(), forms)]
     return {
       findings: surest(findings, limits.detectionFindingsMax),
       outside: guard.outside,

@@ -3,7 +3,7 @@
  * replica sends it.
  */
 
-import { alertConfidenceMin } from '../../core/detection.ts'
+import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
 import { type ListedFinding, listFindings } from './findings.ts'
@@ -12,6 +12,8 @@ export interface DueAlert {
   readonly tenant: TenantId
   readonly runId: string
   readonly tries: number
+  /** What the run's scan covered. */
+  readonly report: Partial<ScanReport>
 }
 
 /**
@@ -24,28 +26,45 @@ export async function claimAlerts(
   limit: number,
   leaseMs: number,
 ): Promise<readonly DueAlert[]> {
-  const rows = await store.adminQuery<{ tenant_id: TenantId; run_id: string; alert_tries: number }>(
+  const rows = await store.adminQuery<{
+    tenant_id: TenantId
+    run_id: string
+    alert_tries: number
+    report: Partial<ScanReport>
+  }>(
     `with due as (
        select tenant_id, run_id from svc.detection_run where alert_due <= clock_timestamp()
        order by alert_due limit $1::int for update skip locked)
      update svc.detection_run r set alert_due = clock_timestamp() + $2::float8 * interval '1 ms', alert_tries = alert_tries + 1
      from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
-     returning r.tenant_id, r.run_id, r.alert_tries`,
+     returning r.tenant_id, r.run_id, r.alert_tries, r.report`,
     [limit, leaseMs],
   )
-  return rows.map((row) => ({ tenant: row.tenant_id, runId: row.run_id, tries: row.alert_tries }))
+  return rows.map((row) => ({
+    tenant: row.tenant_id,
+    runId: row.run_id,
+    tries: row.alert_tries,
+    report: row.report,
+  }))
 }
 
 /**
  * Ends an attempt to send an alert. An alert that another scan of its run made due again stays due.
- * @param delayMs milliseconds until the next attempt; undefined where the alert was sent or given up
+ * @param end `sent`, so that its findings count as told; `given up`, so that the next snapshot with them tells of them
+ *   again; or milliseconds until the next attempt
  */
-export async function finishAlert(store: Store, alert: DueAlert, delayMs: number | undefined): Promise<void> {
+export async function finishAlert(
+  store: Store,
+  alert: DueAlert,
+  end: 'sent' | 'given up' | number,
+): Promise<void> {
   await store.tenantQuery(
     alert.tenant,
-    `update svc.detection_run set alert_due = clock_timestamp() + $3::float8 * interval '1 ms'
-     where tenant_id = $1 and run_id = $2 and alert_tries = $4::int`,
-    [alert.tenant, alert.runId, delayMs ?? null, alert.tries],
+    `update svc.detection_run set
+       alert_due = case when alert_tries = $4::int then clock_timestamp() + $3::float8 * interval '1 ms' else alert_due end,
+       alerted_at = case when $5::boolean then clock_timestamp() else alerted_at end
+     where tenant_id = $1 and run_id = $2 and (alert_tries = $4::int or $5::boolean)`,
+    [alert.tenant, alert.runId, typeof end === 'number' ? end : null, alert.tries, end === 'sent'],
   )
 }
 

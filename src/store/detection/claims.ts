@@ -22,6 +22,8 @@ export interface ClaimedRun {
   readonly advisory: TableRef | undefined
   /** Attempts since the run was queued, this one included. */
   readonly tries: number
+  /** Whether somebody asked for it: then the current snapshot is scanned, whichever file added it. */
+  readonly isRescan: boolean
   /** Whether the run fails without another claim if this attempt is lost. */
   readonly isLast: boolean
 }
@@ -43,6 +45,7 @@ interface ClaimRow {
   readonly table_name: string | null
   readonly advisory: TableRef | null
   readonly tries: number
+  readonly requested_by: string | null
 }
 
 /**
@@ -66,6 +69,7 @@ export async function claimRuns(
     table: tableOf(row),
     advisory: row.advisory ?? undefined,
     tries: row.tries,
+    isRescan: row.requested_by !== null,
     isLast: row.tries >= triesMax,
   }))
 }
@@ -116,7 +120,7 @@ const claimText = `
   update svc.detection_run r set state = 'running', attempt = r.attempt + 1, tries = r.tries + 1, lease_id = $2,
     lease_until = clock_timestamp() + $3::float8 * interval '1 ms'
   from due d where r.tenant_id = d.tenant_id and r.run_id = d.run_id
-  returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.advisory, r.tries`
+  returning r.tenant_id, r.run_id, r.snapshot_metadata_location, r.credential_id, r.namespace, r.table_name, r.advisory, r.tries, r.requested_by`
 
 /**
  * Queues a claimed run again.

@@ -1,11 +1,12 @@
 /** Lists findings of detection (docs/reference/detection.md 4), and records stewards' decisions and their graph. */
 
 import type { Actor } from '../../core/administration.ts'
-import type { Finding, SensitiveClass } from '../../core/classification.ts'
+import type { Finding, FindingClass } from '../../core/classification.ts'
 import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -35,7 +36,7 @@ export interface FindingFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly runId?: string | undefined
   readonly status?: FindingStatus | undefined
-  readonly class?: SensitiveClass | undefined
+  readonly class?: FindingClass | undefined
   readonly confidenceMin?: number | undefined
 }
 
@@ -45,7 +46,7 @@ interface FindingRow {
   readonly namespace: readonly string[] | null
   readonly table_name: string | null
   readonly path: string
-  readonly class: SensitiveClass
+  readonly class: FindingClass
   readonly shape: Finding['shape']
   readonly confidence: string
   readonly matched: number
@@ -109,23 +110,19 @@ export async function listFindings(
 ): Promise<Page<ListedFinding>> {
   const limit = pageLimit(filter)
   if (filter.runId !== undefined && !isUuid(filter.runId)) return { items: [] }
+  const { text, params } = given(
+    [tenant, limit + 1],
+    ['table_id = ?::text', filter.table && nodeId(tableKey(filter.table))],
+    ['run_id = ?::uuid', filter.runId],
+    ['status = ?::text', filter.status],
+    ['class = ?::text', filter.class],
+    ['confidence >= ?::numeric', filter.confidenceMin],
+    ['(found_at, finding_id) < (?::timestamptz, ?::uuid)', ...afterPosition(filter)],
+  )
   const rows = await store.tenantQuery<FindingRow>(
     tenant,
-    `select * from (${listText}) x
-     where ($2::text is null or table_id = $2) and ($3::uuid is null or run_id = $3) and ($4::text is null or status = $4)
-       and ($5::text is null or class = $5) and confidence >= $6::numeric
-       and ($7::timestamptz is null or (found_at, finding_id) < ($7::timestamptz, $8::uuid))
-     order by found_at desc, finding_id desc limit $9::int`,
-    [
-      tenant,
-      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
-      filter.runId ?? null,
-      filter.status ?? null,
-      filter.class ?? null,
-      filter.confidenceMin ?? 0,
-      ...afterPosition(filter),
-      limit + 1,
-    ],
+    `select * from (${listText}) x where true${text} order by found_at desc, finding_id desc limit $2::int`,
+    params,
   )
   const page = toPage(rows, limit, (row) => row.position)
   return { ...page, items: page.items.map(toFinding) }

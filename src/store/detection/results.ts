@@ -4,7 +4,7 @@
  */
 
 import type { Finding } from '../../core/classification.ts'
-import { alertConfidenceMin, type ScanReport } from '../../core/detection.ts'
+import { alertConfidenceMin, coverageOf, type ScanReport } from '../../core/detection.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -63,7 +63,7 @@ export async function finishRun(
     tenant,
     runId,
     leaseId,
-    scan.reason === '' ? 'done' : 'failed',
+    scan.reason !== '' ? 'failed' : coverageOf(scan.report).isPartial ? 'partial' : 'done',
     storableText(scan.reason),
     storableJson(scan.report),
   ]
@@ -147,8 +147,8 @@ const endText = `
   from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`
 
 /**
- * Makes an alert due where a finding at 0.85 or more has no decision and no attempt of another run found it. An
- * attempt that has not ended is not considered, because it raised no alert.
+ * Makes an alert due where a finding at 0.85 or more has no decision and was not told: no alert of another run with it
+ * was sent or is due.
  * @returns whether an alert is due
  */
 async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: number): Promise<boolean> {
@@ -159,9 +159,9 @@ async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: nu
        where f.tenant_id = $1 and f.run_id = $2 and f.attempt = $3::int and f.confidence >= $4::numeric
          and not exists (select from svc.detection_decision d where d.tenant_id = $1 and d.classification_id = f.classification_id)
          and not exists (select from svc.detection_finding e
-           join svc.detection_attempt a on a.tenant_id = e.tenant_id and a.run_id = e.run_id and a.attempt = e.attempt
+           join svc.detection_run t on t.tenant_id = e.tenant_id and t.run_id = e.run_id
            where e.tenant_id = $1 and e.classification_id = f.classification_id and e.run_id <> f.run_id
-             and e.confidence >= $4::numeric and a.outcome in ('done', 'failed')))
+             and e.confidence >= $4::numeric and (t.alerted_at is not null or t.alert_due is not null)))
      returning 1`,
     [tenant, runId, attempt, alertConfidenceMin],
   )

@@ -3,11 +3,12 @@
 import { Fault } from '../../base/fault.ts'
 import { isCalendarTime } from '../../base/rfc3339.ts'
 import type { Actor } from '../../core/administration.ts'
-import type { HitSource, RunState, ScanReport } from '../../core/detection.ts'
+import { canonicalLocation, type HitSource, type RunState, type ScanReport } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
-import { nodeId } from '../database/names.ts'
+import { given } from '../database/conditions.ts'
+import { nodeId, storableJson } from '../database/names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
@@ -32,7 +33,7 @@ export interface DetectionAttempt {
   readonly requestedBy: string | undefined
   readonly startedAt: Date
   readonly finishedAt: Date | undefined
-  readonly outcome: 'done' | 'failed' | 'lost' | undefined
+  readonly outcome: 'done' | 'partial' | 'failed' | 'lost' | undefined
   readonly reason: string
   readonly report: Partial<ScanReport>
 }
@@ -85,27 +86,28 @@ export async function listRuns(
   filter: RunFilter = {},
 ): Promise<Page<DetectionRun>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, limit + 1],
+    ['table_id = ?::text', filter.table && nodeId(tableKey(filter.table))],
+    ['state = ?::text', filter.state],
+    ['(created_at, run_id) < (?::timestamptz, ?::uuid)', ...afterPosition(filter)],
+  )
   const rows = await store.tenantQuery<RunRow>(
     tenant,
     `select ${runColumns} from svc.detection_run
-     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or state = $3)
-       and ($4::timestamptz is null or (created_at, run_id) < ($4::timestamptz, $5::uuid))
-     order by created_at desc, run_id desc limit $6::int`,
-    [
-      tenant,
-      filter.table === undefined ? null : nodeId(tableKey(filter.table)),
-      filter.state ?? null,
-      ...afterPosition(filter),
-      limit + 1,
-    ],
+     where tenant_id = $1${text}
+     order by created_at desc, run_id desc limit $2::int`,
+    params,
   )
   const page = toPage(rows, limit, (row) => row.position)
   return { ...page, items: page.items.map(toRun) }
 }
 
 /** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
-export function afterPosition({ after }: PageRequest): readonly [time: string | null, id: string | null] {
-  if (after === undefined) return [null, null]
+export function afterPosition({
+  after,
+}: PageRequest): readonly [time: string | undefined, id: string | undefined] {
+  if (after === undefined) return [undefined, undefined]
   const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
   if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || !isDate(match[1]))
     throw new Fault('bad_request', 'The page token is not valid.')
@@ -164,9 +166,32 @@ export async function findRun(
   )
 }
 
+/** Where the catalog has the table now. */
+export interface CurrentMetadata {
+  readonly metadataLocation: string
+  readonly credentialId: string
+}
+
+/** Where the table's newest run was, and by which credential; undefined where the table has none. */
+export async function lastPlaceOf(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<{ readonly metadataLocation: string; readonly credentialId: string | undefined } | undefined> {
+  const [run] = await store.tenantQuery<{ location: string; credential_id: string | null }>(
+    tenant,
+    `select snapshot_metadata_location as location, credential_id from svc.detection_run
+     where tenant_id = $1 and table_id = $2 order by created_at desc, run_id desc limit 1`,
+    [tenant, nodeId(tableKey(table))],
+  )
+  return run && { metadataLocation: run.location, credentialId: run.credential_id ?? undefined }
+}
+
 /**
- * Queues another scan of a table's newest snapshot, as a further attempt under its run.
+ * Queues a scan of a table's current snapshot, as a further attempt under its run. A metadata file without a run gets
+ * one.
  * @param actor the requester, whose subject is recorded with the attempt
+ * @param current undefined where the catalog cannot be asked: then the newest known run is taken
  * @returns the run, or undefined where the table has none
  * @throws Fault `conflict` where a scan is already queued or running
  */
@@ -175,15 +200,29 @@ export function requestRescan(
   tenant: TenantId,
   table: TableRef,
   actor: Actor,
+  current?: CurrentMetadata,
 ): Promise<DetectionRun | undefined> {
+  const tableId = nodeId(tableKey(table))
   return store.tenantTransaction(tenant, async (tx) => {
+    const location = current === undefined ? null : canonicalLocation(current.metadataLocation)
+    const isNew =
+      current !== undefined &&
+      (
+        await tx.query(
+          `insert into svc.detection_run (tenant_id, snapshot_metadata_location, source, credential_id, table_id, namespace, table_name)
+           values ($1, $2, 'baseline-poller', $3, $4, $5::text::jsonb, $6)
+           on conflict on constraint detection_run_snapshot do nothing returning 1`,
+          [tenant, location, current.credentialId, tableId, storableJson(table.namespace), table.name],
+        )
+      ).length === 1
     const [run] = await tx.query<{ run_id: string; state: RunState }>(
-      `select run_id, state from svc.detection_run where tenant_id = $1 and table_id = $2
+      `select run_id, state from svc.detection_run
+       where tenant_id = $1 and case when $3::text is null then table_id = $2 else snapshot_metadata_location = $3 end
        order by created_at desc, run_id desc limit 1 for update`,
-      [tenant, nodeId(tableKey(table))],
+      [tenant, tableId, location],
     )
     if (run === undefined) return undefined
-    if (run.state === 'queued' || run.state === 'running')
+    if (!isNew && (run.state === 'queued' || run.state === 'running'))
       throw new Fault('conflict', 'A scan of the table is already queued or running.')
     const rows = await tx.query<RunRow>(
       `update svc.detection_run set state = 'queued', cause = 'rescan', requested_by = $3, tries = 0, due_at = clock_timestamp()

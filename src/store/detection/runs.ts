@@ -78,7 +78,7 @@ export async function enqueueHits(
     return addedOf(await store.tenantQuery<QueuedRow>(tenant, ...statement))
   return await store.tenantTransaction(tenant, async (tx) => {
     const rows = await tx.query<QueuedRow>(...statement)
-    const learnt = rows.filter(({ added, state }) => !added && (state === 'done' || state === 'failed'))
+    const learnt = rows.filter(({ added, state }) => !added && state !== 'queued' && state !== 'running')
     if (learnt.length > 0)
       await link(
         tx,
@@ -190,6 +190,27 @@ export async function tableOfSnapshot(
     spellings.map(nodeId),
   )
   return row && { namespace: row.namespace, name: row.name }
+}
+
+/**
+ * The table in whose territory a metadata file lies, by the longest prefix; undefined where it is nobody's. Only
+ * the catalog knows whether the file is of that table.
+ * @param folders above the file, canonical
+ */
+export async function tableByPath(
+  store: Store,
+  tenant: TenantId,
+  folders: readonly string[],
+): Promise<TableRef | undefined> {
+  if (folders.length === 0) return undefined
+  const [row] = await store.tenantQuery<{ namespace: readonly string[]; table_name: string }>(
+    tenant,
+    `select namespace, table_name from svc.territory
+     where tenant_id = $1 and prefix = any(array(select jsonb_array_elements_text($2::text::jsonb))) and kind <> 'derived' and released_at is null
+     order by octet_length(prefix) desc limit 1`,
+    [tenant, storableJson(folders)],
+  )
+  return row && { namespace: row.namespace, name: row.table_name }
 }
 
 /** The namespaces of tables in the graph, in which the poller lists the upstream. */

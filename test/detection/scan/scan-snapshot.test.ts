@@ -215,14 +215,90 @@ describe('a scan', () => {
     const { metadataLocation } = await newTable().append([
       { rows: emails(3) },
       { rows: [], format: 'ORC', bytes: Buffer.from('ORC') },
-      { rows: [], format: 'AVRO', bytes: Buffer.from('Obj') },
+      { rows: [], format: 'VORTEX', bytes: Buffer.from('VTXF') },
     ])
     const result = await scan(metadataLocation)
     expect(result.report).toMatchObject({ filesScanned: 1, filesUnsupported: 2, filesFailed: 0 })
     expect(result.report.problems.map(({ reason }) => reason)).toEqual([
       'ORC data files are not supported',
-      'AVRO data files are not supported',
+      'VORTEX data files are not supported',
     ])
+    expect(found(result)).toEqual(['email email name_and_value'])
+  })
+
+  const avroFields = (ids: boolean) => [
+    { name: 'id', type: 'long', ...(ids && { 'field-id': 1 }) },
+    { name: ids ? 'renamed' : 'email', type: ['null', 'string'], ...(ids && { 'field-id': 2 }) },
+    {
+      name: 'note',
+      type: [
+        'null',
+        { type: 'record', name: 'r', fields: [{ name: 'ssn', type: { type: 'array', items: 'string' } }] },
+      ],
+    },
+    { name: 'born', type: { type: 'int', logicalType: 'date' } },
+  ]
+  const avroRows = (count: number, ids: boolean) =>
+    emails(count).map(({ id, email }) => ({
+      id: BigInt(id),
+      [ids ? 'renamed' : 'email']: email,
+      note: { ssn: [`536-22-${1000 + id}`] },
+      born: 100,
+    }))
+
+  test.each([true, false])('reads Avro data files, by field ids %p', async (ids) => {
+    const bytes = Buffer.from(
+      avroBytes({ type: 'record', name: 'row', fields: avroFields(ids) }, avroRows(30, ids)),
+    )
+    const { metadataLocation } = await newTable().append([{ rows: [], format: 'AVRO', bytes }])
+    const result = await scan(metadataLocation)
+    expect(found(result)).toEqual(['email email name_and_value', 'note.ssn.element us_ssn name_and_value'])
+    expect(result.report).toMatchObject({ filesScanned: 1, filesUnsupported: 0, filesFailed: 0 })
+    expect(result.findings[0]?.fieldId).toBe(2n)
+  })
+
+  test('reads blocks from all over a large Avro file', async () => {
+    const schema = { type: 'record', name: 'row', fields: [{ name: 'note', type: 'string', 'field-id': 3 }] }
+    const word = (index: number) => Bun.hash(String(index)).toString(36)
+    const block = (at: number) =>
+      Buffer.from(
+        avroBytes(
+          schema,
+          Array.from({ length: 2_000 }, (_, n) => ({
+            note: at < 60 ? word(at * 2_000 + n) : `${word(at * 2_000 + n)}@example.com`,
+          })),
+        ),
+      )
+    const blocks = Array.from({ length: 120 }, (_, at) => block(at))
+    const end = (bytes: Buffer) => bytes.indexOf(Buffer.alloc(16, 7)) + 16
+    const bytes = Buffer.concat(blocks.map((each, at) => (at === 0 ? each : each.subarray(end(each)))))
+    const { metadataLocation } = await newTable().append([{ rows: [], format: 'AVRO', bytes }])
+    const result = await scan(metadataLocation)
+    const { matched = 0, sampled = 0 } =
+      result.findings.find(({ columnName }) => columnName === 'note')?.finding ?? {}
+    expect([matched > 0, sampled]).toEqual([true, 2_000])
+  })
+
+  test('every truncation of an Avro file is a failure with a reason', async () => {
+    const whole = Buffer.from(
+      avroBytes({ type: 'record', name: 'row', fields: avroFields(true) }, avroRows(5, true)),
+    )
+    for (let length = 0; length < whole.length; length += 7) {
+      const bytes = whole.subarray(0, length)
+      const { metadataLocation } = await newTable().append([{ rows: [], format: 'AVRO', bytes }])
+      const result = await scan(metadataLocation)
+      // The end of the header is a file without rows.
+      if (result.reason !== '') expect(result.reason).toContain('a data file cannot be read')
+      else expect(result.report.valuesSampled).toBe(0)
+    }
+  })
+
+  test('a rescan reads the current snapshot, whichever metadata file added it', async () => {
+    const table = newTable()
+    await table.append([{ rows: emails(10) }])
+    const metadataLocation = await table.setProperties({ owner: 'sales' })
+    const access = { roots: [folder], s3: undefined }
+    const result = await scanSnapshot({ metadataLocation, access, isRescan: true })
     expect(found(result)).toEqual(['email email name_and_value'])
   })
 

@@ -1,5 +1,6 @@
 /** Recognises payment card numbers in cells: issuer ranges, lengths and the Luhn check digit (ISO/IEC 7812-1). */
 
+import { matchesOf, type TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells } from '../value-match.ts'
 import { creditCardWords } from './credit-card-words.ts'
 import type { DetectorClass } from './detector-class.ts'
@@ -83,6 +84,16 @@ function passesLuhn(digits: string): boolean {
 /** `pan` and `ccn` also stand for India's tax number, angles and cost centres, all shorter than a card number. */
 const namesake = /^(?!.*x{2})[-+]?[\p{L}\d][\p{L}\d .,/-]{0,10}$/iu
 
+/** How card numbers stand in text. */
+const text: TextForm = {
+  needs: /\d{4}[ -]?\d{4}/,
+  candidates: (text) =>
+    matchesOf(text, /(?<![\d.-]|\p{L})\d{4}(?:(?:[ -]\d{4}){3}|[ -]\d{6}[ -]\d{5}|\d{9,15})(?![\d-]|\.\d)/gu),
+  isValue: (value) => judgeCreditCard(value) === 'strong',
+  isChecked: true,
+  standsAlone: true,
+}
+
 /** The class `credit_card`. */
 export const creditCard: DetectorClass = {
   words: creditCardWords,
@@ -92,5 +103,6 @@ export const creditCard: DetectorClass = {
   formSuffices: false,
   hintedByRoles: false,
   namesake,
+  text,
   shownChars: 4,
 }

@@ -1,5 +1,6 @@
 /** Defines a class of sensitive values: how its values are judged, and which words of column names point to it. */
 
+import type { TextForm } from '../text-form.ts'
 import type { ValueMatch } from '../value-match.ts'
 
 /**
@@ -40,6 +41,8 @@ export interface DetectorClass {
   readonly hintedByRoles: boolean
   /** Other values for which people use the names of the class. A mask or a token never matches. */
   readonly namesake: RegExp | undefined
+  /** How values are cut out of text. */
+  readonly text: TextForm
   /** Characters at the end of a value that stay readable, as on receipts and account lists. */
   readonly shownChars: number
 }

@@ -1,5 +1,6 @@
 /** Recognises email addresses in cells: the part of RFC 5321 and 6531 in use, matched without backtracking. */
 
+import { type Candidate, matchesOf, type TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
 import { emailWords } from './email-words.ts'
@@ -20,6 +21,9 @@ const otherEndings = new Set(
     ' ',
   ),
 )
+
+/** Ids of messages and the like: long, in hexadecimal digits. */
+const idLocal = /^(?=(?:[^\d@]*\d){6})[0-9a-f.-]{16,}@/i
 
 /** Judges whether a whole cell is an email address, `Name <address>`, a `mailto:` link, or a short list of these. */
 export function judgeEmail(cell: string): CellMatch {
@@ -60,6 +64,7 @@ function isEmailAddress(text: string): boolean {
   const at = text.indexOf('@')
   if (at < 1 || at > localCharsMax || at !== text.lastIndexOf('@') || text.length > addressCharsMax)
     return false
+  if (idLocal.test(text)) return false
   const local = text.slice(0, at)
   if (!localPart.test(local) || local.startsWith('.') || local.endsWith('.') || local.includes('..'))
     return false
@@ -73,6 +78,29 @@ function isEmailAddress(text: string): boolean {
   )
 }
 
+/** Not after a further `@`: handles of the fediverse are written so. */
+const address =
+  /(?<![@\p{L}\p{N}._%+-])[\p{L}\p{N}][\p{L}\p{N}._%+'-]{0,63}@(?:[\p{L}\p{N}-]{1,63}\.){1,6}\p{L}{2,24}/gu
+/** Password and host of a connection, and `git@host:path`. */
+const afterHost = /^(?::[^\s]|\/)/
+const beforeHost = /:\/\/[^\s/]*$/
+function* addresses(text: string): Generator<Candidate> {
+  for (const each of matchesOf(text, address)) {
+    if (afterHost.test(text.slice(each.at + each.value.length))) continue
+    if (beforeHost.test(text.slice(Math.max(each.at - 100, 0), each.at))) continue
+    yield each
+  }
+}
+
+/** How addresses stand in text. */
+const text: TextForm = {
+  needs: /@/,
+  candidates: addresses,
+  isValue: (value) => judgeEmail(value) === 'strong',
+  isChecked: false,
+  standsAlone: true,
+}
+
 /** The class `email`. */
 export const email: DetectorClass = {
   words: emailWords,
@@ -82,5 +110,6 @@ export const email: DetectorClass = {
   formSuffices: false,
   hintedByRoles: true,
   namesake: undefined,
+  text,
   shownChars: 0,
 }

@@ -1,6 +1,7 @@
 /** Recognises international bank account numbers in cells (ISO 13616): country format, national check, mod 97. */
 
-import { isValidIBAN } from 'ibantools'
+import { countrySpecs, isValidIBAN } from 'ibantools'
+import type { Candidate, TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
 import { ibanWords } from './iban-words.ts'
@@ -15,6 +16,29 @@ export function judgeIban(cell: string): CellMatch {
   return isValidIBAN(written.replace(/[- ]/g, '').toUpperCase()) ? 'strong' : 'shaped'
 }
 
+/** Cuts an IBAN to its country's length, because words in capitals may follow it. */
+function* ibans(text: string): Generator<Candidate> {
+  for (const { index } of text.matchAll(/(?<![A-Za-z0-9])[A-Z]{2}\d{2}(?=[ -]?[A-Z0-9])/g)) {
+    const length = countrySpecs[text.slice(index, index + 2)]?.chars ?? 0
+    let end = index
+    for (let count = 0; count < length && end < text.length; end++) {
+      if (/[A-Z0-9]/.test(text[end] ?? '')) count++
+      else if (!/[ -]/.test(text[end] ?? '')) break
+    }
+    if (length > 0 && !/[A-Za-z0-9]/.test(text[end] ?? ' '))
+      yield { value: text.slice(index, end), at: index }
+  }
+}
+
+/** How IBANs stand in text. */
+const text: TextForm = {
+  needs: /[A-Z]{2}\d{2}/,
+  candidates: ibans,
+  isValue: (value) => judgeIban(value) === 'strong',
+  isChecked: true,
+  standsAlone: true,
+}
+
 /** The class `iban`. */
 export const iban: DetectorClass = {
   words: ibanWords,
@@ -24,5 +48,6 @@ export const iban: DetectorClass = {
   formSuffices: false,
   hintedByRoles: true,
   namesake: undefined,
+  text,
   shownChars: 4,
 }

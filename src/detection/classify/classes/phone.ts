@@ -4,6 +4,7 @@
  */
 
 import { type CountryCode, parsePhoneNumberFromString } from 'libphonenumber-js/max'
+import { matchesOf, type TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells, type ValueMatch } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
 import { phoneWords } from './phone-words.ts'
@@ -128,6 +129,20 @@ function isValidIn(cell: string, country: CountryCode | undefined): boolean {
   return parsePhoneNumberFromString(cell, { ...options, extract: false })?.isValid() === true
 }
 
+/** How telephone numbers stand in text. */
+const text: TextForm = {
+  needs: /\d[\d ()./-]{5,}\d/,
+  candidates: (text) =>
+    matchesOf(
+      text,
+      /(?<![\w.+-])(?:\+[1-9][\d ()./-]{6,18}\d|\(\d{3}\) ?\d{3}-\d{4}|[2-9]\d\d[-.]\d{3}[-.]\d{4})(?![\w-])/g,
+    ),
+  isValue: (value) =>
+    parsePhoneNumberFromString(value, { defaultCountry: 'US', extract: false })?.isValid() === true,
+  isChecked: false,
+  standsAlone: false,
+}
+
 /** The class `phone`. */
 export const phone: DetectorClass = {
   words: phoneWords,
@@ -137,5 +152,6 @@ export const phone: DetectorClass = {
   formSuffices: true,
   hintedByRoles: true,
   namesake: undefined,
+  text,
   shownChars: 2,
 }

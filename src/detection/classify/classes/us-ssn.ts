@@ -1,5 +1,6 @@
 /** Recognises United States social security numbers in cells, by the rules of the Social Security Administration. */
 
+import { matchesOf, type TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells } from '../value-match.ts'
 import type { DetectorClass } from './detector-class.ts'
 import { usSsnWords } from './us-ssn-words.ts'
@@ -38,6 +39,15 @@ function isValidSsn(digits: string): boolean {
 const namesake =
   /^(?:[A-Z]{0,2}[- ]?(?!\d{9}$|\d{3}([- ])\d{2}\1\d{4}$)\d(?:[ ./-]?\d){6,15}[ -]?[A-Z]?(?:[ -]?\d{3})?|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z])$/i
 
+/** How numbers stand in text. */
+const text: TextForm = {
+  needs: /\d-\d\d-\d/,
+  candidates: (text) => matchesOf(text, /(?<![\d-]|\d[./])\d{3}-\d{2}-\d{4}(?![\d-])/g),
+  isValue: (value) => judgeUsSsn(value) === 'strong',
+  isChecked: false,
+  standsAlone: false,
+}
+
 /** The class `us_ssn`. */
 export const usSsn: DetectorClass = {
   words: usSsnWords,
@@ -48,5 +58,6 @@ export const usSsn: DetectorClass = {
   formSuffices: false,
   hintedByRoles: false,
   namesake,
+  text,
   shownChars: 2,
 }
