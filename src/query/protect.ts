@@ -13,7 +13,9 @@ import type {
 } from '../core/governed-table.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
+import type { Reveal } from '../core/reveal.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import type { ProtectionKind } from '../core/usage.ts'
 import { expressionCanFail } from './fallible.ts'
 import { columnAt, type Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
@@ -45,7 +47,7 @@ export interface Protection {
 export interface AppliedProtection {
   readonly policyId: string
   readonly origin: PolicyOrigin
-  readonly kind: 'row_filter' | 'column_mask'
+  readonly kind: ProtectionKind
   readonly table: TableRef
   readonly column?: string
   readonly action?: string
@@ -116,6 +118,16 @@ function appliedMask({ ref, columns }: GovernedTable, { index, mask }: Protected
   if (mask === undefined || column === undefined) return []
   const { policyId, origin, action } = mask
   return [{ policyId, origin, kind: 'column_mask', table: ref, column: column.name, action }]
+}
+
+/** The revealed columns of a result, each once, for the usage record. */
+export function appliedReveals(outputs: readonly (Reveal | undefined)[]): AppliedProtection[] {
+  const reveals = outputs.flatMap((reveal): AppliedProtection[] => {
+    if (reveal === undefined) return []
+    const { table, column, method } = reveal
+    return [{ policyId: 'reveal', origin: { kind: 'column' }, kind: 'reveal', table, column, action: method }]
+  })
+  return [...new Map(reveals.map((reveal) => [JSON.stringify(reveal), reveal])).values()]
 }
 
 /** One fault in the filters and masks of a table, for their author. */
@@ -235,6 +247,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     database: undefined,
     principal,
     lifted: [],
+    generated: false,
     parameterTypes: [],
     parameters: new Map(),
     policy: true,
