@@ -48,11 +48,15 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const saves = flags.values.save === true
   if (profile !== undefined && catalogs.some(({ isDevelopment }) => !isDevelopment))
     throw new BenchUsageError('--profile is for the development catalog.')
+  if (profile !== undefined && catalogs.some(({ storage }) => storage !== undefined))
+    throw new BenchUsageError('--profile and --storage exclude each other.')
+  if (saves && catalogs.some(({ storage }) => storage !== undefined))
+    throw new BenchUsageError('--save is for the times of a catalog by itself; not together with --storage.')
   if (saves && (smoke || catalogs.some((one) => savedName(one) === undefined)))
     throw new BenchUsageError(`--save needs --catalog with one of ${realCatalogNames.join(', ')}.`)
   for (const chosen of catalogs) {
     await using catalog = await chosen.open(run)
-    const setTimes = timesSetter(flags, catalog, profile)
+    const setTimes = timesSetter(flags, catalog, { profile, storage: chosen.storage })
     for (const table of sizes) {
       await setTimes(table, profile === undefined ? 0 : undefined)
       const times = await measureCatalog(catalog, tableSizes[table], seconds, seededRandom(run.seed))
@@ -69,7 +73,7 @@ function savedName({ name }: ChosenCatalog) {
 }
 
 function resultOf(
-  { title }: ChosenCatalog,
+  { title, storage }: ChosenCatalog,
   profile: Profile | undefined,
   table: TableSizeName,
   { load, conditionalLoad, commit, snapshotsEnd }: CatalogTimes,
@@ -87,6 +91,7 @@ function resultOf(
     case: {
       catalog: title,
       ...(profile !== undefined && { profile: profile.title }),
+      ...(storage !== undefined && { storage }),
       ...tableSizes[table],
     },
     figures: {

@@ -4,7 +4,13 @@ import { readFile } from 'node:fs/promises'
 import { CannotFetch } from '../test/clients/packages.ts'
 import { type BenchOption, type BenchRun, BenchUsageError } from './entry.ts'
 import { expiresSnapshots } from './expiry.ts'
-import { realCatalogNames, realCatalogVersion, startRealCatalog } from './real-catalogs.ts'
+import {
+  type RealCatalogName,
+  realCatalogNames,
+  realCatalogVersion,
+  startRealCatalog,
+} from './real-catalogs.ts'
+import { type StorageName, storageNames, storageOption } from './storage-times.ts'
 import {
   type CatalogProcess,
   connectUpstream,
@@ -21,6 +27,7 @@ export const catalogOptions: Readonly<Record<string, BenchOption>> = {
     value: 'NAME[,NAME…]',
     about: `${[development, ...realCatalogNames].join(', ')} (development): real ones are fetched and started`,
   },
+  storage: storageOption,
   upstream: { type: 'string', value: 'URL', about: 'an Iceberg REST catalog of your own instead' },
   'upstream-kind': { type: 'string', value: 'alpha|beta', about: 'what it speaks like (alpha)' },
   warehouse: { type: 'string', value: 'NAME', about: 'its warehouse' },
@@ -34,6 +41,8 @@ export interface ChosenCatalog {
   /** For the case: a name with its version, or the host of the user's catalog. */
   readonly title: string
   readonly isDevelopment: boolean
+  /** Object storage whose times its storage takes. */
+  readonly storage: StorageName | undefined
   /** Throws BenchUsageError when it cannot be fetched or used. */
   open(run: BenchRun): Promise<OpenCatalog>
 }
@@ -55,31 +64,48 @@ export async function chosenCatalogs(
   dialect: UpstreamAddress['kind'] = 'alpha',
 ): Promise<readonly ChosenCatalog[]> {
   const address = await ownAddress(run)
-  if (address !== undefined) return [ownCatalog(address)]
+  const [storage] = run.flags.choices('storage', storageNames) ?? []
+  if (address !== undefined) {
+    if (storage === undefined) return [ownCatalog(address)]
+    throw new BenchUsageError('--upstream has storage of its own; not together with --storage.')
+  }
   const names = run.flags.choices('catalog', [development, ...realCatalogNames]) ?? [development]
   if (run.smoke && names.some((name) => name !== development))
     throw new BenchUsageError('--smoke runs on the development catalog; not together with --catalog.')
   return names.map((name) =>
-    name === development
-      ? {
-          name,
-          title: development,
-          isDevelopment: true,
-          open: () => openDevelopment(dialect),
-        }
-      : {
-          name,
-          title: `${name} ${realCatalogVersion(name)}`,
-          isDevelopment: false,
-          async open({ note }) {
-            const started = await startRealCatalog(name).catch((error: unknown) => {
-              if (!(error instanceof CannotFetch)) throw error
-              throw new BenchUsageError(`--catalog ${name} cannot be fetched: ${error.message}.`)
-            })
-            return opened(started.address, started, undefined, (upstream) => asked(upstream, note))
-          },
-        },
+    name === development ? developmentCatalog(dialect, storage) : realCatalog(name, storage),
   )
+}
+
+/** @param storage object storage whose times its commits and loads take */
+export function developmentCatalog(
+  dialect: UpstreamAddress['kind'] = 'alpha',
+  storage?: StorageName,
+): ChosenCatalog {
+  return {
+    name: development,
+    title: development,
+    isDevelopment: true,
+    storage,
+    open: () => openDevelopment(dialect),
+  }
+}
+
+/** @param storage object storage whose times that of the catalog takes */
+export function realCatalog(name: RealCatalogName, storage?: StorageName): ChosenCatalog {
+  return {
+    name,
+    title: `${name} ${realCatalogVersion(name)}`,
+    isDevelopment: false,
+    storage,
+    async open({ note }) {
+      const started = await startRealCatalog(name, storage).catch((error: unknown) => {
+        if (!(error instanceof CannotFetch)) throw error
+        throw new BenchUsageError(`--catalog ${name} cannot be fetched: ${error.message}.`)
+      })
+      return opened(started.address, started, undefined, (upstream) => asked(upstream, note))
+    },
+  }
 }
 
 /** Starts the development catalog. @param dialect 'beta' knows no conditional load */
@@ -94,6 +120,7 @@ function ownCatalog(address: UpstreamAddress): ChosenCatalog {
     name: undefined,
     title: new URL(address.endpoint).host,
     isDevelopment: false,
+    storage: undefined,
     open: ({ note }) => opened(address, nothing, undefined, (upstream) => asked(upstream, note)),
   }
 }

@@ -4,13 +4,15 @@
  * docs/performance.md explains.
  */
 
-import { type ChosenCatalog, catalogOptions, chosenCatalogs } from './catalogs.ts'
-import { type Arrival, type CommitCase, chosenCases } from './commit-cases.ts'
+import { catalogOptions, type OpenCatalog } from './catalogs.ts'
+import type { Arrival, CommitCase } from './commit-cases.ts'
+import { type CommitLeg, chosenPlan, type OtherWay, otherWays, type PlacedCase } from './commit-legs.ts'
+import { concludeContract, ratioMax } from './commit-verdict.ts'
 import {
   type BenchEntry,
-  type BenchFlags,
   type BenchResult,
   type BenchRun,
+  type BenchStore,
   BenchUsageError,
   chosenStores,
   storeOptions,
@@ -19,13 +21,11 @@ import { makeTables, openPlace, type Place } from './gateway-tables.ts'
 import { closedLoop, openLoop } from './load.ts'
 import { enforcedPolicies } from './sample-policies.ts'
 import { tableSizes } from './sample-table.ts'
-import { chosenProfile, type Profile, profileOption, timesSetter } from './service-times.ts'
+import { profileOption, timesSetter } from './service-times.ts'
 import { bootstrapRatio, judgeBound, percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
 import type { Route, TableWriter } from './table-writer.ts'
 
-/** docs/reference/operations.md 5.1. */
-const ratioMax = 1.05
 /** A case exceeds its time until it has this many rounds. */
 const roundsMin = 10
 /** Commits of each worker before the next way to commit takes its turn. */
@@ -54,6 +54,11 @@ export const gatewayCommit: BenchEntry = {
       value: 'MS[,MS…]',
       about: 'of a load answered 304; of several one is drawn (1, or 0 where a commit takes 0)',
     },
+    'round-trip-ms': {
+      type: 'string',
+      value: 'MS[,MS…]',
+      about: 'network between gateway and catalog, added to loads and commits alike (0)',
+    },
     concurrency: { type: 'string', value: 'N[,N…]', about: 'closed loop: clients (1,8,32)' },
     rate: { type: 'string', value: 'N[,N…]', about: 'open loop: commits a second (20)' },
     policies: { type: 'string', value: 'N[,N…]', about: 'policies on each table (1,10,100)' },
@@ -62,38 +67,68 @@ export const gatewayCommit: BenchEntry = {
       value: 'small,large',
       about: '10 columns, 5 snapshots; 200 columns, 1,000 snapshots',
     },
+    ways: {
+      type: 'string',
+      value: 'WAY[,WAY…]',
+      about: `beside direct and gateway: ${otherWays.join(', ')} (all)`,
+    },
     seconds: { type: 'string', value: 'N', about: 'for each case (20, with --full 40)' },
     ...catalogOptions,
     profile: profileOption,
   },
   run,
-  conclude,
+  conclude: concludeContract,
 }
 
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
-  const profile = await chosenProfile(run.flags)
-  const catalogs = await chosenCatalogs(run, profile?.dialect)
-  const isDevelopment = catalogs.every((catalog) => catalog.isDevelopment)
-  assertTimesFit(run.flags, { profile, isDevelopment })
-  const isAsMeasured = profile !== undefined && run.flags.text('upstream-ms') === undefined
-  const cases = chosenCases(run.flags, { ...run, hasOwnTimes: isAsMeasured || !isDevelopment })
-  const seconds = run.smoke ? 0.3 : (run.flags.number('seconds', 0.1, 3_600) ?? (run.full ? 40 : 20))
   const stores = chosenStores(run)
-  for (const chosen of catalogs) {
-    await using catalog = await chosen.open(run)
-    const setTimes = timesSetter(run.flags, catalog, profile)
-    const upstream = { setTimes, name: upstreamName(chosen, profile) }
-    for (const store of stores) {
-      await using place = await openPlace(store, catalog, { withYardsticks: true })
-      if (!run.smoke) await measure(run, place, upstream, warmUpCase, warmUpSeconds)
-      for (const one of cases) yield await measure(run, place, upstream, one, seconds)
-    }
+  const { legs, ways, seconds } = await chosenPlan(run, stores.length)
+  for (const leg of legs) {
+    await using catalog = await openCatalog(leg, run)
+    if (catalog === undefined) continue
+    for (const store of stores) yield* measureOn(run, { leg, catalog, store, ways, seconds })
   }
 }
 
+async function openCatalog(
+  { catalog, isOptional }: CommitLeg,
+  run: BenchRun,
+): Promise<OpenCatalog | undefined> {
+  try {
+    return await catalog.open(run)
+  } catch (error) {
+    if (!isOptional || !(error instanceof BenchUsageError)) throw error
+    run.note(`Not measured: ${error.message}`)
+    return undefined
+  }
+}
+
+interface Measured {
+  readonly leg: CommitLeg
+  readonly catalog: OpenCatalog
+  readonly store: BenchStore
+  readonly ways: readonly OtherWay[]
+  readonly seconds: number
+}
+
+async function* measureOn(
+  run: BenchRun,
+  { leg, catalog, store, ways, seconds }: Measured,
+): AsyncGenerator<BenchResult> {
+  const { storage } = leg.catalog
+  const upstream: MeasuredUpstream = {
+    setTimes: timesSetter(run.flags, catalog, { profile: leg.profile, storage }),
+    name: upstreamName(leg),
+  }
+  await using place = await openPlace(store, catalog, { withYardsticks: true })
+  if (!run.smoke) await measure(run, place, upstream, warmUpCase, { ways, seconds: warmUpSeconds })
+  for (const one of leg.cases) yield await measure(run, place, upstream, one, { ways, seconds })
+}
+
 /** Runs before the cases and is discarded, because a gateway that has just started still compiles. */
-const warmUpCase: CommitCase = {
+const warmUpCase: PlacedCase = {
   upstreamMs: 0,
+  roundTripMs: 0,
   arrival: { kind: 'closed', concurrency: 8 },
   policies: 10,
   table: 'small',
@@ -106,22 +141,25 @@ interface MeasuredUpstream {
   readonly setTimes: ReturnType<typeof timesSetter>
 }
 
-function upstreamName({ isDevelopment, title }: ChosenCatalog, profile: Profile | undefined) {
-  if (!isDevelopment) return { upstream: title }
-  return profile === undefined ? {} : { profile: profile.title }
+function upstreamName({ catalog, profile }: CommitLeg): BenchResult['case'] {
+  return {
+    ...(!catalog.isDevelopment && { upstream: catalog.title }),
+    ...(profile !== undefined && { profile: profile.title }),
+    ...(catalog.storage !== undefined && { storage: catalog.storage }),
+  }
 }
 
 async function measure(
   run: BenchRun,
   place: Place,
   upstream: MeasuredUpstream,
-  one: CommitCase,
-  seconds: number,
+  one: PlacedCase,
+  { ways, seconds }: Pick<Measured, 'ways' | 'seconds'>,
 ): Promise<BenchResult> {
-  await upstream.setTimes(one.table, one.upstreamMs)
+  await upstream.setTimes(one.table, one.upstreamMs, one.roundTripMs)
   const workers = openLoopWorkers[run.smoke ? 'smoke' : 'measured']
   await using tables = await makeTables(place, {
-    routes: ['direct', 'bare', 'least', 'durable', 'gateway'],
+    routes: ['direct', 'gateway', ...ways],
     count: one.arrival.kind === 'closed' ? one.arrival.concurrency : workers,
     size: tableSizes[one.table],
     policies: enforcedPolicies(one.policies, 0),
@@ -158,7 +196,10 @@ async function takeTurns(
   const rounds: CommitRound[] = []
   let spreadMs = 0
   for (;;) {
-    const times: RouteTimes = { direct: [], bare: [], least: [], durable: [], gateway: [], nginx: [] }
+    const times: RouteTimes = {
+      ...{ direct: [], bare: [], least: [], durable: [], nginx: [] },
+      ...{ gateway: [], loaded: [] },
+    }
     const lateness: number[] = []
     for (const route of shuffled([...writers.keys()], random)) {
       const exchanges = (writers.get(route) ?? []).map((writer) => () => writer.append())
@@ -185,8 +226,8 @@ async function takeTurns(
 
 function resultOf(
   run: BenchRun,
-  { engine, yardsticks }: Place,
-  one: CommitCase & { readonly upstreamName: BenchResult['case'] },
+  { engine }: Place,
+  one: CommitCase & { readonly upstreamName: BenchResult['case']; readonly roundTripMs: number },
   rounds: readonly CommitRound[],
   others: BenchResult['figures'],
 ): BenchResult {
@@ -198,13 +239,13 @@ function resultOf(
       { quantile: 0.95, seed: run.seed },
     )
   const ratio = ratioOf('gateway', 'direct')
-  const least = yardsticks === undefined ? undefined : ratioOf('least', 'direct')
+  const has = (route: Route) => samples(route).length > 0
+  const least = has('least') ? ratioOf('least', 'direct') : undefined
   const figures = {
     p50_direct_ms: p('direct', 0.5),
     p95_direct_ms: p('direct', 0.95),
     p99_direct_ms: p('direct', 0.99),
-    p50_bare_ms: p('bare', 0.5),
-    p95_bare_ms: p('bare', 0.95),
+    ...(has('bare') && { p50_bare_ms: p('bare', 0.5), p95_bare_ms: p('bare', 0.95) }),
     ...(least && {
       p50_least_ms: p('least', 0.5),
       p95_least_ms: p('least', 0.95),
@@ -213,16 +254,22 @@ function resultOf(
       p95_least_ratio_high: least.high,
       p95_over_least_ratio: ratioOf('gateway', 'least').value,
     }),
-    ...(yardsticks && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
+    ...(has('durable') && { p50_durable_ms: p('durable', 0.5), p95_durable_ms: p('durable', 0.95) }),
     p50_ms: p('gateway', 0.5),
     p95_ms: p('gateway', 0.95),
     p99_ms: p('gateway', 0.99),
     p95_ratio: ratio.value,
     p95_ratio_low: ratio.low,
     p95_ratio_high: ratio.high,
-    p95_bare_ratio: ratioOf('gateway', 'bare').value,
+    ...(has('bare') && { p95_bare_ratio: ratioOf('gateway', 'bare').value }),
     added_p50_ms: p('gateway', 0.5) - p('direct', 0.5),
-    ...(yardsticks && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
+    ...(has('loaded') && {
+      p50_loaded_ms: p('loaded', 0.5),
+      p95_loaded_ms: p('loaded', 0.95),
+      p95_loaded_ratio: ratioOf('loaded', 'direct').value,
+      added_loaded_p50_ms: p('loaded', 0.5) - p('direct', 0.5),
+    }),
+    ...(has('durable') && { added_over_durable_p50_ms: p('gateway', 0.5) - p('durable', 0.5) }),
     ...others,
     rounds: rounds.length,
     samples: samples('gateway').length,
@@ -241,6 +288,7 @@ function resultOf(
       store: engine,
       ...one.upstreamName,
       ...(one.upstreamMs !== undefined && { upstream_ms: one.upstreamMs }),
+      ...(one.roundTripMs > 0 && { round_trip_ms: one.roundTripMs }),
       ...(one.arrival.kind === 'closed'
         ? { loop: 'closed', concurrency: one.arrival.concurrency }
         : { loop: 'open', rate_per_s: one.arrival.ratePerSecond }),
@@ -251,41 +299,4 @@ function resultOf(
     // No real catalog takes no time: such cases show the overhead, not whether the contract holds.
     verdict: run.smoke || one.upstreamMs === 0 ? 'not judged' : judgeBound(ratio, ratioMax),
   }
-}
-
-function conclude(results: readonly BenchResult[]): { readonly line: string; readonly failed: boolean } {
-  const count = (verdict: string) => results.filter((result) => result.verdict === verdict).length
-  const [proven, broken, inconclusive] = [count('proven'), count('broken'), count('inconclusive')]
-  const overall =
-    broken > 0
-      ? 'BROKEN'
-      : proven > 0 && inconclusive === 0
-        ? 'PROVEN'
-        : proven + inconclusive > 0
-          ? 'INCONCLUSIVE'
-          : 'NOT JUDGED'
-  const outOfReach = results.filter(
-    ({ verdict, figures }) => verdict === 'broken' && Number(figures.p95_least_ratio_low) > ratioMax,
-  ).length
-  const reach =
-    outOfReach === 0
-      ? ''
-      : ` ${outOfReach} of the broken ones ${outOfReach === 1 ? 'is' : 'are'} out of reach of any gateway here: the least of them breaks it, too.`
-  return {
-    line: `Contract, P95 at most 5% above a direct commit: ${overall} (${proven} cases proven, ${broken} broken, ${inconclusive} inconclusive, by 95% confidence intervals).${reach}`,
-    failed: broken > 0,
-  }
-}
-
-/** @throws BenchUsageError when the given service times have no effect */
-function assertTimesFit(
-  flags: BenchFlags,
-  { profile, isDevelopment }: { readonly profile: Profile | undefined; readonly isDevelopment: boolean },
-): void {
-  for (const name of ['upstream-ms', 'load-ms', 'conditional-load-ms', 'profile'])
-    if (!isDevelopment && flags.text(name) !== undefined)
-      throw new BenchUsageError(`--${name} is for the development catalog; not together with a real one.`)
-  for (const name of ['load-ms', 'conditional-load-ms'])
-    if (profile !== undefined && flags.text(name) !== undefined)
-      throw new BenchUsageError(`--${name} and --profile exclude each other.`)
 }

@@ -57,6 +57,7 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
       SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      SVC_XMLA_ADDR: '127.0.0.1:0',
       UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: isIP(host) === 0 ? host : `${host}/${isIP(host) === 4 ? 32 : 128}`,
     }),

@@ -12,7 +12,7 @@ import type { GatewayResults } from './gateway-process.ts'
 import type { LeastOrder, LeastResults } from './least-process.ts'
 import { countSnapshots } from './measure-catalog.ts'
 import { createTableBody, type TableSize } from './sample-table.ts'
-import { type Proxies, type Route, TableWriter } from './table-writer.ts'
+import { gatewayRoutes, type Proxies, type Route, TableWriter } from './table-writer.ts'
 
 export interface Place extends AsyncDisposable {
   readonly catalog: OpenCatalog
@@ -90,8 +90,8 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
   const proxies = { least: yardsticks?.leastUrl, ...options.proxies }
   const namespace = `bench_${crypto.randomUUID().slice(0, 8)}`
   const names = (route: Route) => Array.from({ length: count }, (_, index) => `${route}_${index}`)
-  const governed = (route: Route) => ({ namespace, tables: names(route), policies })
-  const { tenant, secret } = await gateway.ask({ kind: 'prepare', ...governed('gateway') })
+  const governed = (...routes: readonly Route[]) => ({ namespace, tables: routes.flatMap(names), policies })
+  const { tenant, secret } = await gateway.ask({ kind: 'prepare', ...governed(...gatewayRoutes) })
   const ledger =
     yardsticks && (await openLedger(yardsticks.durable.store, upstream.address, governed('durable')))
 
@@ -113,7 +113,9 @@ export async function makeTables(place: Place, options: TablesOptions): Promise<
     writers.set(route, made)
   }
   const committed = () =>
-    (writers.get('gateway') ?? []).reduce((sum, writer) => sum + writer.committedCount, 0)
+    gatewayRoutes
+      .flatMap((route) => writers.get(route) ?? [])
+      .reduce((sum, writer) => sum + writer.committedCount, 0)
   const report = async () => ({ ...(await gateway.ask({ kind: 'report', tenant })), committed: committed() })
   return {
     writers,

@@ -8,6 +8,7 @@ import { type CatalogTimes, measureCatalog } from './measure-catalog.ts'
 import { type RealCatalogName, realCatalogNames } from './real-catalogs.ts'
 import { type TableSizeName, tableSizes } from './sample-table.ts'
 import { percentile, seededRandom } from './statistics.ts'
+import { type StorageName, storageTimes } from './storage-times.ts'
 import type { CatalogProcess, DirectUpstream, ServiceTimes, UpstreamAddress } from './upstream.ts'
 
 export const profileOption: BenchOption = {
@@ -133,27 +134,55 @@ async function ownTimes(
 /**
  * Sets the times of the development catalog, by table and commit milliseconds (undefined: as `profile` was measured).
  * Its own work is measured once for each table. Other catalogs stay unchanged.
+ * @returns sets them, each with the milliseconds of a round trip to the catalog added
  */
 export function timesSetter(
   flags: BenchFlags,
   { development, upstream }: OpenCatalog,
-  profile: Profile | undefined,
-): (table: TableSizeName, commitMs: number | undefined) => Promise<void> {
+  { profile, storage }: { readonly profile: Profile | undefined; readonly storage: StorageName | undefined },
+): (table: TableSizeName, commitMs: number | undefined, roundTripMs?: number) => Promise<void> {
   const own = new Map<TableSizeName, ServiceTimes>()
-  return async (table, commitMs) => {
+  return async (table, commitMs, roundTripMs = 0) => {
     if (development === undefined) return
-    if (profile === undefined) return await development.setServiceTimes(namedTimes(flags, commitMs ?? 0))
+    const set = (times: ServiceTimes) => development.setServiceTimes(farther(times, roundTripMs))
+    if (storage !== undefined) return await set(timesOn(flags, storage))
+    if (profile === undefined) return await set(namedTimes(flags, commitMs ?? 0))
     const ofTable = own.get(table) ?? (await ownTimes(development, upstream, table))
     own.set(table, ofTable)
-    await development.setServiceTimes(profileTimes(profile, table, ofTable, commitMs))
+    await set(profileTimes(profile, table, ofTable, commitMs))
   }
 }
+
+/** The times of a catalog that is one round trip away. */
+function farther(times: ServiceTimes, roundTripMs: number): ServiceTimes {
+  const add = (samples: readonly number[]) => samples.map((ms) => ms + roundTripMs)
+  return {
+    load: add(times.load),
+    conditionalLoad: add(times.conditionalLoad),
+    commit: add(times.commit),
+  }
+}
+
+/** A load reads one file. A commit writes one, and knows what it replaces: no catalog can do less. */
+function timesOn(flags: BenchFlags, storage: StorageName): ServiceTimes {
+  const { get, put } = storageTimes(storage)
+  return {
+    load: get,
+    conditionalLoad: flags.numbers('conditional-load-ms', 0, 60_000) ?? [conditionalLoadMs],
+    commit: put,
+  }
+}
+
+/** docs/performance.md says where it comes from. */
+const conditionalLoadMs = 1
 
 /** docs/performance.md says where the proportions come from. */
 function namedTimes(flags: BenchFlags, commitMs: number): ServiceTimes {
   return {
     load: flags.numbers('load-ms', 0, 60_000) ?? [commitMs / 2],
-    conditionalLoad: flags.numbers('conditional-load-ms', 0, 60_000) ?? [commitMs === 0 ? 0 : 1],
+    conditionalLoad: flags.numbers('conditional-load-ms', 0, 60_000) ?? [
+      commitMs === 0 ? 0 : conditionalLoadMs,
+    ],
     commit: [commitMs],
   }
 }

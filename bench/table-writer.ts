@@ -15,9 +15,13 @@ import { type DirectUpstream, plainAnswers } from './upstream.ts'
  * - `durable`: the same, with the gateway's durable transactions: one beside the load and one after the commit
  * - `nginx`: the commit request alone, to the upstream through a plain reverse proxy
  * - `least`: the same through a proxy that does the least that a gateway must (least-process.ts)
- * - `gateway`: the commit request, sent to the gateway
+ * - `gateway`: the commit request, sent to the gateway's client surface, which engines use and which pins commits
+ * - `loaded`: the same, sent to its literal path, which loads the table for every commit
  */
-export type Route = 'direct' | 'bare' | 'durable' | 'least' | 'nginx' | 'gateway'
+export type Route = 'direct' | 'bare' | 'durable' | 'least' | 'nginx' | 'gateway' | 'loaded'
+
+/** The routes through the gateway. */
+export const gatewayRoutes: readonly Route[] = ['gateway', 'loaded']
 
 /** Base addresses of proxies that take requests in the upstream's form. */
 export type Proxies = { readonly [route in 'nginx' | 'least']?: string | undefined }
@@ -54,15 +58,14 @@ export class TableWriter {
     this.#appends = new Appends(size, table)
     const token = new UnsecuredJWT({ sub: 'spark@example.com', roles: [writerRole] }).encode()
     this.#url = urlOf(this)
-    this.#headers =
-      route === 'gateway'
-        ? {
-            'content-type': 'application/json',
-            ...plainAnswers,
-            'x-svc-session': targets.secret,
-            authorization: `Bearer ${token}`,
-          }
-        : upstream.headers
+    this.#headers = gatewayRoutes.includes(route)
+      ? {
+          'content-type': 'application/json',
+          ...plainAnswers,
+          'x-svc-session': targets.secret,
+          authorization: `Bearer ${token}`,
+        }
+      : upstream.headers
   }
 
   /** Commits the first snapshots of the new table. */
@@ -133,8 +136,11 @@ function committedState(answer: Uint8Array): string | undefined {
 
 function urlOf({ route, upstream, namespace, table, targets }: TableWriter): string {
   const direct = upstream.tableUrl(namespace, table)
-  if (route === 'gateway')
-    return new URL(`/v1/iceberg/${prefix}/namespaces/${namespace}/tables/${table}`, targets.url).href
+  if (gatewayRoutes.includes(route)) {
+    const surface = route === 'loaded' ? '' : 'v1/'
+    const path = `${surface}namespaces/${namespace}/tables/${table}`
+    return new URL(`/v1/iceberg/${prefix}/${path}`, targets.url).href
+  }
   return route === 'nginx' || route === 'least'
     ? new URL(new URL(direct).pathname, targets.proxies[route]).href
     : direct

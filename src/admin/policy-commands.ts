@@ -13,7 +13,7 @@ export const policyCommands: readonly Command[] = [
     summary:
       'Binds a CEL policy to a table, a namespace or a tag, or replaces it. FILE is its text; - is standard input.',
     details: 'A namespace holds the tables below it too; --namespace "*" is every table of the tenant.',
-    fields: ['id', 'kind', 'mode', 'name', 'message', 'definition_cel'],
+    fields: ['id', 'kind', 'mode', 'name', 'message', 'definition_cel', 'pinnable', 'unpinnable'],
     async prepare(flags) {
       const input = {
         id: flags.required('id'),
@@ -31,7 +31,7 @@ export const policyCommands: readonly Command[] = [
     words: 'policy check',
     usage: '--tenant ID --file FILE',
     summary: 'Checks the text of a policy as `policy put` does, and saves nothing.',
-    fields: ['saveable', 'problems'],
+    fields: ['saveable', 'problems', 'pinnable', 'unpinnable'],
     async prepare(flags) {
       const input = { definition_cel: await flags.file('file') }
       return onTenant(flags, { own: 'check_policy', admin: 'check_tenant_policy' }, input)

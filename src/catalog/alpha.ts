@@ -13,6 +13,7 @@ const alpha: CatalogVariant = {
   isTableNotFound: () => false,
   committedState: () => undefined,
   assertsAbsentRefs: true,
+  checksRequirements: true,
 }
 
 /** RFC 3986 segment characters with at least one complete escape. */

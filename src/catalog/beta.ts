@@ -33,6 +33,7 @@ const beta: CatalogVariant = {
   },
   // Nessie 0.99 does not check it.
   assertsAbsentRefs: false,
+  checksRequirements: false,
 }
 
 /**

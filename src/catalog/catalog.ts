@@ -154,6 +154,11 @@ export interface Catalog {
   readonly kind: CatalogKind
   /** Whether the upstream checks `assert-ref-snapshot-id` with a null id: the ref must not exist. */
   readonly assertsAbsentRefs: boolean
+  /**
+   * Whether the upstream checks every requirement of the Iceberg REST specification in the step in which it commits, so
+   * that a commit can be held to the table that it was judged on.
+   */
+  readonly checksRequirements: boolean
   /** Capabilities (docs/reference/catalogs.md 2.1). */
   capabilities(): CatalogCapabilities
   /** ListTables: one page of the tables of a namespace. */

@@ -35,6 +35,8 @@ export interface RestCatalogConfig {
   readonly headers: Readonly<Record<string, string>>
   /** Whether the catalog's multi-table commits are atomic; undefined where the configuration does not say. */
   readonly atomicTransactions: boolean | undefined
+  /** False where commits are never pinned, because the catalog ignores some requirement. */
+  readonly pinsCommits: boolean | undefined
 }
 
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
@@ -91,6 +93,9 @@ export function parseRestCatalogConfig(
   const atomicTransactions = credential.config.atomic_transactions ?? undefined
   if (atomicTransactions !== undefined && typeof atomicTransactions !== 'boolean')
     problems.push('The atomic_transactions must be true or false.')
+  const pinsCommits = credential.config.pin_commits ?? undefined
+  if (pinsCommits !== undefined && typeof pinsCommits !== 'boolean')
+    problems.push('The pin_commits must be true or false.')
 
   if (endpoint === undefined || problems.length > 0)
     throw new Fault('misconfigured', `The catalog configuration cannot be used. ${problems.join(' ')}`)
@@ -112,6 +117,7 @@ export function parseRestCatalogConfig(
     auth,
     headers,
     atomicTransactions: atomicTransactions as boolean | undefined,
+    pinsCommits: pinsCommits as boolean | undefined,
   }
 }
 

@@ -58,6 +58,7 @@ export function openRestCatalog(
 class RestCatalog implements Catalog {
   readonly kind: CatalogKind
   readonly assertsAbsentRefs: boolean
+  readonly checksRequirements: boolean
   readonly #session: UpstreamSession
   readonly #capabilities: CatalogCapabilities
   readonly #loadMs: number
@@ -70,6 +71,7 @@ class RestCatalog implements Catalog {
   ) {
     this.kind = variant.kind
     this.assertsAbsentRefs = variant.assertsAbsentRefs
+    this.checksRequirements = variant.checksRequirements && config.pinsCommits !== false
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#commitMs = options.commitMs ?? limits.upstreamCommitMs
     this.#session = new UpstreamSession(variant, config, options)

@@ -44,6 +44,8 @@ export interface CatalogVariant {
   committedState(result: LoadTableResult): string | undefined
   /** Whether the upstream checks a commit's `assert-ref-snapshot-id` with a null id. */
   readonly assertsAbsentRefs: boolean
+  /** See `Catalog.checksRequirements`. */
+  readonly checksRequirements: boolean
 }
 
 export interface RestCatalogOptions {

@@ -14,6 +14,7 @@ export function openStub(kind: CatalogKind): Catalog {
   return {
     kind,
     assertsAbsentRefs: false,
+    checksRequirements: false,
     capabilities: () => capabilitiesOf(kind),
     listTables: refuse,
     getTable: refuse,

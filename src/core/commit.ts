@@ -62,6 +62,10 @@ export interface Column {
   readonly required: boolean
 }
 
+/** How a commit's verdict held the table: loaded for it, or pinned by requirements that the commit carried. */
+export const baseHolds = ['loaded', 'pinned'] as const
+export type BaseHeld = (typeof baseHolds)[number]
+
 /** The durable row written before anything is forwarded. The transaction that writes the verdict removes it. */
 export interface CommitIntent {
   /** UUID; also the id of the WriteEvent and its edges. */
@@ -87,6 +91,11 @@ export interface CommitIntent {
   readonly body: Uint8Array
   /** Empty for a table that did not exist. */
   readonly baseMetadataLocation: string
+  /**
+   * Set where the commit was judged on a known table that was not loaded for it, and carries requirements for what its
+   * policies read. The catalog may apply it to a later state, in which all that is the same.
+   */
+  readonly baseHeld?: Exclude<BaseHeld, 'loaded'>
   /** The table's UUID, for an action on an existing table. It stays the same while metadata files come and go. */
   readonly baseTableUuid?: string
   /** Snapshot ids in the body's `add-snapshot` updates. */

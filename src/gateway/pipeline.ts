@@ -47,6 +47,8 @@ export interface Surface<Path extends { readonly prefix: string }> {
   readonly match: (method: string, url: string) => Path | Response
   /** The table of a single-table commit; undefined for every other operation. */
   readonly tableOf: (path: Path) => TableRef | undefined
+  /** Whether a single-table commit may be pinned to a table that is known, instead of loading it. */
+  readonly pinsCommits: boolean
   /** Whether an operation needs the scope `commit` and a verdict, and is counted. No path: before one is matched. */
   readonly isGated: (path: Path | undefined) => boolean
   readonly takesBody: (path: Path) => boolean
@@ -204,6 +206,7 @@ async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
     path && table && arriving
       ? await startSpeculatively(parts, caller, {
           ...{ request, commitId, stages, table, prefix: path.prefix, body: arriving.body },
+          pins: surface.pinsCommits,
           assertServed: (upstream) => surface.assertServed(upstream, path, request.signal),
         })
       : undefined

@@ -9,6 +9,7 @@ import { limits } from '../limits.ts'
 import { asksManifest } from './manifest-facts.ts'
 import { PolicyError, type PolicyProblem } from './policy-error.ts'
 import { prescan } from './prescan.ts'
+import { type PolicyReads, readsOf } from './reads.ts'
 import { saveHints } from './save-hints.ts'
 import { inferType } from './static-type.ts'
 import { children } from './tree.ts'
@@ -50,6 +51,17 @@ export function checkPolicy(text: string): readonly PolicyProblem[] {
  */
 export function checkPolicyToSave(text: string): readonly PolicyProblem[] {
   return check(text, true)
+}
+
+/** What a text reads of a table; undefined if it does not compile. */
+export function readsOfText(text: string): PolicyReads | undefined {
+  try {
+    const policy = parsePolicy(text)
+    return policy.problems === undefined ? readsOf(policy.root) : undefined
+  } catch (thrown) {
+    if (!(thrown instanceof PolicyError)) throw thrown
+    return undefined
+  }
 }
 
 function check(text: string, toSave: boolean): readonly PolicyProblem[] {

@@ -7,6 +7,7 @@ import { type ParsedPolicy, parsePolicy } from './check.ts'
 import { environment } from './environment.ts'
 import { instrument } from './instrument.ts'
 import { PolicyError, type PolicyProblem } from './policy-error.ts'
+import { type PolicyReads, readsOf } from './reads.ts'
 
 /** The values of a program's free names. */
 export type ProgramBindings = Readonly<Record<string, JsonValue>>
@@ -19,6 +20,7 @@ export interface CompiledPolicy {
   readonly parsed: ParsedExpr
   readonly nodeCount: number
   readonly asksManifest: boolean
+  readonly reads: PolicyReads
 }
 
 /**
@@ -45,7 +47,7 @@ export function problemText([first]: readonly PolicyProblem[]): string {
  */
 export function planPolicy({ parsed, root, nodeCount, asksManifest }: ParsedPolicy): CompiledPolicy {
   try {
-    return { program: planExpression(root), parsed, nodeCount, asksManifest }
+    return { program: planExpression(root), parsed, nodeCount, asksManifest, reads: readsOf(root) }
   } catch (thrown) {
     throw new PolicyError('ErrPolicyCompile', 'the policy cannot be planned', { cause: thrown })
   }

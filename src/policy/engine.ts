@@ -12,6 +12,7 @@ import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
 import { judgeOne } from './judge-one.ts'
 import type { ReadManifestFacts } from './manifest-facts.ts'
 import { PolicyError } from './policy-error.ts'
+import { allReads, type PolicyReads } from './reads.ts'
 import { SeenCommit } from './seen-commit.ts'
 import { WorkerHost } from './worker-host.ts'
 import type { PolicyResult, WorkerTask } from './worker-protocol.ts'
@@ -108,6 +109,17 @@ export class PolicyEngine {
     } catch {
       return unavailable('ErrEvalPanic', undefined, [])
     }
+  }
+
+  /** What the policies read together; undefined where one of them does not compile. */
+  async readsOf(policies: readonly Policy[]): Promise<PolicyReads | undefined> {
+    const reads: PolicyReads[] = []
+    for (const policy of policies) {
+      const compiled = this.#cached(policy) ?? (await this.#compile(policy, true))
+      if ('error' in compiled) return undefined
+      reads.push(compiled.reads)
+    }
+    return allReads(reads)
   }
 
   async #enforce(policies: readonly Policy[], seen: SeenCommit): Promise<Verdict> {

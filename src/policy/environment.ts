@@ -28,7 +28,13 @@ import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
 import { calendarFunctions } from './calendar.ts'
 import { columnFunctions } from './columns.ts'
-import { factsKey, type ManifestFact, manifestFactNames, manifestFactTypes } from './manifest-facts.ts'
+import {
+  factsKey,
+  functionOf,
+  type ManifestFact,
+  manifestFactNames,
+  manifestFactTypes,
+} from './manifest-facts.ts'
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
 const LIST = listType(DYN)
@@ -183,7 +189,12 @@ function hasField(document: CelMap, part: string, name: string): boolean {
 function manifestFact(commit: CelMap, name: ManifestFact): unknown {
   const facts = commit.get(factsKey)
   const value = isCelMap(facts) ? facts.get(name) : undefined
-  if (value === undefined) throw new Error('the manifests of the commit were not read')
+  if (value === undefined)
+    throw new Error(
+      name === 'transform_current'
+        ? 'the plan of the commit was not checked'
+        : 'the manifests of the commit were not read',
+    )
   return value
 }
 
@@ -207,7 +218,7 @@ const functions: CelFunc[] = [
   ),
   ...manifestFactNames.map((name) =>
     celFunc(
-      `manifest.${name}`,
+      functionOf(name),
       [MAP],
       manifestFactTypes[name] === 'bool' ? BOOL : INT,
       (commit) => manifestFact(commit, name) as never,

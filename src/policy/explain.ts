@@ -150,7 +150,7 @@ function operands(expr: Expr): Expr[] {
 /** Whether a name is the first part of a function's name, and so no value. */
 export function isNamespace(target: Expr): boolean {
   const name = target.exprKind.case === 'identExpr' ? target.exprKind.value.name : ''
-  return name === 'manifest' || name === 'principal'
+  return name === 'manifest' || name === 'principal' || name === 'transform'
 }
 
 function isTest(expr: Expr): boolean {

@@ -1,6 +1,7 @@
 /**
- * What the functions `manifest.…(commit)` answer with: facts that were read from storage, not the commit's own claims.
- * They are read only once a policy has asked for one whose value its verdict depends on.
+ * What the functions `manifest.…(commit)` and `transform.current(commit)` answer with: facts that were read from storage
+ * and store, not the commit's own claims. They are read only once a policy has asked for one whose value its verdict
+ * depends on.
  */
 
 import type { Expr } from '@bufbuild/cel-spec/cel/expr/syntax_pb.js'
@@ -15,9 +16,17 @@ export const manifestFactTypes = {
   deleted_files: 'int',
   outside_files: 'int',
   is_rollback: 'bool',
+  transform_current: 'bool',
 } as const
 export type ManifestFact = keyof typeof manifestFactTypes
 export const manifestFactNames = Object.keys(manifestFactTypes) as readonly ManifestFact[]
+
+/** The function by which a policy asks for a fact. */
+export function functionOf(fact: ManifestFact): string {
+  return fact === 'transform_current' ? 'transform.current' : `manifest.${fact}`
+}
+
+const askingFunctions: ReadonlySet<string> = new Set(manifestFactNames.map(functionOf))
 
 export interface ManifestFacts {
   readonly values: { readonly [Fact in ManifestFact]?: bigint | boolean }
@@ -37,6 +46,7 @@ export const noManifestFacts: ManifestFacts = {
     deleted_files: 0n,
     outside_files: 0n,
     is_rollback: false,
+    transform_current: true,
   },
 }
 
@@ -50,12 +60,15 @@ export function withManifestFacts(commit: JsonValue, { values }: ManifestFacts):
 }
 
 /** Whether an expression is a call of one of the functions. Its operands are not looked at. */
-export function asksManifest({ exprKind }: Expr): boolean {
-  if (exprKind.case !== 'callExpr') return false
+export function asksManifest(expr: Expr): boolean {
+  return askedFunction(expr) !== undefined
+}
+
+/** The function of these that an expression calls. */
+export function askedFunction({ exprKind }: Expr): string | undefined {
+  if (exprKind.case !== 'callExpr') return undefined
   const { function: name, target } = exprKind.value
-  return (
-    target?.exprKind.case === 'identExpr' &&
-    target.exprKind.value.name === 'manifest' &&
-    Object.hasOwn(manifestFactTypes, name)
-  )
+  if (target?.exprKind.case !== 'identExpr') return undefined
+  const qualified = `${target.exprKind.value.name}.${name}`
+  return askingFunctions.has(qualified) ? qualified : undefined
 }

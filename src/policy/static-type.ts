@@ -289,8 +289,10 @@ function qualifiedName(call: Call): string | undefined {
   const path = dottedPath(call.target)
   if (path === undefined) return undefined
   const name = `${path}.${call.function}`
-  // `manifest` is not a value, so everything called on it is a function. A typo is then reported with its full name.
-  return environment.funcs.find(name) !== undefined || path === 'manifest' ? name : undefined
+  // `manifest` and `transform` are no values, so everything called on them is a function. A typo is then reported with its full name.
+  return environment.funcs.find(name) !== undefined || path === 'manifest' || path === 'transform'
+    ? name
+    : undefined
 }
 
 function isCommit(expr: Expr | undefined): boolean {

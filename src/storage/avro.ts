@@ -15,6 +15,8 @@ export interface AvroFile {
   /** The writer's schema as JSON. */
   readonly schema: unknown
   readonly records: Iterable<AvroRecord>
+  /** Bytes of the header, which ends with the 16 bytes that also end each block. */
+  readonly headerBytes: number
 }
 
 export interface AvroBounds {
@@ -74,7 +76,8 @@ export function readAvro(bytes: Uint8Array, bounds: AvroBounds): AvroFile {
   } catch {
     throw corrupt()
   }
-  return { schema, records: readBlocks(cursor, sync, codec, type, items, bounds) }
+  const headerBytes = cursor.at
+  return { schema, headerBytes, records: readBlocks(cursor, sync, codec, type, items, bounds) }
 }
 
 function* readBlocks(

@@ -1,11 +1,12 @@
 /**
- * Reads which files a manifest names and what it says of each, without their statistics. engine/iceberg/manifest.ts
+ * Reads which files a manifest names and what it says of each, without their statistics but for bounds that are not allowed. engine/iceberg/manifest.ts
  * reads what a query needs.
  */
 
 import { nextTurn } from '../base/turn.ts'
 import type { AvroRecord } from './avro.ts'
 import { fieldNames, manifestIn, recordField } from './avro-fields.ts'
+import { type BoundRules, boundChecker } from './manifest-bounds.ts'
 import { count, type ManifestRef } from './manifest-list.ts'
 import { ReadFailure } from './read-failure.ts'
 
@@ -20,6 +21,8 @@ export interface ManifestFile {
 
 const entryFields = { status: 0, data_file: 2 } as const
 const fileFields = { content: 134, file_path: 100, record_count: 103, content_offset: 144 } as const
+/** `status` of an entry that the manifest's snapshot added. */
+const addedStatus = 1
 /** `status` of an entry that records a deletion. */
 export const deletedStatus = 2
 /** Entries after which other work on this thread gets its turn. */
@@ -35,15 +38,22 @@ export function entryStatus(status: unknown): 0 | 1 | typeof deletedStatus {
 /**
  * The entries of a manifest, in turns.
  * @param bytes of the manifest
- * @throws ReadFailure
+ * @param boundRules what it may keep of the files that it adds
+ * @throws ReadFailure, of which one is KeptBound
  */
-export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): AsyncGenerator<ManifestFile> {
+export async function* manifestFiles(
+  bytes: Uint8Array,
+  ref: ManifestRef,
+  boundRules?: BoundRules,
+): AsyncGenerator<ManifestFile> {
   // A file that was cut off between two blocks is a whole Avro file: only its length tells.
   if (bytes.length !== ref.sizeBytes)
     throw new ReadFailure('a manifest is not as long as its manifest list says')
   const { schema, records } = manifestIn(bytes)
   const entry = fieldNames(schema, entryFields)
-  const file = fieldNames(recordField(schema, entry.data_file), fileFields)
+  const fileSchema = recordField(schema, entry.data_file)
+  const file = fieldNames(fileSchema, fileFields)
+  const checkBounds = boundRules?.size ? boundChecker(fileSchema, boundRules) : undefined
   let seen = 0
   for (const record of records) {
     if (++seen % turnEntries === 0) await nextTurn()
@@ -53,6 +63,7 @@ export async function* manifestFiles(bytes: Uint8Array, ref: ManifestRef): Async
     if (typeof path !== 'string') throw new ReadFailure('a manifest entry names no file')
     if (((fields?.[file.content] ?? 0) === 0) !== (ref.content === 'data'))
       throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
+    if (status === addedStatus && fields) checkBounds?.(fields)
     const offset = fields?.[file.content_offset]
     yield {
       location: path,

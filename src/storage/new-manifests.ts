@@ -6,8 +6,7 @@
 import type { JsonObject, JsonValue } from '../base/json.ts'
 import { metadataReader } from '../wire/iceberg/table-metadata.ts'
 import { ReadFailure } from './read-failure.ts'
-import type { NamedManifests, SnapshotReader } from './snapshot-difference.ts'
-import type { TerritoryGuard } from './territory-guard.ts'
+import type { NamedManifests, SnapshotGuard, SnapshotReader } from './snapshot-difference.ts'
 
 /** The id of a snapshot. @throws Fault for malformed metadata */
 export const snapshotIdOf = (snapshot: JsonObject): bigint => metadataReader.integer(snapshot, 'snapshot-id')
@@ -21,7 +20,7 @@ export async function admitSnapshot(
   reader: SnapshotReader,
   snapshot: JsonObject,
   trusted: ReadonlyMap<bigint, JsonObject>,
-  guard: Pick<TerritoryGuard, 'admit'>,
+  guard: SnapshotGuard,
 ): Promise<void> {
   const parent = metadataReader.optionalInteger(snapshot, 'parent-snapshot-id')
   const before = parent === undefined ? undefined : trusted.get(parent)

@@ -4,6 +4,7 @@
  */
 
 import { inParallel } from '../base/in-parallel.ts'
+import type { BoundRules } from './manifest-bounds.ts'
 import { type ManifestFile, manifestFiles } from './manifest-files.ts'
 import { type ManifestRef, manifestsIn } from './manifest-list.ts'
 import { BoundFailure, ReadFailure } from './read-failure.ts'
@@ -41,17 +42,18 @@ export interface NamedManifests {
 /** A manifest of which the metadata may not say how long it is. */
 type NamedManifest = Omit<ManifestRef, 'sizeBytes'> & { readonly sizeBytes: number | undefined }
 
+/** Judges what a snapshot brings: where its files lie, and what manifests keep of their values. */
+export interface SnapshotGuard extends Pick<TerritoryGuard, 'admit'> {
+  readonly boundRules?: BoundRules
+}
+
 export interface SnapshotReader {
   /**
    * Has the guard judge what the later snapshot brings: its manifest list, its manifests that the earlier does not
    * list, and the files that these hold. What the earlier snapshot lists was judged when it came.
-   * @throws what the guard throws; ReadFailure where something cannot be read; BoundFailure
+   * @throws what the guard throws; KeptBound; ReadFailure where something cannot be read; BoundFailure
    */
-  admit(
-    before: NamedManifests | undefined,
-    after: NamedManifests,
-    guard: Pick<TerritoryGuard, 'admit'>,
-  ): Promise<void>
+  admit(before: NamedManifests | undefined, after: NamedManifests, guard: SnapshotGuard): Promise<void>
   /**
    * Compares two snapshots by the locations of their manifest lists; undefined for a snapshot without files.
    * @throws ReadFailure where something cannot be read, or a bound is reached
@@ -98,27 +100,37 @@ export function snapshotReader(
   }
 
   /** Calls `visit` with every entry of the manifests, one manifest after the other. */
-  async function eachFile(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
+  async function eachFile(
+    refs: readonly NamedManifest[],
+    visit: Visit,
+    boundRules?: BoundRules,
+  ): Promise<void> {
     // Before any is read, because reading up to the bound takes as long as a verdict may.
     if (refs.length > left.files) throw tooMany()
     for (let from = 0; from < refs.length; from += bounds.readsMax) {
       const some = refs.slice(from, from + bounds.readsMax)
-      await storage.during(() => visitFiles(some, visit))
+      await storage.during(() => visitFiles(some, visit, boundRules))
     }
   }
 
-  async function visitFiles(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
+  async function visitFiles(
+    refs: readonly NamedManifest[],
+    visit: Visit,
+    boundRules: BoundRules | undefined,
+  ): Promise<void> {
     const read = await inParallel(refs, bounds.readsMax, async (ref) => {
       if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
       return { ref, bytes: await readBounded(ref.location) }
     })
-    for (const { ref, bytes } of read)
-      for await (const file of manifestFiles(bytes, { ...ref, sizeBytes: ref.sizeBytes ?? bytes.length })) {
+    for (const { ref, bytes } of read) {
+      const whole = { ...ref, sizeBytes: ref.sizeBytes ?? bytes.length }
+      for await (const file of manifestFiles(bytes, whole, boundRules)) {
         if (left.entries-- <= 0)
           throw new BoundFailure(`manifests hold more than ${bounds.entriesMax} entries`)
         signal.throwIfAborted()
         visit(`${ref.content} ${file.key}`, ref, file)
       }
+    }
   }
 
   /** The manifests of a snapshot by their locations. */
@@ -138,9 +150,10 @@ export function snapshotReader(
       const older = before === undefined ? undefined : await manifestsOf(before)
       const added = [...newer.values()].filter(({ location }) => older?.has(location) !== true)
       for (const { location } of added) guard.admit('manifest', location)
-      await eachFile(added, (_key, { content }, { isLive, location }) => {
+      const visit: Visit = (_key, { content }, { isLive, location }) => {
         if (isLive) guard.admit(content === 'data' ? 'data file' : 'delete file', location)
-      })
+      }
+      await eachFile(added, visit, guard.boundRules)
     },
 
     async compare(before, after) {

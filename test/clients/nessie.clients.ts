@@ -9,6 +9,7 @@ import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable, type LoadedTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
 import { type Issuer, startIssuer } from './issuer.ts'
+import { allChecked, probeRequirements } from './requirement-probes.ts'
 import { type NessieServer, startNessie } from './servers.ts'
 
 let issuer: Issuer
@@ -59,6 +60,17 @@ test('nessie: a commit that policies allow is made upstream and audited', async 
   expect(answer.status).toBe(200)
   expect((await loadTable(main, table)).metadata.properties.owner).toBe('sales')
   expect(await gateway.audit(table)).toMatchObject([{ decision: 'APPROVED', committer: 'spark' }])
+})
+
+test('nessie: a ref that must be absent is not checked, so commits are not pinned', async () => {
+  expect(await probeRequirements(main, newTable)).toEqual(allChecked)
+  const table = await newTable()
+  expect((await gateway.commit(table, append(firstSnapshotId))).status).toBe(200)
+  const body = JSON.stringify({
+    requirements: [{ type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': null }],
+    updates: [{ action: 'set-properties', updates: { a: '1' } }],
+  })
+  expect((await send(main, 'POST', tablePath(table), body)).status).toBe(200)
 })
 
 test('nessie: a commit that adds a snapshot keeps its 64-bit id', async () => {

@@ -1,6 +1,6 @@
 /**
  * The one table of the packages of `bun run test:clients`: names and exact versions only. The package clients of the
- * machine (pip, mvn, npm) know where to fetch them.
+ * machine (pip, mvn, npm, apt-get) know where to fetch them.
  */
 
 /**
@@ -55,7 +55,30 @@ export const python = {
     'requests==2.34.2',
     'zstandard==0.25.0',
   ],
+  /** What the Python library of the transform stands on, and the writer that it wraps. */
+  transform: [
+    'pyarrow==26.0.1',
+    'cryptography==50.0.2',
+    'pyiceberg==0.12.0',
+    'pyiceberg-core==0.10.1',
+    'pydantic==2.14.3',
+    'fsspec==2026.9.0',
+    'requests==2.34.2',
+    'zstandard==0.25.0',
+  ],
+  /** The same library on Spark's executors. */
+  'transform-spark': [
+    'pyspark==4.0.1',
+    'py4j==0.10.9.9',
+    'pyarrow==26.0.1',
+    'cryptography==50.0.2',
+    // Spark asks for these where it passes Arrow to Python.
+    'pandas==2.3.3',
+    'numpy==2.3.5',
+  ],
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
+  /** With what it tests data by. */
+  datacontract: ['datacontract-cli[duckdb]==1.2.8', 'duckdb==1.5.5'],
   mcp: ['mcp==2.3.0'],
   pgwire: [
     'psycopg==3.3.9',
@@ -196,8 +219,29 @@ export const npm = {
   pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
 } as const
 
+/** Packages of Debian 12, by apt-get: unpacked, not installed. */
+export const debian = {
+  /** olap4j with its XMLA driver, which Maven's central repository lacks, and Mondrian with what it needs. */
+  olap: [
+    'libmondrian-java=1:3.11.0.1-5',
+    'libolap4j-java=1.2.0-2',
+    'libcommons-collections3-java=3.2.2-2',
+    'libcommons-dbcp-java=1.4-8',
+    'libcommons-logging-java=1.2-3',
+    'libcommons-math-java=2.2-8',
+    'libcommons-pool-java=1.6-4',
+    'libcommons-vfs-java=2.1-4+deb12u1',
+    'libeigenbase-farrago-java=0.9.0-3',
+    'libeigenbase-resgen-java=1.3.0.13768-4.1',
+    'liblog4j1.2-java=1.2.17-11',
+    'libxerces2-java=2.12.2-1',
+    'cup=0.11b-20160615-2',
+  ],
+} as const
+
 /** Everything that can be fetched, as `client:name`. */
 export type Package =
+  | `debian:${keyof typeof debian}`
   | `python:${keyof typeof python}`
   | `maven:${keyof typeof maven}`
   | `npm:${keyof typeof npm}`
@@ -277,6 +321,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 300,
   },
+  'vending-trino': {
+    file: 'vending-trino.clients.ts',
+    needs: ['python:moto', 'python:pyiceberg', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 400,
+  },
   'vending-long': {
     file: 'vending-long.clients.ts',
     needs: ['python:moto', 'python:spark', 'maven:iceberg-spark', 'maven:iceberg-s3'],
@@ -307,6 +357,36 @@ export const suites: Readonly<Record<string, Suite>> = {
     file: 'pgwire.clients.ts',
     needs: ['python:pgwire', 'maven:pgwire', 'npm:pgwire'],
     quick: true,
+    seconds: 400,
+  },
+  /** The Python library of the transform: its own tests. */
+  'transform-python': {
+    file: 'transform-python.clients.ts',
+    needs: ['python:transform'],
+    quick: true,
+    seconds: 300,
+  },
+  /** The SQL of plans on Trino, held to the vectors of the transform. */
+  'transform-trino': {
+    file: 'transform-trino.clients.ts',
+    needs: ['python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 400,
+  },
+  /** The same on Spark, and protected frames through the gateway. */
+  'transform-spark': {
+    file: 'transform-spark.clients.ts',
+    needs: ['python:transform-spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 600,
+  },
+  /** Tenant keys wrapped by a key of AWS KMS, against moto with its IAM enforced. */
+  'transform-kms': { file: 'transform-kms.clients.ts', needs: ['python:moto'], quick: true, seconds: 300 },
+  /** A client of olap4j over XMLA. The machine's own Java compiles it. */
+  'xmla-olap4j': {
+    file: 'xmla-olap4j.clients.ts',
+    needs: ['debian:olap'],
+    quick: false,
     seconds: 400,
   },
   odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
@@ -414,11 +494,33 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 120,
   },
+  /** Quality rules on a table of Spark, on both engines and by datacontract-cli. */
+  checks: {
+    file: 'checks.clients.ts',
+    needs: [
+      'python:java',
+      'maven:iceberg-rest',
+      'python:java-25',
+      'maven:trino',
+      'python:spark',
+      'maven:iceberg-spark',
+      'python:datacontract',
+    ],
+    quick: false,
+    seconds: 600,
+  },
   'trino-tpch': {
     file: 'trino-tpch.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
     quick: false,
     seconds: 600,
+  },
+  /** Metrics of two warehouses, each answer beside that of a PostgreSQL. */
+  'trino-metrics': {
+    file: 'trino-metrics.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 900,
   },
   'territory-spark': {
     file: 'territory-spark.clients.ts',

@@ -7,6 +7,7 @@ import { freePort } from '../support/free-port.ts'
 import { type Gate, openGate } from './gate.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { createTable, loadTable, send, type Target, tablePath } from './iceberg-api.ts'
+import { allChecked, probeRequirements } from './requirement-probes.ts'
 import { startRestFixture } from './servers.ts'
 
 let gate: Gate
@@ -68,6 +69,20 @@ test('fixture: a requirement that no longer holds is 409, in the words of the ca
   const late = await gateway.commit(table, append(2n))
   expect(late.status).toBe(409)
   expect(await late.text()).toContain('Requirement failed')
+})
+
+test('fixture: a commit of which one requirement does not hold is refused, whatever its type, so commits can be pinned', async () => {
+  expect(await probeRequirements(direct, newTable)).toEqual(allChecked)
+})
+
+test('fixture: a ref that must be absent is refused where it is there', async () => {
+  const table = await newTable()
+  expect((await gateway.commit(table, append(1n))).status).toBe(200)
+  const body = JSON.stringify({
+    requirements: [{ type: 'assert-ref-snapshot-id', ref: 'main', 'snapshot-id': null }],
+    updates: [{ action: 'set-properties', updates: { a: '1' } }],
+  })
+  expect((await send(direct, 'POST', tablePath(table), body)).status).toBe(409)
 })
 
 test('fixture: a table, or a namespace, that is not there is 404', async () => {

@@ -29,7 +29,7 @@ test('the commands do what the pages say', async () => {
   })
   const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
-  expect(out).toContain('{"saveable":true,"problems":[]}')
+  expect(out).toContain('{"saveable":true,"problems":[],"pinnable":true}')
   expect(out).toContain('"scopes":[{"namespace":["sales"]}]')
   expect(out).toContain('"action":"unbind"')
   expect(out).toContain('"scope":{"namespace":["sales"]}')

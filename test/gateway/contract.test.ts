@@ -179,6 +179,27 @@ describe('a commit that breaks the version in force', () => {
     expect(await messageOf(other)).toContain(reasonOf(table))
   })
 
+  test('finds in the proposal which metrics it would break', async () => {
+    const table = await underContract()
+    const at = { namespace: ['sales'], name: table }
+    const model = { key: ['id'], dimensions: [{ name: 'customer' }] }
+    expect((await ask('PUT', `/api/v1/semantics/tables/sales/${table}`, model))[0]).toBe(200)
+    const metric = { table: at, expression: 'count(distinct customer)' }
+    expect((await ask('PUT', `/api/v1/metrics/buyers_of_${table}`, metric))[0]).toBe(200)
+    expect((await literal(table, dropCustomer)).status).toBe(403)
+    const [, { verdict }] = await ask('GET', `${documents}/${table}/versions/2`)
+    const findings = (verdict as unknown as { findings: readonly { change: string; message: string }[] })
+      .findings
+    expect(findings.filter(({ change }) => change.endsWith('-broken'))).toMatchObject([
+      {
+        change: 'metric-broken',
+        message: expect.stringContaining(`buyers_of_${table}`),
+        consumer: 'breaking',
+      },
+      { change: 'dimension-broken', message: expect.stringContaining('customer') },
+    ])
+  })
+
   test('proposes a version once, with the commit as evidence and its committer as author', async () => {
     const table = await underContract()
     const first = await literal(table, dropCustomer)

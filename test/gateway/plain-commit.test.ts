@@ -2,6 +2,7 @@
 
 import { afterAll, afterEach, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, setProperties } from '../../demo/commits.ts'
+import { systemClock } from '../../src/base/clock.ts'
 import { TableCache } from '../../src/gateway/base/table-cache.ts'
 import { answerLiteral } from '../../src/gateway/literal-surface/literal-surface.ts'
 import { countIntents } from '../../src/store/commit/commit-intents.ts'
@@ -46,7 +47,7 @@ async function commitPlainly(definitionCel: string, body = setProperties({ a: '1
     body,
     headers: { 'content-length': `${body.length}` },
   })
-  const parts = { ...service.app.gateway, store, tables: new TableCache(0) }
+  const parts = { ...service.app.gateway, store, tables: new TableCache(0, 0, systemClock) }
   return await answerLiteral(parts, request, async () => session, {
     identify: async () => ({ principal: { sub: 'spark', roles: [] }, source: 'session', verified: true }),
   })

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import type { Store } from '../../src/store/store.ts'
+import { interruptedStore } from '../support/interrupted-store.ts'
 import {
   audit,
   commit,
@@ -19,20 +20,12 @@ let service: TestService
 /** What another writer does while the next intent is written: after the verdict's load, before the forward. */
 let meanwhile: (() => Promise<void>) | undefined
 
-function interrupted(store: Store): Store {
-  const act = async () => {
+const interrupted = (store: Store) =>
+  interruptedStore(store, async () => {
     const now = meanwhile
     meanwhile = undefined
     await now?.()
-  }
-  return {
-    ...store,
-    async tenantCall(tenant, name, params) {
-      if (name === 'open_intent') await act()
-      return await store.tenantCall(tenant, name, params)
-    },
-  }
-}
+  }, ['open_intent'])
 
 beforeAll(async () => {
   service = await startTestService({ wrapStore: interrupted })

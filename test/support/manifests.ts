@@ -3,6 +3,7 @@
 import { avroBytes } from '../../demo/lake/avro-file.ts'
 import { folderSink } from '../../demo/lake/iceberg-writer.ts'
 import {
+  type FileStats,
   type Manifest,
   manifestEntry,
   manifestListBytes,
@@ -15,6 +16,7 @@ export interface Entry {
   /** `added` where absent. */
   readonly status?: 'existing' | 'added' | 'deleted'
   readonly rows?: number
+  readonly stats?: FileStats
   /** Of a deletion vector. */
   readonly offset?: number
 }
@@ -30,7 +32,7 @@ export function manifestFolder(folder: string) {
     location,
     async manifest(entries: readonly Entry[], kind: 'data' | 'deletes' = 'data'): Promise<Manifest> {
       const content = kind === 'data' ? 0 : 1
-      const records = entries.map(({ path, status = 'added', rows = 1, offset }) => {
+      const records = entries.map(({ path, status = 'added', rows = 1, stats, offset }) => {
         const file = {
           file_path: path,
           file_format: 'PARQUET',
@@ -38,7 +40,7 @@ export function manifestFolder(folder: string) {
           record_count: BigInt(rows),
           file_size_in_bytes: 1n,
           content,
-          ...statsFields(),
+          ...statsFields(stats),
           ...(offset !== undefined && { content_offset: BigInt(offset) }),
         }
         const entry = { ...manifestEntry(2, file, 1n), status: statuses[status] }

@@ -5,6 +5,8 @@ import { startUpstream, type TestUpstream } from '../catalog/upstream.ts'
 export interface UpstreamTable {
   readonly location: string
   readonly properties?: Readonly<Record<string, string>> | undefined
+  /** The upstream's own `read-restrictions`. */
+  readonly restrictions?: object | undefined
 }
 
 export interface TableUpstream extends TestUpstream {
@@ -12,12 +14,17 @@ export interface TableUpstream extends TestUpstream {
   readonly tables: Map<string, UpstreamTable>
   /** `METHOD path` with what was asked to be delegated. */
   readonly delegations: (string | null)[]
+  /** What happens before a table is answered. */
+  meanwhile: () => Promise<void>
 }
 
 /** The access key, secret and token that the upstream vends. */
 export const upstreamKeys = /"AK-up"|"SK-up"|"ST-up"/
 
-function resultOf(name: string, { location, properties = {} }: UpstreamTable): Record<string, unknown> {
+function resultOf(
+  name: string,
+  { location, properties = {}, restrictions }: UpstreamTable,
+): Record<string, unknown> {
   const keys = {
     's3.access-key-id': 'AK-up',
     's3.secret-access-key': 'SK-up',
@@ -44,6 +51,7 @@ function resultOf(name: string, { location, properties = {} }: UpstreamTable): R
       snapshots: [],
     },
     config: { 'client.region': 'eu-1', ...keys },
+    'read-restrictions': restrictions,
     'storage-credentials': [{ prefix: location, config: keys }],
   }
 }
@@ -60,6 +68,7 @@ export function startTableUpstream(): TableUpstream {
       const { location = `s3://lake/secrets/${body.name}`, properties } = body
       return Response.json(resultOf(body.name, { location, properties }))
     }
+    await made.meanwhile()
     const table = tables.get(name)
     if (table === undefined) return new Response('{}', { status: 404 })
     delegations.push(request.headers.get('x-iceberg-access-delegation'))
@@ -68,5 +77,6 @@ export function startTableUpstream(): TableUpstream {
     const credentials = { 'storage-credentials': result['storage-credentials'] }
     return Response.json(more === '/plan' ? { status: 'completed', ...credentials } : credentials)
   })
-  return Object.assign(upstream, { tables, delegations })
+  const made: TableUpstream = Object.assign(upstream, { tables, delegations, meanwhile: async () => {} })
+  return made
 }

@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
@@ -13,6 +14,7 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { PolicyEngine } from '../../policy/engine.ts'
+import type { BoundRules } from '../../storage/manifest-bounds.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
 import type { Tx } from '../../store/database/session.ts'
@@ -20,6 +22,7 @@ import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Vend } from '../../vending/vending.ts'
 import type { ReadRestrictions } from '../../wire/iceberg/read-restrictions.ts'
+import type { ClientFiles } from './client-files.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { FedTables } from './fed-tables.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
@@ -46,6 +49,32 @@ export type RestrictionsFor = (
   principal: Principal,
   reply: Uint8Array,
 ) => Promise<ReadRestrictions | { readonly untold: string }>
+
+/**
+ * Whether snapshots show present plans of the writer-side transform, and the table is set so that encrypted columns are
+ * not measured.
+ * @param result the table's metadata after the commit
+ * @param proofs what each snapshot that it adds shows
+ * @throws what the store throws
+ */
+export type TransformCurrent = (
+  tenant: TenantId,
+  table: TableRef,
+  result: JsonObject,
+  proofs: readonly string[],
+  atMs: number,
+) => Promise<boolean>
+
+/**
+ * What manifests may keep of a table's protected columns.
+ * @param metadata the table's after the commit
+ * @throws what the store throws
+ */
+export type BoundRulesOf = (
+  tenant: TenantId,
+  table: TableRef,
+  metadata: JsonObject | undefined,
+) => Promise<BoundRules>
 
 /** What a commit does to the contract of its table. */
 export interface CommitContracts {
@@ -75,6 +104,7 @@ export interface GatewayParts {
   readonly tables: TableCache
   readonly speculative: SpeculativeCache
   readonly fedTables: FedTables
+  readonly clientFiles: ClientFiles
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock
@@ -84,6 +114,8 @@ export interface GatewayParts {
   readonly maskedFor: MaskedFor
   readonly restrictionsFor: RestrictionsFor
   readonly contracts: CommitContracts
+  readonly transformCurrent: TransformCurrent
+  readonly boundRules: BoundRulesOf
   /** What may be read of a table's files, by its catalog credential. */
   readonly tableAccess: TableAccess
   /** Issues storage credentials to clients, where the catalog credential says so. */

@@ -16,27 +16,33 @@ export class PendingIntent {
   #intent: CommitIntent | undefined
   #written: Promise<void> = Promise.resolve()
   #declaredAtMs = 0
+  #isOpen = false
 
   constructor(
     readonly parts: GatewayParts,
     readonly tenant: TenantId,
-    readonly withoutBase: Omit<CommitIntent, 'baseMetadataLocation'>,
+    readonly withoutBase: Omit<CommitIntent, 'baseMetadataLocation' | 'baseHeld'>,
     readonly stages: StageTimes,
   ) {}
 
   /**
-   * Starts to write the intent; does nothing if it already names this base.
+   * Starts to write the intent; does nothing if it already names this base, held in the same way.
    * @param baseMetadataLocation '' for no base
+   * @param held see `CommitIntent.baseHeld`
    * @param write resolves once the intent is durable
    */
   declare(
     baseMetadataLocation: string,
+    held?: CommitIntent['baseHeld'],
     write = (intent: CommitIntent) =>
       openIntent(this.parts.store, this.tenant, intent, this.parts.intentTimes),
   ): void {
-    if (this.#intent?.baseMetadataLocation === baseMetadataLocation) return
-    const intent = this.on(baseMetadataLocation)
-    if (this.#intent === undefined) this.#declaredAtMs = this.parts.clock.now()
+    const isDeclared =
+      this.#intent?.baseMetadataLocation === baseMetadataLocation && this.#intent.baseHeld === held
+    if (this.#isOpen && isDeclared) return
+    const intent = this.on(baseMetadataLocation, held)
+    if (!this.#isOpen) this.#declaredAtMs = this.parts.clock.now()
+    this.#isOpen = true
     this.#intent = intent
     this.#written = this.#written.then(async () => {
       this.parts.passCrashPoint('intent-not-opened')
@@ -72,8 +78,8 @@ export class PendingIntent {
   }
 
   /** The intent with this base, declared or not. */
-  on(baseMetadataLocation: string): CommitIntent {
-    return { ...this.withoutBase, baseMetadataLocation }
+  on(baseMetadataLocation: string, baseHeld?: CommitIntent['baseHeld']): CommitIntent {
+    return { ...this.withoutBase, baseMetadataLocation, ...(baseHeld && { baseHeld }) }
   }
 
   /** Resolves once no write of the intent is in flight, whether it succeeded or failed. Never rejects. */
@@ -81,9 +87,13 @@ export class PendingIntent {
     await this.#written.catch(() => {})
   }
 
-  /** Removes the intent of a commit that the upstream certainly did not take. If this fails, recovery closes it. */
+  /**
+   * Removes the intent of a commit that the upstream certainly did not take. If this fails, recovery closes it. It may be
+   * declared again.
+   */
   async withdraw(): Promise<void> {
-    if (this.#intent === undefined) return
+    if (!this.#isOpen) return
+    this.#isOpen = false
     await this.idle()
     try {
       await closeIntent(this.parts.store, this.tenant, this.withoutBase.commitId)

@@ -48,7 +48,7 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, commitId, body, start } = surface
   const commit =
     start?.commit ?? tableCommit(surface, tableRefOf(surface), await readCommitRequest(body.bytes))
-  const opened = start ?? (await openOnCachedTable(parts, upstream, commit))
+  const opened = start ?? (await openOnCachedTable(parts, upstream, commit, true))
   const { response, warnings } = await commitTable(parts, upstream, commit, opened)
   const { etag } = response.headers
   const stripped = await discloseAccepted(response.body, tableMembers, unmasked)

@@ -125,6 +125,7 @@ function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined):
       return match.kind === 'matched' ? match.path : wrongMethod(match.allow)
     },
     tableOf: (path) => (path.operation === 'updateTable' ? tableRefOf({ path }) : undefined),
+    pinsCommits: true,
     isGated: (path) => path !== undefined && treatments.get(path.operation) === 'gated',
     takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
     assertServed,

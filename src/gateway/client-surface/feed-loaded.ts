@@ -4,15 +4,18 @@
  */
 
 import { type JsonObject, jsonObject, parseJson } from '../../base/json.ts'
-import { catalogOf } from '../../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
-import { folderPrefixesOf, type TerritoryFound } from '../../core/territory-owner.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { folderPrefixesOf, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { type FedTable, feedTerritory } from '../../storage/feed-territory.ts'
 import { isCovered, placeLocation } from '../../storage/place-locations.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
+import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
+import type { FedState, VendedFolders } from '../base/fed-tables.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
 /** A loaded table, as far as its files are judged. */
@@ -24,6 +27,8 @@ export interface PlacedTable {
    * @throws Fault of the store
    */
   readonly territory: (asked: Promise<TerritoryFound>) => Promise<TerritoryFound>
+  /** The version of the territory after this load took folders; undefined where it took none. */
+  readonly takenVersion: string | undefined
   /**
    * Whether the tenant enforces its territory and some folder of the table is outside of the table's now: a grant, a
    * release or another mode may have come since the state was taken.
@@ -44,17 +49,20 @@ export async function feedLoaded(
 ): Promise<PlacedTable> {
   const { store, fedTables } = parts
   const ask = async () => (await loadWriteGovernance(store, tenant, table)).territory
-  const key = JSON.stringify([tenant, credential.id, credential.version, tableKey(table)])
+  const key = keyOf(tenant, credential, table)
+  const known = fedTables.get(key)
   const take = async (fed: FedTable, location: string) => {
     const claimed = await feedTerritory(store, tenant, fed, 'load')
     const isStray = claimed !== undefined && isStrayIn(fed, claimed.found)
-    fedTables.set(key, { ...fed, location, isStray }, 1)
+    const vended = known?.owner.tableUuid === fed.owner.tableUuid ? known?.vended : undefined
+    fedTables.set(key, { ...fed, location, isStray, isRestricted: restricted, vended }, 1)
     return { found: claimed?.found, isOutside: isStray && claimed.found.mode === 'enforce' }
   }
   const members = topLevelMembers(body)
+  const restricted = isRestricted(members)
   const location = Buffer.from(members.get('metadata-location') ?? '').toString()
-  const known = fedTables.get(key)
   if (known?.location === location) {
+    if (known.isRestricted !== restricted) fedTables.set(key, { ...known, isRestricted: restricted }, 1)
     const isOutside = async () => {
       const territory = await ask()
       if (!isStrayIn(known, territory)) return false
@@ -66,7 +74,7 @@ export async function feedLoaded(
       // Another request may have taken its folders meanwhile.
       return isStrayIn(known, found) ? await ask() : found
     }
-    return { owner: known.owner, territory, isOutside }
+    return { owner: known.owner, territory, takenVersion: undefined, isOutside }
   }
   const metadata = partOf(members.get('metadata'))
   const owner = {
@@ -76,7 +84,32 @@ export async function feedLoaded(
     tableUuid: tableUuidOf(metadata),
   }
   const { found, isOutside } = await take({ owner, folders: foldersOf(metadata) }, location)
-  return { owner, territory: async () => found ?? (await ask()), isOutside: async () => isOutside }
+  return {
+    owner,
+    territory: async () => found ?? (await ask()),
+    takenVersion: found?.version,
+    isOutside: async () => isOutside,
+  }
+}
+
+/** What the last load of a table showed; undefined where this process knows of none. */
+export function lastFed(
+  { parts, tenant, upstream: { credential } }: SurfaceRequest,
+  table: TableRef,
+): FedState | undefined {
+  return parts.fedTables.get(keyOf(tenant, credential, table))
+}
+
+/** Keeps for which folders credentials of a table were issued. */
+export function rememberVended(surface: SurfaceRequest, owner: TerritoryOwner, vended: VendedFolders): void {
+  const { parts, tenant, upstream } = surface
+  const known = lastFed(surface, owner.table)
+  if (known !== undefined && known.owner.tableUuid === owner.tableUuid)
+    parts.fedTables.set(keyOf(tenant, upstream.credential, owner.table), { ...known, vended }, 1)
+}
+
+function keyOf(tenant: TenantId, { id, version }: CatalogCredential, table: TableRef): string {
+  return JSON.stringify([tenant, id, version, tableKey(table)])
 }
 
 /** Whether some folder of a table is outside of its territory, or has no canonical form. */

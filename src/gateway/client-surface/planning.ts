@@ -6,7 +6,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, jsonObject, parseJson, stringifyJson } from '../../base/json.ts'
-import { Lru } from '../../base/lru.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import { folderPrefixesOf, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { filesMatching } from '../../engine/iceberg/prune-predicate.ts'
@@ -22,7 +21,14 @@ import { filterOf, readPlanRequest, readPlanTask } from './plan-request.ts'
 import { isAskedToSign, isLicensed, snapshotPart, snapshotRefusal } from './signing.ts'
 import { snapshotPlan } from './snapshot-plans.ts'
 import { jsonResponse, objectOf, plansScans, type SurfaceRequest, tableRefOf } from './surface-request.ts'
-import { isAskedToVend, schemeOf, storageCredentials, uncached, vendUnlessRefused } from './vend.ts'
+import {
+  isAskedToVend,
+  schemeOf,
+  storageCredentials,
+  uncached,
+  vendTable,
+  vendUnlessRefused,
+} from './vend.ts'
 
 /** A table whose files may be planned for the caller. */
 export interface PlannableTable {
@@ -35,15 +41,6 @@ export interface PlannableTable {
 const pageFiles = 1_000
 /** Milliseconds for which a plan and its presigned addresses are valid. */
 const planMs = 900_000
-/** Plans of this process, which clients may fetch once more, or cancel. */
-const plansMax = 10_000
-
-interface MadePlan {
-  /** Its first page. */
-  readonly task: PlanTask
-  readonly isCancelled: boolean
-}
-const made = new Lru<string, MadePlan>(plansMax)
 
 /** Answers the planning operations of a table whose files the caller may have. */
 export async function planOwn(surface: SurfaceRequest, table: PlannableTable): Promise<Response> {
@@ -54,7 +51,7 @@ export async function planOwn(surface: SurfaceRequest, table: PlannableTable): P
     case 'planTableScan':
       return await plan(surface, table)
     case 'fetchPlanningResult': {
-      const task = made.get(path.planId)?.task
+      const task = parts.clientFiles.plans.get(path.planId)?.task
       if (task === undefined || !isOwnTask(surface, table, task)) throw noPlan()
       return await page(surface, table, task)
     }
@@ -66,9 +63,10 @@ export async function planOwn(surface: SurfaceRequest, table: PlannableTable): P
 /** Ends a plan: none of its pages is answered by this process any more. */
 export function cancelOwn(surface: SurfaceRequest): Response {
   const { planId } = surface.path
-  const task = made.get(planId)?.task
+  const { plans } = surface.parts.clientFiles
+  const task = plans.get(planId)?.task
   if (task === undefined || !isCallers(surface, task)) throw noPlan()
-  made.set(planId, { task, isCancelled: true })
+  plans.set(planId, { task, isCancelled: true })
   return jsonResponse(204, null)
 }
 
@@ -100,7 +98,7 @@ async function plan(surface: SurfaceRequest, table: PlannableTable): Promise<Res
     expiresAtMs: Math.min(parts.clock.now() + planMs, session.expiresAtMs ?? Number.POSITIVE_INFINITY),
   }
   const response = await page(surface, table, task)
-  made.set(planId, { task, isCancelled: false })
+  parts.clientFiles.plans.set(planId, { task, isCancelled: false })
   return response
 }
 
@@ -114,7 +112,7 @@ async function nextPage(surface: SurfaceRequest, table: PlannableTable): Promise
 
 /** Whether a plan is the caller's, of this table, and neither expired nor cancelled. */
 function isOwnTask(surface: SurfaceRequest, { owner }: PlannableTable, task: PlanTask): boolean {
-  const isCancelled = made.get(task.planId)?.isCancelled === true
+  const isCancelled = surface.parts.clientFiles.plans.get(task.planId)?.isCancelled === true
   return isCallers(surface, task) && !isCancelled && task.tableUuid === owner.tableUuid
 }
 
@@ -174,7 +172,7 @@ async function page(
   if (surface.path.operation === 'fetchScanTasks')
     return jsonResponse(200, stringifyJson(jsonObject(tasksMembers(tasks, next))), uncached)
   const vended = isAskedToVend(surface)
-    ? await vendUnlessRefused(surface, owner, governance.territory)
+    ? await vendUnlessRefused(() => vendTable(surface, owner, governance.territory))
     : undefined
   const scheme = schemeOf(metadataLocationOf(topLevelMembers(loaded)))
   const credentials = vended && storageCredentials(table, vended, scheme)

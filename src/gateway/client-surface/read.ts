@@ -1,6 +1,7 @@
 /** Handles the operations that change nothing. Replies pass as raw bytes, unless they may hold configuration. */
 
 import { Fault } from '../../base/fault.ts'
+import { inNextTurn } from '../../base/turn.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
@@ -9,6 +10,7 @@ import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
 import { namespaceLevels, upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
+import { LoadVend } from './load-vend.ts'
 import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
 import { assertPlannedInside } from './planned-files.ts'
 import { cancelOwn, planOwn, wantsScans, withPlanning } from './planning.ts'
@@ -100,13 +102,14 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { request, upstream } = surface
   const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
+  await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
   const disclosure = await disclosureOf(surface, table)
-  const vends = !disclosure.masked && isAskedToVend(surface)
+  const vends = !disclosure.masked && vend !== undefined
+  if (vends) vend.begin()
   const signs = !disclosure.masked && isAskedToSign(surface)
   // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
   // credentials goes out of date before its metadata does.
   const isConditional = !disclosure.masked && !vends && !signs
-  const asked = vends ? askTerritory(surface, table) : undefined
   const ifNoneMatch = isConditional ? (request.headers.get('if-none-match') ?? undefined) : undefined
   const loaded = await upstream.catalog.loadTable(table, {
     signal: request.signal,
@@ -114,17 +117,20 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
     snapshots: snapshots === 'refs' || snapshots === 'all' ? snapshots : undefined,
     accessDelegation: disclosure.vended ? delegationOf(surface) : undefined,
   })
-  if (loaded.status === 'not-modified')
+  if (loaded.status === 'not-modified') {
+    noteConfirmed(surface, table, ifNoneMatch)
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
-  const { owner, territory, isOutside } = await feedLoaded(surface, table, loaded.body)
+  }
+  if (snapshots !== 'refs') noteLoaded(surface, table, loaded.body)
+  const placed = await feedLoaded(surface, table, loaded.body)
+  const { owner, isOutside } = placed
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const disclosed = await discloseReply(loaded.body, tableMembers, shown)
   const { masked } = disclosed
   if (masked && (await isTrusted(surface)))
     return await restrictedTable(surface, table, loaded.body, disclosed.body)
   const body = !masked && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
-  const vended =
-    asked && !masked ? await vendUnlessRefused(surface, owner, await territory(asked)) : undefined
+  const vended = vends && !masked ? await vendUnlessRefused(() => vend.take(placed)) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
   const signing = signs && !masked ? await signingOf(surface, owner, loaded.body) : undefined
   if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
@@ -133,6 +139,20 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
     body,
     loaded.etag === undefined || !isConditional || masked ? {} : { etag: loaded.etag },
   )
+}
+
+/** Keeps what a client loaded, because its next commit can be pinned to it. */
+function noteLoaded({ parts, tenant, upstream }: SurfaceRequest, table: TableRef, body: Uint8Array): void {
+  const { catalog, credential } = upstream
+  if (catalog.checksRequirements) inNextTurn(() => parts.tables.loaded(tenant, credential, table, body))
+}
+
+function noteConfirmed(
+  { parts, tenant, upstream }: SurfaceRequest,
+  table: TableRef,
+  etag: string | undefined,
+): void {
+  if (etag !== undefined) parts.tables.confirmed(tenant, upstream.credential, table, etag)
 }
 
 /** loadView: like loadTable, but unconditional. */

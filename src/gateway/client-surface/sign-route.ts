@@ -6,8 +6,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
-import { Lru } from '../../base/lru.ts'
-import { SharedChecks } from '../../base/shared-checks.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { parseTenantId } from '../../core/tenant.ts'
 import { isOwn } from '../../core/territory-owner.ts'
@@ -17,28 +15,20 @@ import { ReadFailure } from '../../storage/read-failure.ts'
 import { openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { findServiceSessionById } from '../../store/session/sessions.ts'
-import { type SignSettings, vendingSettings } from '../../vending/settings.ts'
+import { vendingSettings } from '../../vending/settings.ts'
 import type { FileSet } from '../../vending/sign/file-set.ts'
-import { judgeRequest, type SignableRequest, type SignScope } from '../../vending/sign/judge-request.ts'
+import { judgeRequest, type SignableRequest } from '../../vending/sign/judge-request.ts'
 import { signS3 } from '../../vending/sign/sign-s3.ts'
 import { snapshotFiles } from '../../vending/sign/snapshot-files.ts'
 import { openTicket, type SignTicket } from '../../vending/sign/ticket.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
+import type { ClientFiles, SignStanding } from '../base/client-files.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { icebergRoot } from '../base/path.ts'
 import { isMasked } from '../stages/masked.ts'
 import { snapshotRefusal, ticketHeader } from './signing.ts'
 import { jsonResponse } from './surface-request.ts'
 
-/** What a ticket allows now. */
-interface Standing {
-  readonly settings: SignSettings
-  readonly scope: SignScope
-}
-
-const standings = new SharedChecks<Standing>()
-/** Files of snapshots that readers read, by bytes. */
-const fileSets = new Lru<string, Promise<FileSet>>(limits.signFilesBytes)
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 /** How far the time that a client signs for may be from now. */
 const timeOffMsMax = 300_000
@@ -72,7 +62,7 @@ async function sign(
   if (ticket === undefined || !isOfPath || ticket.expiresAtMs <= parts.clock.now())
     throw new Fault('unauthenticated', 'The sign ticket is not valid. Load the table again.')
   const wanted = readWanted((await readBody(request, limits.signBodyBytesMax)).bytes)
-  const { settings, scope } = await standings.ask(text, () => standingOf(parts, ticket))
+  const { settings, scope } = await parts.clientFiles.signStandings.ask(text, () => standingOf(parts, ticket))
   const judged = judgeRequest(wanted, settings, scope)
   if (!judged.isAllowed || !isTimely(wanted, parts.clock.now())) {
     parts.metrics.requestsSigned.inc({ outcome: 'refused' })
@@ -87,7 +77,7 @@ async function sign(
   const headers = signS3({ ...keys, sessionToken, region }, signed, parts.clock.now())
   parts.metrics.requestsSigned.inc({ outcome: 'signed' })
   return jsonResponse(200, JSON.stringify({ uri: wanted.uri, headers }), {
-    'cache-control': judged.isRepeatable ? 'private' : 'no-cache',
+    'cache-control': judged.isRepeatable && settings.cachesSignatures ? 'private' : 'no-cache',
   })
 }
 
@@ -95,7 +85,7 @@ async function sign(
  * Asks everything on which a signature rests.
  * @throws Fault `unauthenticated` where the session has ended, `policy_denied` where its reader may not have the files
  */
-async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Standing> {
+async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<SignStanding> {
   const { store } = parts
   const table = { namespace: ticket.namespace, name: ticket.name }
   parts.licensed.require('vending')
@@ -143,12 +133,18 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Stan
     ticket.metadataFile,
     ...prefixes,
   ])
-  const files = await filesOf(key, () => snapshotFiles(access, parts.budget, ticket, prefixes))
+  const files = await filesOf(parts.clientFiles, key, () =>
+    snapshotFiles(access, parts.budget, ticket, prefixes),
+  )
   return { settings, scope: { ...scope, access: 'read', mayRead: (path) => files.has(path) } }
 }
 
 /** Reads the files of a snapshot once. What cannot be read is not kept. */
-async function filesOf(key: string, read: () => Promise<FileSet>): Promise<FileSet> {
+async function filesOf(
+  { signedSnapshots: fileSets }: ClientFiles,
+  key: string,
+  read: () => Promise<FileSet>,
+): Promise<FileSet> {
   const known = fileSets.get(key)
   if (known !== undefined) return await known
   const reading = read()

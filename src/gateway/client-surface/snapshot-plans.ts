@@ -4,7 +4,6 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { Lru } from '../../base/lru.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { EngineError } from '../../engine/engine-error.ts'
 import { planSnapshot, type SnapshotPlan } from '../../engine/iceberg/snapshot-plan.ts'
@@ -21,10 +20,6 @@ export interface PlannedSnapshot {
   readonly prefixes: readonly string[]
 }
 
-/** Files and deletes of the plans that are kept. */
-const keptMax = 100_000
-const plans = new Lru<string, SnapshotPlan>(keptMax)
-
 /**
  * The files of a snapshot.
  * @throws Fault `policy_denied` where it names a file outside of the table's folders, `not_acceptable` where it cannot be
@@ -38,7 +33,8 @@ export async function snapshotPlan(
     ...[tenant, credential.id, credential.version, tableKey(table)],
     ...[metadataLocation, String(snapshotId), ...prefixes],
   ])
-  const kept = plans.get(key)
+  const { plannedSnapshots } = parts.clientFiles
+  const kept = plannedSnapshots.get(key)
   if (kept !== undefined) return kept
   const guard = territoryGuard({ mode: 'enforce', version: '', prefixes })
   try {
@@ -51,7 +47,7 @@ export async function snapshotPlan(
           anyFormat: true,
         }),
       )
-      plans.set(key, plan, plan.dataFiles.length + plan.deletes.length + 1)
+      plannedSnapshots.set(key, plan, plan.dataFiles.length + plan.deletes.length + 1)
       return plan
     } finally {
       await storage.close()

@@ -13,10 +13,10 @@ import {
   stringifyJson,
 } from '../../base/json.ts'
 import { namespaceKey, type TableRef } from '../../core/table-ref.ts'
-import { isOwn, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
+import { folderPrefixesOf, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
-import type { VendedTable } from '../../vending/vending.ts'
+import type { PendingVend, VendedTable } from '../../vending/vending.ts'
 import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
 import { delegationOf, type SurfaceRequest } from './surface-request.ts'
 
@@ -47,37 +47,47 @@ export function askTerritory(
 
 /**
  * Issues credentials for a table's territory, for writing if the session may commit.
- * @throws Fault as `Vend`
+ * @throws Fault as `Vend`, and as `PendingVend`
  */
 export async function vendTable(
-  { parts, session, identified, upstream, mayCommit }: SurfaceRequest,
+  surface: SurfaceRequest,
   owner: TerritoryOwner,
   territory: TerritoryFound,
 ): Promise<VendedTable> {
-  const { table } = owner
-  // A clone shares its source's files, which credentials would open raw.
-  const own = territory.rows.filter((row) => row.kind !== 'derived' && isOwn(row, owner))
-  return await parts.vend({
+  // A clone shares its source's files, which credentials would open raw: its folders only.
+  const vended = await beginVending(surface, owner.table, folderPrefixesOf(territory, owner))?.take()
+  if (vended === undefined) throw new Fault('unavailable', 'The territory of the table has changed. Retry.')
+  return vended
+}
+
+/**
+ * Begins to issue credentials for folders of a table, as `Vend`.
+ * @param territoryVersion from which the folders are; undefined where they were looked up for this request
+ */
+export function beginVending(
+  { parts, session, identified, upstream, mayCommit }: SurfaceRequest,
+  table: TableRef,
+  prefixes: readonly string[],
+  territoryVersion?: string,
+): PendingVend | undefined {
+  return parts.vend({
     session,
     sub: identified.principal.sub,
     credential: upstream.credential,
-    table,
-    prefixes: own.map(({ prefix }) => prefix),
+    ...{ table, prefixes },
+    ...(territoryVersion !== undefined && { territoryVersion }),
     access: mayCommit ? 'write' : 'read',
   })
 }
 
 /**
- * As {@link vendTable}, for a reply that is good without credentials.
+ * Issues credentials for a reply that is good without them.
+ * @param vend as {@link vendTable}
  * @returns undefined where none can be limited to the territory, or no license covers them: `/credentials` says why
  */
-export async function vendUnlessRefused(
-  surface: SurfaceRequest,
-  owner: TerritoryOwner,
-  territory: TerritoryFound,
-): Promise<VendedTable | undefined> {
+export async function vendUnlessRefused(vend: () => Promise<VendedTable>): Promise<VendedTable | undefined> {
   try {
-    return await vendTable(surface, owner, territory)
+    return await vend()
   } catch (thrown) {
     const isRefusal = thrown instanceof Fault && ['policy_denied', 'forbidden'].includes(thrown.kind)
     if (!isRefusal) throw thrown

@@ -7,6 +7,7 @@ import { inNextTurn } from '../../base/turn.ts'
 import type { CommittedResponse } from '../../catalog/catalog.ts'
 import type { CommittedTable } from '../../core/commit.ts'
 import { committedTable } from '../../wire/iceberg/table-metadata.ts'
+import { withRequirements } from '../../wire/iceberg/with-requirements.ts'
 import { discloseReply, tableMembers } from '../base/disclosure.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
@@ -17,6 +18,7 @@ import type { Judged } from '../stages/change.ts'
 import { isEarlierMetadata, judgeRaced } from '../stages/judge-raced.ts'
 import { cachedTable } from '../stages/load-current.ts'
 import type { TableCommit } from '../stages/open-commit.ts'
+import type { Pins } from '../stages/pins.ts'
 import { forwardDurable } from './outcomes.ts'
 import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
@@ -28,6 +30,7 @@ export interface Forwarded extends CommittedResponse {
 
 /**
  * Forwards an allowed commit whose intent is durable, and audits it.
+ * @param pins requirements besides the client's own, under which the verdict holds
  * @throws Fault `conflict` for a ref that must not exist yet; what the catalog throws, unless the table shows that the
  *   commit was made. Nothing is thrown once the upstream has accepted
  */
@@ -37,8 +40,11 @@ export async function forwardTable(
   commit: TableCommit,
   intent: PendingIntent,
   judged: Judged,
+  pins: Pins = [],
 ): Promise<Forwarded> {
+  let body: Uint8Array
   try {
+    body = withRequirements(commit.body.bytes, pins)
     await assertRefsAbsent(parts, upstream, commit)
     // Checking the refs may have taken so long that the lease has expired.
     await intent.durable()
@@ -50,7 +56,7 @@ export async function forwardTable(
   const response = await forwardDurable<Forwarded>(parts, intent, {
     // Without the client's signal, because a commit is completed even if the client disconnects.
     send: () =>
-      upstream.catalog.commitTable(commit.table, commit.body.bytes, {
+      upstream.catalog.commitTable(commit.table, body, {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       }),
     resolve: async () => {

@@ -38,6 +38,8 @@ const literalSurface: Surface<LiteralPath> = {
   withoutSession: () => undefined,
   match: matchLiteralPath,
   tableOf: (path) => (path.kind === 'table-commit' ? path.table : undefined),
+  // The specification has step 8 load the table.
+  pinsCommits: false,
   isGated: () => true,
   takesBody: () => true,
   // Both operations commit to single tables, which every upstream serves.
@@ -56,7 +58,7 @@ function handlerOfTable(
   return async (call) => {
     const { parts, upstream, start } = call
     const commit = start?.commit ?? tableCommit(call, table, commitRequest)
-    const opened = start ?? (await openOnCachedTable(parts, upstream, commit))
+    const opened = start ?? (await openOnCachedTable(parts, upstream, commit, false))
     return commitResponse(commit.commitId, await commitTable(parts, upstream, commit, opened))
   }
 }

@@ -26,6 +26,7 @@ const columns: Readonly<Record<string, (decision: Shown) => string | undefined>>
   policies: ({ policies }) => policies?.map(({ id }) => id).join(' '),
   outcomes: ({ outcomes }) => JSON.stringify(outcomes ?? []),
   tenant_id: ({ tenant_id }) => tenant_id,
+  base_held: ({ base_held }) => base_held,
 }
 
 /** What stands before the first decision. */

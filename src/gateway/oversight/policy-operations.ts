@@ -27,7 +27,7 @@ import { listPolicyChanges } from '../../store/policy/policy-history.ts'
 import { checkScope } from '../../store/policy/policy-scope.ts'
 import { unbindPolicy } from '../../store/policy/unbind-policy.ts'
 import type { Store } from '../../store/store.ts'
-import { checkPolicyText, problemKinds } from './check-policy-text.ts'
+import { checkPolicyText, pinningMembers, problemKinds } from './check-policy-text.ts'
 import { askedScope, boundPolicyView, policyChangeView, scopeMembers } from './policy-views.ts'
 import { savePolicy } from './put-policy.ts'
 import { policySchema, policyView } from './views.ts'
@@ -102,7 +102,7 @@ export const policyOperations = [
       message: maybe(described(text, 'what the writer should do about a denial')),
       definition_cel: described(nonEmpty, 'a CEL expression that gives a bool'),
     },
-    output: policySchema,
+    output: object({ ...policySchema.properties, ...pinningMembers }),
     faults: { conflict: 'A policy of another kind already has this id.' },
     examples: [
       {
@@ -163,6 +163,7 @@ export const policyOperations = [
           column: described(wholeNumber, 'in UTF-16 code units, from 1'),
         }),
       ),
+      ...pinningMembers,
     }),
     examples: [{ input: { definition_cel: 'manifest.has_column(commit.result, "id")' } }],
     run: async (_, { definition_cel: definitionCel }) => await checkPolicyText(definitionCel),

@@ -7,6 +7,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { putPolicy } from '../../store/policy/policies.ts'
 import { checkScope } from '../../store/policy/policy-scope.ts'
 import type { Store } from '../../store/store.ts'
+import { pinningView } from './check-policy-text.ts'
 import { policyView } from './views.ts'
 
 /**
@@ -23,7 +24,7 @@ export async function savePolicy(
 ) {
   checkScope(scope)
   // Loaded here, because the command line declares this operation and does not wait for the parser of policies.
-  const { checkPolicyToSave } = await import('../../policy/check.ts')
+  const { checkPolicyToSave, readsOfText } = await import('../../policy/check.ts')
   const problems = checkPolicyToSave(policy.definitionCel)
   if (problems.length > 0)
     throw new Fault(
@@ -31,5 +32,5 @@ export async function savePolicy(
       problems.map(({ offset, message }) => `\`definition_cel\`, at ${offset}: ${message}`).join('\n'),
     )
   await putPolicy(store, tenant, scope, policy, by)
-  return policyView(policy)
+  return { ...policyView(policy), ...pinningView(readsOfText(policy.definitionCel)) }
 }

@@ -1,6 +1,6 @@
 /** Commit policies and decisions in the form of the API, in the names of the specification, and their schemas. */
 
-import type { AppliedPolicy } from '../../core/commit.ts'
+import { type AppliedPolicy, baseHolds } from '../../core/commit.ts'
 import { decisions, type PolicyOutcome, policyErrorCodes } from '../../core/decision.ts'
 import { type DerivedPolicy, type Policy, policyKinds, policyModes } from '../../core/policy.ts'
 import { principalSources } from '../../core/principal.ts'
@@ -77,6 +77,12 @@ const decisionMembers = {
     '`name` is empty for a change of a namespace',
   ),
   base_metadata_location: described(text, 'empty for a table that did not exist'),
+  base_held: maybe(
+    described(
+      oneOf(baseHolds),
+      'how the table was held on which a commit was judged: loaded for it, or pinned by requirements',
+    ),
+  ),
   metadata_location: maybe(text),
   request_id: maybe(described(text, '`X-Request-Id` of the response')),
 }
@@ -132,6 +138,7 @@ export function decisionView(entry: AuditEntry) {
     principal_source: entry.principalSource,
     table: entry.table,
     base_metadata_location: entry.baseMetadataLocation,
+    base_held: entry.baseHeld,
     metadata_location: entry.metadataLocation,
     request_id: entry.requestId,
   }

@@ -127,7 +127,9 @@ function decideOpen(
   const unplaced = proven.filter(isUnplaced)
   const uncounted = likely.filter(isUnplaced)
   const explainedByAll = unexplained.length === unplaced.length + uncounted.length
-  if (countable) for (const { intent } of unplaced) take(intent, unexplained[0])
+  // A pinned commit may have come after others that bypass the gateway, so it is not the next of its base.
+  const isNext = unplaced.every(({ intent }) => intent.baseHeld === undefined)
+  if (countable && (isNext || explainedByAll)) for (const { intent } of unplaced) take(intent, unexplained[0])
   if (countable && explainedByAll) for (const { intent } of uncounted) take(intent, unexplained[0])
 
   for (const { intent, isSurelyMade } of open) {

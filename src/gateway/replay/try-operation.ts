@@ -59,6 +59,7 @@ export const tryOperations = [
             deleted_files: fact(''),
             outside_files: fact(''),
             is_rollback: maybe(flag),
+            transform_current: maybe(flag),
           }),
           'what `manifest.…(commit)` is to say of a commit given by hand',
         ),

@@ -1,6 +1,6 @@
 /**
  * Starts a commit speculatively on its cached table: writes its intent and judges it while the upstream confirms the
- * table. Intent and verdict are used only if the cached table was current.
+ * table. Intent and verdict are used only if the cached table was current, or the commit is pinned to it.
  */
 
 import type { Verdict } from '../../core/decision.ts'
@@ -12,22 +12,29 @@ import type { Upstream } from '../base/upstream.ts'
 import { applicable, bindingsOf } from '../stages/bindings.ts'
 import type { Change } from '../stages/change.ts'
 import type { SpeculativeVerdict } from '../stages/judge.ts'
+import { knownTable } from '../stages/known-table.ts'
 import type { Outcome } from '../stages/loads.ts'
 import { type OpenedCommit, openCommit, type TableCommit } from '../stages/open-commit.ts'
+import { mayBePinned } from './may-be-pinned.ts'
 
 /**
  * Opens a commit as `openCommit` does. If its table is cached, also declares its intent and judges it.
+ * @param pins whether the commit may be pinned to a table that is known
  * @throws Fault as `openCommit` does
  */
 export async function openOnCachedTable(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
+  pins: boolean,
 ): Promise<OpenedCommit> {
-  const cached = parts.tables.get(commit.tenant, upstream.credential, commit.table)
-  const opened = await openCommit(parts, upstream, commit)
+  const { tenant, table } = commit
+  const recent = pins ? await knownTable(parts, tenant, upstream, table) : undefined
+  const known = recent && (await mayBePinned(parts, upstream, commit, recent)) ? recent : undefined
+  const cached = known ?? parts.tables.get(tenant, upstream.credential, table)
+  const opened = await openCommit(parts, upstream, commit, known)
   if (cached === undefined) return opened
-  opened.intent.declare(cached.metadataLocation)
+  opened.intent.declare(cached.metadataLocation, known && 'pinned')
   const verdict = opened.loads.governance.then((loaded) => judgeCached(parts, commit, cached, loaded))
   return { ...opened, speculativeVerdict: verdictOn(cached, verdict) }
 }

@@ -23,7 +23,8 @@ import type { CallerKey, ReturningCaller } from '../base/speculative-cache.ts'
 import { StageTimes } from '../base/stage-times.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { baseOf, outcomeOf, startTableLoad } from '../stages/loads.ts'
+import { knownTable } from '../stages/known-table.ts'
+import { type Loads, outcomeOf, startTableLoad, tableOnce } from '../stages/loads.ts'
 import {
   assertCommits,
   type OpenedCommit,
@@ -33,6 +34,7 @@ import {
 } from '../stages/open-commit.ts'
 import { askedPrefixes } from '../stages/territory.ts'
 import { judgeCached, verdictOn } from './cached-table.ts'
+import { mayBePinned } from './may-be-pinned.ts'
 
 /** The authentication that a commit needs apart from its session. */
 export interface CommitAuth {
@@ -48,6 +50,8 @@ export interface CommitCall {
   readonly commitId: string
   readonly stages: StageTimes
   readonly body: Promise<CommitBody>
+  /** Whether the commit may be pinned to a table that is known. */
+  readonly pins: boolean
   /** Throws a Fault if the upstream does not serve the operation. */
   readonly assertServed: (upstream: Upstream) => Promise<void>
 }
@@ -76,14 +80,20 @@ export async function startSpeculatively(
     // The table is loaded only once the body is complete, because it may change while a slow body arrives.
     const body = await call.stages.time('body', () => call.body)
     const { session, credential } = caller
-    const cached = parts.tables.get(session.tenant, credential, call.table)
-    if (cached === undefined) return undefined
-    const upstream = { credential, catalog: parts.catalogs.get(session.tenant, credential) }
-    await call.assertServed(upstream)
     const { tenant } = session
-    const load = startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
+    const upstream = { credential, catalog: parts.catalogs.get(tenant, credential) }
+    const recent = call.pins ? await knownTable(parts, tenant, upstream, call.table) : undefined
+    const cached = recent ?? parts.tables.get(tenant, credential, call.table)
+    if (cached === undefined) return undefined
+    await call.assertServed(upstream)
+    const start = () => startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
+    // Whether a table need not be loaded is known only once the body is parsed.
+    const load = recent === undefined ? start() : undefined
     const commit = await readCommit(parts, auth, call, session, body)
-    const opened = await openSpeculatively(parts, { key, caller, upstream, commit, cached, load })
+    const known = recent && (await mayBePinned(parts, upstream, commit, recent)) ? recent : undefined
+    const base = tableOnce(() => load ?? start(), commit.request)
+    if (known === undefined) void base()
+    const opened = await openSpeculatively(parts, { key, caller, upstream, commit, cached, known, base })
     return opened && { ...opened, session, upstream, commit }
   } catch {
     return undefined
@@ -140,22 +150,21 @@ interface SpeculativeInput {
   readonly upstream: Upstream
   readonly commit: TableCommit
   readonly cached: CachedTable
-  /** In flight. */
-  readonly load: Promise<CachedTable>
+  readonly known: CachedTable | undefined
+  readonly base: Loads['base']
 }
 
 /** @returns undefined if the store did not confirm the caller; then no intent was written */
 async function openSpeculatively(
   parts: GatewayParts,
-  { key, caller, upstream, commit, cached, load }: SpeculativeInput,
+  { key, caller, upstream, commit, cached, known, base }: SpeculativeInput,
 ): Promise<OpenedCommit | undefined> {
   const { tenant, table, stages } = commit
-  const base = baseOf(load, commit.request)
   const pending = await pendingIntent(parts, upstream, commit)
   const session = { key: key.session, tenant, prefix: key.prefix, fingerprint: caller.fingerprint }
   const asked = askedPrefixes(locationsNamed(commit.request.updates))
   let confirmation: Confirmation | undefined
-  pending.declare(cached.metadataLocation, async (intent) => {
+  pending.declare(cached.metadataLocation, known && 'pinned', async (intent) => {
     const ask = () => beginCommit(parts.store, session, intent, parts.intentTimes, asked)
     const row = await stages.time('session', () => stages.time('policies', ask))
     confirmation = { row }
@@ -184,6 +193,7 @@ async function openSpeculatively(
     return {
       loads: { base, governance },
       intent: pending,
+      known,
       speculativeVerdict: verdictOn(cached, assumedVerdict),
     }
   }
@@ -195,7 +205,7 @@ async function openSpeculatively(
     })
   const verdict = judgeCached(parts, commit, cached, governance)
   const loads = { base, governance: Promise.resolve(governance) }
-  return { loads, intent: pending, speculativeVerdict: verdictOn(cached, verdict) }
+  return { loads, intent: pending, known, speculativeVerdict: verdictOn(cached, verdict) }
 }
 
 const ok = <T>(value: T) => ({ ok: true, value }) as const

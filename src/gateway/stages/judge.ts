@@ -80,7 +80,10 @@ export async function judgeChange(
   const breaks = deniedBy && breakOf(change, base, deniedBy)
   if (granted.kind !== 'allow') return { base, table, ...judged, verdict: granted, ...(breaks && { breaks }) }
   const { prefixes } = territory
-  const refused = await judgeManifests(parts, upstream, change, base?.metadata, { found, prefixes })
+  const refused = await judgeManifests(parts, upstream, change, base?.metadata, {
+    ...{ found, prefixes },
+    result: () => (request.updates.every(isSupportedUpdate) ? resultOf(change, base) : base?.metadata),
+  })
   return { base, table, ...judged, verdict: refused ?? (await taking(granted, territory)) }
 }
 

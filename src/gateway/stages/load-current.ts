@@ -29,10 +29,16 @@ export async function loadCurrent(
     ...(cached?.etag === undefined ? {} : { ifNoneMatch: cached.etag }),
   })
   if (loaded.status === 'not-modified') {
-    if (cached !== undefined) return cached
+    if (cached?.etag !== undefined) {
+      parts.tables.confirmed(tenant, credential, table, cached.etag)
+      return cached
+    }
     throw new Error('the upstream answered 304 to an unconditional load')
   }
-  if (cached !== undefined && Buffer.compare(cached.body, loaded.body) === 0) return cached
+  if (cached !== undefined && Buffer.compare(cached.body, loaded.body) === 0) {
+    parts.tables.set(tenant, credential, table, cached)
+    return cached
+  }
   const entry = cachedTable(table, loaded.body, await readLoadTableResult(loaded.body), loaded.etag)
   parts.tables.set(tenant, credential, table, entry)
   return entry

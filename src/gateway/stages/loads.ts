@@ -15,18 +15,35 @@ import { askedPrefixes } from './territory.ts'
 
 /** The loads that a verdict needs. Neither promise rejects. */
 export interface Loads {
-  readonly base: Promise<Outcome<CachedTable | undefined>>
+  /** Starts the load unless it was started before. */
+  readonly base: () => Promise<Outcome<CachedTable | undefined>>
   readonly governance: Promise<Outcome<WriteGovernance>>
 }
 
-/** Starts to load the table, and its policies with its territory. */
-export function startLoads(parts: GatewayParts, upstream: Upstream, change: Change): Loads {
+/**
+ * Starts to load the table, and its policies with its territory.
+ * @param loadsTable false where the table is loaded once it is asked for
+ */
+export function startLoads(
+  parts: GatewayParts,
+  upstream: Upstream,
+  change: Change,
+  loadsTable = true,
+): Loads {
   const { tenant, table, stages } = change
   const asked = askedPrefixes(locationsNamed(change.request.updates))
   const governance = outcomeOf(
     stages.time('policies', () => loadWriteGovernance(parts.store, tenant, table, asked)),
   )
-  return { governance, base: baseOf(startTableLoad(parts, upstream, change), change.request) }
+  const base = tableOnce(() => startTableLoad(parts, upstream, change), change.request)
+  if (loadsTable) void base()
+  return { governance, base }
+}
+
+/** Loads the table that a change applies to once it is asked for, and only once. */
+export function tableOnce(start: () => Promise<CachedTable>, request: CommitRequest): Loads['base'] {
+  let base: ReturnType<Loads['base']> | undefined
+  return () => (base ??= baseOf(start(), request))
 }
 
 /** Starts to load the table. A failure is thrown by `loadedBase`, not here. */
@@ -41,14 +58,14 @@ export function startTableLoad(
 }
 
 /** The table that a change applies to; undefined if the change creates it. */
-export function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): Loads['base'] {
+function baseOf(load: Promise<CachedTable>, { requirements }: CommitRequest): ReturnType<Loads['base']> {
   const creates = requirements.some((requirement) => requirement.get('type') === 'assert-create')
   return outcomeOf(unlessAbsent(load, creates))
 }
 
 /** Waits for the table that a change applies to. Throws what its load threw. */
 export async function loadedBase({ base }: Pick<Loads, 'base'>): Promise<CachedTable | undefined> {
-  const loaded = await base
+  const loaded = await base()
   if (!loaded.ok) throw loaded.thrown
   return loaded.value
 }

@@ -4,7 +4,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import type { JsonObject } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
@@ -12,26 +12,22 @@ import type { Territory } from '../../core/territory.ts'
 import { territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { type ManifestFacts, noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
+import { storageRoots } from '../../storage/access.ts'
 import { whereaboutsIn } from '../../storage/canonical-path.ts'
+import { KeptBound } from '../../storage/manifest-bounds.ts'
 import { claimOf, placeLocation } from '../../storage/place-locations.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { type SnapshotDifference, snapshotReader } from '../../storage/snapshot-difference.ts'
 import { openStorage } from '../../storage/storage.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
+import { proofProperty } from '../../transform/plan-proof.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { type RefMove, refMoves, type SnapshotStep } from '../../wire/iceberg/ref-moves.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { manifestBounds, readAddedManifests } from './added-manifests.ts'
 import type { Change } from './change.ts'
-
-/** Bounds of what is read of the manifests of one commit before it is forwarded. */
-export const manifestBounds = {
-  bytesMax: limits.manifestFactsBytesMax,
-  filesMax: limits.manifestFactsFilesMax,
-  entriesMax: limits.manifestFactsEntriesMax,
-  readsMax: limits.manifestFactsReadsMax,
-} as const
 
 type FactParts = Pick<GatewayParts, 'store' | 'tableAccess' | 'budget'>
 
@@ -49,13 +45,21 @@ export const knownFacts =
 export function manifestFactsOf(
   parts: GatewayParts,
   upstream: Upstream,
-  change: Pick<Change, 'tenant' | 'table'>,
+  change: Pick<Change, 'tenant' | 'table' | 'request' | 'receivedAtMs'>,
   base: JsonObject | undefined,
   result: () => JsonObject,
 ): ReadManifestFacts {
   return async () => {
     const startMs = performance.now()
-    const facts = await readCommitFacts(parts, upstream, change, base, result)
+    const [manifests, transform] = await Promise.all([
+      readCommitFacts(parts, upstream, change, base, result),
+      readTransformFact(parts, upstream, change, base, result),
+    ])
+    const problem = manifests.problem ?? transform.problem
+    const facts = {
+      values: { ...manifests.values, ...transform.values },
+      ...(problem !== undefined && { problem }),
+    }
     const outcome = facts.problem === undefined ? 'read' : 'failed'
     parts.metrics.manifestFactsMs.observe({ outcome }, performance.now() - startMs)
     return facts
@@ -72,11 +76,56 @@ export async function readCommitFacts(
 ): Promise<ManifestFacts> {
   try {
     const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
-    if (moves.steps.length === 0) return noManifestFacts
+    if (moves.steps.length === 0) {
+      // A snapshot that no branch has yet was written, too.
+      const { transform_current: _, ...values } = noManifestFacts.values
+      return { values }
+    }
     return await readFacts(parts, upstream, change, moves, result())
   } catch (thrown) {
     return { values: {}, problem: problemOf(thrown) }
   }
+}
+
+/**
+ * Whether every snapshot that a commit adds shows a present plan of its table, and keeps no bounds that the plan forbids.
+ * Bounds are not looked at where the catalog registers no storage.
+ */
+async function readTransformFact(
+  parts: Pick<GatewayParts, 'transformCurrent' | 'boundRules' | 'tableAccess' | 'budget'>,
+  upstream: Pick<Upstream, 'credential'>,
+  change: Pick<Change, 'tenant' | 'table' | 'request' | 'receivedAtMs'>,
+  base: JsonObject | undefined,
+  result: () => JsonObject,
+): Promise<ManifestFacts> {
+  const { tenant, table, request, receivedAtMs } = change
+  const known = (value: boolean): ManifestFacts => ({ values: { transform_current: value } })
+  try {
+    const proofs = request.updates
+      .filter((update) => update.get('action') === 'add-snapshot')
+      .map((update) => proofOf(update.get('snapshot')))
+    if (proofs.length === 0) return known(true)
+    if (proofs.includes(undefined)) return known(false)
+    if (!(await parts.transformCurrent(tenant, table, result(), proofs as string[], receivedAtMs)))
+      return known(false)
+    if (storageRoots(upstream.credential.config).length === 0) return known(true)
+    const boundRules = await parts.boundRules(tenant, table, result())
+    if (boundRules.size === 0) return known(true)
+    using deadline = startDeadline(limits.manifestFactsMs, undefined)
+    const guard = { admit: () => {} }
+    const asked = { base, isTrusted: () => true, guard, boundRules }
+    await unlessAborted(readAddedManifests(parts, upstream, change, asked, deadline.signal), deadline.signal)
+    return known(true)
+  } catch (thrown) {
+    if (thrown instanceof KeptBound) return known(false)
+    return { values: {}, problem: problemOf(thrown) }
+  }
+}
+
+function proofOf(snapshot: JsonValue | undefined): string | undefined {
+  const summary = isJsonObject(snapshot) ? snapshot.get('summary') : undefined
+  const proof = isJsonObject(summary) ? summary.get(proofProperty) : undefined
+  return typeof proof === 'string' ? proof : undefined
 }
 
 async function readFacts(

@@ -1,11 +1,12 @@
 /**
  * Ring 2 of docs/reference/territory.md 5, before the forward: reads the manifests that a commit brings, where the
- * tenant enforces that for this caller. What cannot be read is no verdict. The check after the commit is
+ * tenant enforces that for this caller. Bounds of protected columns are refused as well (docs/reference/transform.md
+ * 2.11). What cannot be read is no verdict. The check after the commit is
  * territory/audit-manifests.ts.
  */
 
 import { Fault } from '../../base/fault.ts'
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { startDeadline } from '../../catalog/deadline.ts'
 import { catalogOf } from '../../core/catalog.ts'
@@ -13,17 +14,15 @@ import type { Verdict } from '../../core/decision.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { isOwn, isQuarantined, type TerritoryFound } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
-import { admitSnapshot, snapshotIdOf } from '../../storage/new-manifests.ts'
+import { KeptBound } from '../../storage/manifest-bounds.ts'
 import { toReadFailure } from '../../storage/read-failure.ts'
-import { snapshotReader } from '../../storage/snapshot-difference.ts'
-import { openStorage } from '../../storage/storage.ts'
 import { TerritoryFailure, territoryGuard } from '../../storage/territory-guard.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
-import { snapshotsOf, tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
+import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { addedSnapshots, readAddedManifests } from './added-manifests.ts'
 import type { Change } from './change.ts'
-import { manifestBounds } from './manifest-facts.ts'
 import { askedPrefixes, fileDenial } from './territory.ts'
 import { policiesUnavailable } from './verdicts.ts'
 
@@ -45,6 +44,7 @@ export function enforcesManifests(
  * Judges the snapshots that a commit adds, where the tenant enforces that for its caller.
  * @param base the table's metadata; undefined if the commit creates it
  * @param prefixes where its files may lie once the commit was made
+ * @param result the metadata after the commit; undefined where that cannot be said
  * @returns a refusal; undefined where nothing lies outside, or nothing was to be read
  */
 export async function judgeManifests(
@@ -52,70 +52,43 @@ export async function judgeManifests(
   upstream: Upstream,
   change: Change,
   base: JsonObject | undefined,
-  { found, prefixes }: { readonly found: TerritoryFound; readonly prefixes: readonly string[] },
+  {
+    found,
+    prefixes,
+    result,
+  }: {
+    readonly found: TerritoryFound
+    readonly prefixes: readonly string[]
+    readonly result: () => JsonObject | undefined
+  },
 ): Promise<Verdict | undefined> {
-  const added = change.request.updates.filter((update) => update.get('action') === 'add-snapshot')
-  if (added.length === 0 || !enforcesManifests(found, change.identified)) return undefined
+  if (addedSnapshots(change).length === 0 || !enforcesManifests(found, change.identified)) return undefined
   const startMs = performance.now()
   const observe = (outcome: 'inside' | 'outside' | 'failed') =>
     parts.metrics.manifestCheckMs.observe({ mode: 'enforce', outcome }, performance.now() - startMs)
   // Not the client's signal: a client that leaves must not look like storage that fails.
   using deadline = startDeadline(limits.manifestFactsMs, undefined)
   try {
-    const snapshots = added.map((update) => update.get('snapshot')).filter(isJsonObject)
-    const reading = readSnapshots(
-      parts,
-      upstream,
-      change,
-      { base, found, prefixes, snapshots },
-      deadline.signal,
-    )
-    await unlessAborted(reading, deadline.signal)
+    const owner = ownerOf(upstream, change.table, base)
+    const boundRules = await parts.boundRules(change.tenant, change.table, result())
+    const isTrusted = (id: bigint) => !isQuarantined(found, owner, id)
+    const guard = territoryGuard({ mode: 'enforce', version: found.version, prefixes })
+    const asked = { base, isTrusted, guard, boundRules }
+    await unlessAborted(readAddedManifests(parts, upstream, change, asked, deadline.signal), deadline.signal)
     observe('inside')
     return undefined
   } catch (thrown) {
+    if (thrown instanceof KeptBound) {
+      // Every file before it lies inside.
+      observe('inside')
+      return { kind: 'deny', reason: thrown.reason, policyId: '', outcomes: [] }
+    }
     if (!(thrown instanceof TerritoryFailure)) {
       observe('failed')
       return unread(thrown)
     }
     observe('outside')
     return await denial(parts, upstream, change, base, thrown.file.location)
-  }
-}
-
-interface Asked {
-  readonly base: JsonObject | undefined
-  readonly found: TerritoryFound
-  readonly prefixes: readonly string[]
-  readonly snapshots: readonly JsonObject[]
-}
-
-/** @throws TerritoryFailure for the first file outside; ReadFailure or Fault where something cannot be read */
-async function readSnapshots(
-  parts: GatewayParts,
-  upstream: Upstream,
-  { tenant, table }: Change,
-  { base, found, prefixes, snapshots }: Asked,
-  signal: AbortSignal,
-): Promise<void> {
-  const owner = ownerOf(upstream, table, base)
-  const trusted = new Map(
-    (base === undefined ? [] : snapshotsOf(base))
-      .map((snapshot) => [snapshotIdOf(snapshot), snapshot] as const)
-      .filter(([id]) => !isQuarantined(found, owner, id)),
-  )
-  const guard = territoryGuard({ mode: 'enforce', version: found.version, prefixes })
-  const storage = openStorage(await parts.tableAccess(tenant, upstream.credential, table), parts.budget)
-  try {
-    await storage.during(async () => {
-      const reader = snapshotReader(storage, manifestBounds, signal, () => true)
-      for (const snapshot of snapshots) {
-        await admitSnapshot(reader, snapshot, trusted, guard)
-        trusted.set(snapshotIdOf(snapshot), snapshot)
-      }
-    })
-  } finally {
-    await storage.close()
   }
 }
 

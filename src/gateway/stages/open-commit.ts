@@ -14,6 +14,7 @@ import {
 import type { CommitBody } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
+import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
 import type { SpeculativeVerdict } from './judge.ts'
@@ -50,24 +51,28 @@ export function tableCommit(
 export interface OpenedCommit {
   readonly loads: Loads
   readonly intent: PendingIntent
+  /** The table to which the commit may be pinned. Then it is loaded only once it is asked for. */
+  readonly known?: CachedTable | undefined
   /** Set by speculative work only. */
   readonly speculativeVerdict?: SpeculativeVerdict
 }
 
 /**
  * Opens a commit.
+ * @param known the table to which it may be pinned
  * @throws Fault `bad_request` for a body that names another table, or an `add-snapshot` without an id
  */
 export async function openCommit(
   parts: GatewayParts,
   upstream: Upstream,
   commit: TableCommit,
+  known?: CachedTable,
 ): Promise<OpenedCommit> {
   assertCommits(commit)
-  const loads = startLoads(parts, upstream, commit)
+  const loads = startLoads(parts, upstream, commit, known === undefined)
   // Both loads are sent before this thread compresses the intent's body.
   await afterSending()
-  return { loads, intent: await pendingIntent(parts, upstream, commit) }
+  return { loads, known, intent: await pendingIntent(parts, upstream, commit) }
 }
 
 /** Throws a Fault `bad_request` for a body that is invalid whatever the table's state. */
@@ -85,7 +90,7 @@ export async function pendingIntent(
   upstream: Upstream,
   commit: TableCommit,
 ): Promise<PendingIntent> {
-  const withoutBase: Omit<CommitIntent, 'baseMetadataLocation'> = {
+  const withoutBase: Omit<CommitIntent, 'baseMetadataLocation' | 'baseHeld'> = {
     commitId: commit.commitId,
     table: commit.table,
     credentialId: upstream.credential.id,

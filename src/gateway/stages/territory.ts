@@ -18,7 +18,7 @@ import {
   territoryPolicy,
 } from '../../core/territory-owner.ts'
 import { ancestorsOf } from '../../storage/canonical-path.ts'
-import { feedTerritory } from '../../storage/feed-territory.ts'
+import { feedTerritory, lackingOf } from '../../storage/feed-territory.ts'
 import {
   claimOf,
   conflictOf,
@@ -35,10 +35,11 @@ import {
   type FoundConflict,
   type TerritoryClaim,
 } from '../../store/territory/territory-rows.ts'
-import { foldersOf, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
+import { foldersOf, locationsNamed, type NamedLocation } from '../../wire/iceberg/named-locations.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
+import type { Change } from './change.ts'
 import { policiesUnavailable } from './verdicts.ts'
 
 /** A change of one table, as far as this stage sees it. */
@@ -76,6 +77,27 @@ export function askedPrefixes(named: readonly NamedLocation[]): readonly string[
     if (folders.size === foldersMax) break
   }
   return [...new Set([...folders].flatMap(ancestorsOf))]
+}
+
+/**
+ * Whether the index holds all folders of a table as its own, and all that a commit names lies in them. Then
+ * {@link judgeTerritory} takes and refuses nothing, and depends on nothing of the table but its uuid.
+ */
+export function isAtHome(
+  { credential }: Pick<Upstream, 'credential'>,
+  { table, request }: Pick<Change, 'table' | 'request'>,
+  base: JsonObject,
+  found: TerritoryFound,
+): boolean {
+  const owner = {
+    catalog: catalogOf(credential),
+    credentialId: credential.id,
+    table,
+    tableUuid: tableUuidOf(base),
+  }
+  if (lackingOf({ owner, folders: foldersOf(base) }, found) !== undefined) return false
+  const { claims, problems } = placesOf(locationsNamed(request.updates).map(placeLocation), found, owner)
+  return claims.length === 0 && problems.length === 0
 }
 
 /**

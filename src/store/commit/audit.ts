@@ -1,6 +1,6 @@
 /** Reads the audit log (docs/reference/gateway.md 7.1). Only `verdicts.ts` writes it, and nothing changes it. */
 
-import type { AppliedPolicy, CatalogAction, CommitIntent } from '../../core/commit.ts'
+import type { AppliedPolicy, BaseHeld, CatalogAction, CommitIntent } from '../../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../../core/decision.ts'
 import type { Principal, PrincipalSource } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -21,6 +21,8 @@ export interface AuditEntry {
   readonly principalSource: PrincipalSource
   readonly table: TableRef
   readonly baseMetadataLocation: string
+  /** Absent for what judged no table that was there, and for commits of older versions. */
+  readonly baseHeld: BaseHeld | undefined
   /** Set for APPROVED where the action wrote metadata. */
   readonly metadataLocation: string | undefined
   /** `X-Request-Id` of the request; undefined in rows of older versions. */
@@ -53,6 +55,7 @@ export interface AuditRow {
   readonly namespace: readonly string[]
   readonly table_name: string
   readonly base_metadata_location: string
+  readonly base_held: BaseHeld | null
   readonly metadata_location: string | null
   readonly request_id: string | null
 }
@@ -68,7 +71,7 @@ interface RecordRow extends AuditRow {
 }
 
 export const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
-  namespace, table_name, base_metadata_location, metadata_location, request_id`
+  namespace, table_name, base_metadata_location, base_held, metadata_location, request_id`
 
 /** The entry of a row. */
 export function toEntry(row: AuditRow): AuditEntry {
@@ -83,6 +86,7 @@ export function toEntry(row: AuditRow): AuditEntry {
     principalSource: row.principal_source,
     table: { namespace: row.namespace, name: row.table_name },
     baseMetadataLocation: row.base_metadata_location,
+    baseHeld: row.base_held ?? undefined,
     metadataLocation: row.metadata_location ?? undefined,
     requestId: row.request_id ?? undefined,
   }
@@ -181,7 +185,7 @@ export async function isAudited(
   return rows.length > 0
 }
 
-/** Whether an APPROVED row since a time of the database's clock has this metadata location as its base. */
+/** Whether an APPROVED row since a time of the database's clock was made on this metadata location: judged on it, or applied to it. */
 export async function wasChangedFrom(
   store: Store,
   tenant: TenantId,
@@ -192,7 +196,7 @@ export async function wasChangedFrom(
   const rows = await store.tenantQuery(
     tenant,
     `select 1 from svc.audit_log
-     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and base_metadata_location = $3
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and $3 in (base_metadata_location, previous_metadata_location)
        and created_at >= $4::text::timestamptz limit 1`,
     [tenant, nodeId(tableKey(name)), metadataLocation, since.toISOString()],
   )

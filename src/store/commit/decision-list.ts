@@ -5,9 +5,9 @@ import type { Decision, PolicyOutcome } from '../../core/decision.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
-import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { type AuditEntry, type AuditRow, entryColumns, toEntry } from './audit.ts'
 
@@ -56,25 +56,22 @@ export async function listDecisions(
   { isExplained = false, signal }: { readonly isExplained?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<Page<ListedDecision>> {
   const limit = pageLimit(filter)
-  const params: Param[] = [tenant, limit + 1]
-  const wanted = (value: Param | undefined, condition: (place: string) => string) =>
-    value === undefined ? '' : ` and ${condition(`$${params.push(value)}`)}`
   const { table, decision, principal, policy, requestId, from, to } = filter
-  const where = [
-    wanted(afterCount(filter), (place) => `audit_seq < ${place}::int8`),
-    wanted(table && nodeId(tableKey(table)), (place) => `table_id = ${place}`),
-    wanted(decision, (place) => `decision = ${place}`),
-    wanted(principal === undefined ? undefined : storableText(principal), (place) => `committer = ${place}`),
-    wanted(requestId === undefined ? undefined : storableText(requestId), (place) => `request_id = ${place}`),
-    wanted(from?.toISOString(), (place) => `created_at >= ${place}::text::timestamptz`),
-    wanted(to?.toISOString(), (place) => `created_at < ${place}::text::timestamptz`),
-    wanted(
-      policy,
-      (place) =>
-        `(policies @> jsonb_build_array(jsonb_build_object('id', ${place}::text))
-          or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ${place}::text)))`,
-    ),
-  ].join('')
+  const { text: where, params } = given(
+    [tenant, limit + 1],
+    ['audit_seq < ?::int8', afterCount(filter)],
+    ['table_id = ?::text', table && nodeId(tableKey(table))],
+    ['decision = ?::text', decision],
+    ['committer = ?::text', principal === undefined ? undefined : storableText(principal)],
+    ['request_id = ?::text', requestId === undefined ? undefined : storableText(requestId)],
+    ['created_at >= ?::text::timestamptz', from?.toISOString()],
+    ['created_at < ?::text::timestamptz', to?.toISOString()],
+    [
+      `(policies @> jsonb_build_array(jsonb_build_object('id', ?::text))
+          or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ?::text)))`,
+      ...[policy, policy],
+    ],
+  )
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select ${entryColumns}${isExplained ? explanationColumns : ''} from svc.audit_log
@@ -98,14 +95,18 @@ export async function listDecisionsOf(
 ): Promise<readonly Page<ListedDecision>[]> {
   const limit = pageLimit(page)
   const ids = tables.map((table) => nodeId(tableKey(table)))
+  const { text, params } = given(
+    [tenant, JSON.stringify(ids), limit + 1],
+    ['audit_seq < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<Row & { readonly table_id: string }>(
     tenant,
     `select a.* from (select distinct jsonb_array_elements_text($2::text::jsonb) as id) t, lateral (
        select table_id, ${entryColumns}${explanationColumns} from svc.audit_log
-       where tenant_id = $1 and table_id = t.id and ($3::int8 is null or audit_seq < $3)
-       order by audit_seq desc limit $4::int) a
+       where tenant_id = $1 and table_id = t.id${text}
+       order by audit_seq desc limit $3::int) a
      order by a.table_id, a.audit_seq desc`,
-    [tenant, JSON.stringify(ids), afterCount(page) ?? null, limit + 1],
+    params,
     { readOnly: true },
   )
   const byTable = Map.groupBy(rows, ({ table_id }) => table_id)

@@ -11,6 +11,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { parseCommitRequest, renameDestination } from '../../wire/iceberg/commit-request.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -67,12 +68,16 @@ export async function listIntents(
   filter: PageRequest & { readonly table?: TableRef | undefined } = {},
 ): Promise<Page<OpenIntent>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, afterUuid(filter), limit + 1],
+    ['table_id = ?::text', filter.table && nodeId(tableKey(filter.table))],
+  )
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select ${columns} from svc.commit_intent
-     where tenant_id = $1 and commit_id > $2 and ($3::text is null or table_id = $3)
-     order by commit_id limit $4::int`,
-    [tenant, afterUuid(filter), filter.table ? nodeId(tableKey(filter.table)) : null, limit + 1],
+     where tenant_id = $1 and commit_id > $2${text}
+     order by commit_id limit $3::int`,
+    params,
   )
   const page = toPage(rows, limit, (row) => row.commit_id)
   return { ...page, items: page.items.map(toOpenIntent) }

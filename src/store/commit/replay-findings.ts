@@ -5,6 +5,7 @@ import type { Decision } from '../../core/decision.ts'
 import type { ReplayFinding } from '../../core/policy-replay.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
@@ -42,12 +43,16 @@ export async function listFindings(
   { outcome, ...page }: PageRequest & { readonly outcome?: ReplayFinding | undefined },
 ): Promise<Page<ListedFinding>> {
   const limit = pageLimit(page)
+  const { text, params } = given(
+    [tenant, id, limit + 1],
+    ['outcome = ?::text', outcome],
+    ['audit_seq < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<FindingRow>(
     tenant,
-    `select * from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid
-       and ($3::text is null or outcome = $3) and ($4::int8 is null or audit_seq < $4::int8)
-     order by audit_seq desc limit $5::int`,
-    [tenant, id, outcome ?? null, afterCount(page) ?? null, limit + 1],
+    `select * from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid${text}
+     order by audit_seq desc limit $3::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.audit_seq)
   const listed = found.items.map((row) => ({

@@ -20,6 +20,7 @@ import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param } from '../database/session.ts'
@@ -357,11 +358,11 @@ export async function findReplay(store: Store, tenant: TenantId, id: string): Pr
 /** The tenant's replays, newest first. @throws Fault `bad_request` for a bad page token */
 export async function listReplays(store: Store, tenant: TenantId, page: PageRequest): Promise<Page<Replay>> {
   const limit = pageLimit(page)
+  const { text, params } = given([tenant, limit + 1], ['replay_seq < ?::int8', afterCount(page)])
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select * from svc.policy_replay where tenant_id = $1 and ($2::int8 is null or replay_seq < $2::int8)
-     order by replay_seq desc limit $3::int`,
-    [tenant, afterCount(page) ?? null, limit + 1],
+    `select * from svc.policy_replay where tenant_id = $1${text} order by replay_seq desc limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.replay_seq)
   return { ...found, items: found.items.map(toReplay) }

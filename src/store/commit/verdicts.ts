@@ -1,7 +1,12 @@
 /** Records a commit's decision, graph and end of the intent in one transaction (docs/reference/gateway.md 7.2). */
 
 import { Fault } from '../../base/fault.ts'
-import { type CommittedTable, type VerdictRecord, writesMetadata } from '../../core/commit.ts'
+import {
+  type CommitIntent,
+  type CommittedTable,
+  type VerdictRecord,
+  writesMetadata,
+} from '../../core/commit.ts'
 import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
@@ -85,6 +90,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     credential_id: intent.credentialId,
     body_sha256: intent.bodySha256,
     base_metadata_location: intent.baseMetadataLocation,
+    base_held: baseHeld(intent),
     received_at_ms: intent.receivedAtMs,
     request_id: intent.requestId,
     policies,
@@ -121,6 +127,11 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
   const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
   const snapshot = snapshotJson(tenant, tableId, commitId, committed)
   return [storableJson(verdict), event, snapshot, described, digest, intent.body]
+}
+
+/** How a commit's table was held; undefined for a change that judges no table which was there. */
+function baseHeld({ action = 'update-table', baseMetadataLocation, baseHeld: held }: CommitIntent) {
+  return action === 'update-table' && baseMetadataLocation !== '' ? (held ?? 'loaded') : undefined
 }
 
 /** What most commits leave unchanged. SQL reads it only where its digest differs. */

@@ -4,6 +4,7 @@ import type { Actor } from '../../core/administration.ts'
 import type { NamespaceScope, Policy, PolicyScope, TagScope } from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -46,6 +47,7 @@ export async function listPolicyChanges(
   page: PageRequest,
 ): Promise<Page<PolicyChange>> {
   const limit = pageLimit(page)
+  const { text, params } = given([tenant, id, limit + 1], ['h.history_seq < ?::int8', afterCount(page)])
   const rows = await store.tenantQuery<ChangeRow>(
     tenant,
     `select h.history_seq, h.at, h.actor, h.policy, h.unbinds,
@@ -56,9 +58,9 @@ export async function listPolicyChanges(
         where b.tenant_id = h.tenant_id and b.policy_id = h.policy_id and b.history_seq < h.history_seq
         order by b.history_seq desc limit 1) as before
      from svc.policy_history h
-     where h.tenant_id = $1 and h.policy_id = $2 and ($3::int8 is null or h.history_seq < $3)
-     order by h.history_seq desc limit $4::int`,
-    [tenant, id, afterCount(page) ?? null, limit + 1],
+     where h.tenant_id = $1 and h.policy_id = $2${text}
+     order by h.history_seq desc limit $3::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.history_seq)
   return { ...found, items: found.items.map(toChange) }

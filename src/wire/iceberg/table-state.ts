@@ -7,6 +7,8 @@ import { foldersOf, type NamedLocation } from './named-locations.ts'
 import {
   currentSchema,
   currentSnapshotId,
+  defaultPartitionSpec,
+  defaultSortOrder,
   type LoadTableResult,
   metadataReader as reader,
   schemasOf,
@@ -26,6 +28,8 @@ export interface TableState {
   /** When each snapshot was committed, in milliseconds since 1970. */
   readonly snapshotTimesMs: ReadonlyMap<bigint, number>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
+  /** Field ids by which rows are placed or found: sources of partitions and of the sort order, and identifiers. */
+  readonly keyFieldIds: ReadonlySet<number>
   /** Set where files without field ids are read by the names that the table gives. */
   readonly nameMapped?: true
   /** Set where the upstream restricts reading; the table must then not be read at all. */
@@ -53,6 +57,7 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     snapshotTimesMs: new Map(
       snapshots.flatMap(({ id, atMs }) => (atMs === undefined ? [] : [[id, Number(atMs)] as const])),
     ),
+    keyFieldIds: keyFieldIdsOf(metadata),
     schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
     ...(hasNameMapping(metadata) && { nameMapped: true }),
     ...(restricted && { restricted }),
@@ -61,6 +66,21 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
 
 function hasNameMapping(metadata: JsonObject): boolean {
   return reader.optionalObject(metadata, 'properties')?.has('schema.name-mapping.default') === true
+}
+
+/** The top-level columns of the current schema. */
+export function currentColumnsOf(metadata: JsonObject): readonly SchemaColumn[] {
+  return topColumns(currentSchema(metadata))
+}
+
+/** Of what is written from now on: the default specification and sort order, and the current schema. */
+export function keyFieldIdsOf(metadata: JsonObject): ReadonlySet<number> {
+  const placing = [defaultPartitionSpec(metadata), defaultSortOrder(metadata)]
+  const sources = placing.flatMap((one) =>
+    reader.objects(one, 'fields').map((field) => fieldIdOf(field, 'source-id')),
+  )
+  const identifiers = currentSchema(metadata).get('identifier-field-ids')
+  return new Set([...sources, ...(Array.isArray(identifiers) ? identifiers.map(Number) : [])])
 }
 
 /** Format version 1 may omit the id of its one schema. */

@@ -6,6 +6,7 @@ import { Fault } from '../../../src/base/fault.ts'
 import { catalogOf } from '../../../src/core/catalog.ts'
 import type { SessionScope } from '../../../src/core/session.ts'
 import { tableKey } from '../../../src/core/table-ref.ts'
+import { clientFiles } from '../../../src/gateway/base/client-files.ts'
 import { findCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { pinTable, unpinTable } from '../../../src/store/contract/pins.ts'
 import { upsertNode } from '../../../src/store/graph/graph.ts'
@@ -245,6 +246,19 @@ describe('the pages of a plan', () => {
     expect(new URL(pathsOf(page)[0] ?? '').searchParams.get('X-Amz-Expires')).toBe('300')
     nowMs += 300_000
     expect((await fetchTask(session, task)).status).toBe(404)
+  })
+
+  test('are kept by the app that made the plan, as long as it runs', async () => {
+    const session = await held()
+    const { 'plan-id': planId } = await ok(await ask(session))
+    const { gateway } = service.app
+    const status = async () =>
+      (await send(service, 'GET', `${path}/plan/${planId}`, undefined, { tenant: session })).status
+    const own = gateway.clientFiles
+    Object.assign(gateway, { clientFiles: clientFiles() })
+    const ofAnother = await status()
+    Object.assign(gateway, { clientFiles: own })
+    expect([ofAnother, await status()]).toEqual([404, 200])
   })
 
   test('end when the client cancels, and no other client can', async () => {

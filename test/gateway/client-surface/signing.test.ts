@@ -157,10 +157,10 @@ async function masked(work: () => Promise<unknown>): Promise<void> {
 }
 
 describe('a ticket', () => {
-  test('signs for a writer in the folders of its table, and says what may be repeated', async () => {
+  test('signs for a writer in the folders of its table, and lets no client use a signature again', async () => {
     const endpoint = await endpointOf('orders', await held(['commit']))
     const got = await sign(endpoint, file('orders/data/a.parquet'))
-    expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'private'])
+    expect([got.status, got.headers.get('cache-control')]).toEqual([200, 'no-cache'])
     const { uri, headers } = (await got.json()) as { uri: string; headers: Record<string, string[]> }
     expect(uri).toBe(file('orders/data/a.parquet'))
     expect(headers.authorization?.[0]).toStartWith('AWS4-HMAC-SHA256 Credential=AKSIGN/')
@@ -178,6 +178,22 @@ describe('a ticket', () => {
       expect([path, refused.status]).toEqual([path, 403])
       expect(await messageOf(refused)).toStartWith('policy denied: the request to storage ')
       expect(await metric(service, 'svc_requests_signed_total{outcome="refused"}')).toBe(before + 1)
+    }
+  })
+
+  test('lets a client use signatures of reads again where the catalog says so, and no others', async () => {
+    const caching = await addTenant(service.store, 'caches', upstream.url.replace(/\/$/, ''), {
+      ...config,
+      'vending.cache-signatures': true,
+    })
+    const endpoint = await endpointOf('orders', caching)
+    for (const [method, told] of [
+      ['GET', 'private'],
+      ['HEAD', 'private'],
+      ['PUT', 'no-cache'],
+    ]) {
+      const signed = await sign(endpoint, file('orders/data/a.parquet'), { method })
+      expect([method, signed.status, signed.headers.get('cache-control')]).toEqual([method, 200, told])
     }
   })
 

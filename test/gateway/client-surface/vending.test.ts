@@ -56,6 +56,7 @@ beforeAll(async () => {
 beforeEach(() => {
   sts.refuses = undefined
   sts.meanwhile = async () => {}
+  upstream.meanwhile = async () => {}
 })
 afterAll(async () => {
   await service[Symbol.asyncDispose]()
@@ -189,8 +190,9 @@ describe('a loaded table', () => {
     expect(await key(load('orders', session))).toBe(second)
   })
 
-  test('waits for one call of the store beside those of a load: the others run while the upstream and STS are asked', async () => {
+  test('waits for one call of the store beside those of a load: the other runs while the upstream and STS are asked', async () => {
     const session = await held(['read'])
+    await loaded(await load('orders', await held(['read'])))
     await loaded(await load('orders', session, {}))
     const calls: string[] = []
     const { store } = service
@@ -211,11 +213,85 @@ describe('a loaded table', () => {
       }
       const answer = await loaded(await load('orders', session))
       expect(answer).toHaveProperty('storage-credentials')
-      expect(beforeSts.toSorted()).toEqual([...plain, 'load_policies', 'reserve_vended'].toSorted())
+      expect(beforeSts.toSorted()).toEqual([...plain, 'reserve_vended'].toSorted())
       expect(calls.slice(beforeSts.length)).toEqual(['complete_vended'])
     } finally {
       for (const spy of spies) spy.mockRestore()
     }
+  })
+
+  describe('that was given credentials before', () => {
+    const recorded = async ({ id }: Held) =>
+      (await listVended(service.store, tenant.tenant, { sessionId: id })).items.map(
+        ({ prefixes }) => prefixes,
+      )
+
+    test('has others asked for while the upstream is asked for it', async () => {
+      await loaded(await load('people', await held(['read'])))
+      const asked = Promise.withResolvers<void>()
+      sts.meanwhile = async () => asked.resolve()
+      upstream.meanwhile = () => asked.promise
+      const session = await held(['read'])
+      expect(await loaded(await load('people', session))).toHaveProperty('storage-credentials')
+      expect(await recorded(session)).toEqual([['s3://lake/people/']])
+    })
+
+    test('has them for the folders that it has now, and nothing else is on record', async () => {
+      upstream.tables.set('moves', { location: 's3://lake/moves' })
+      await loaded(await load('moves', await held(['read'])))
+      upstream.tables.set('moves', { location: 's3://lake/moved' })
+      const session = await held(['read'])
+      const answer = await loaded(await load('moves', session))
+      const folders = ['s3://lake/moved/', 's3://lake/moves/']
+      expect(answer['storage-credentials']?.map(({ prefix }) => prefix)).toEqual(folders)
+      expect(await recorded(session)).toEqual([folders])
+    })
+
+    test('has them once where the territory of some table has changed since', async () => {
+      await loaded(await load('orders', await held(['read'])))
+      upstream.tables.set('later', { location: 's3://lake/later' })
+      await loaded(await load('later'))
+      const session = await held(['read'])
+      expect(await loaded(await load('orders', session))).toHaveProperty('storage-credentials')
+      expect(await recorded(session)).toEqual([['s3://lake/orders/']])
+      const next = await held(['read'])
+      expect(await askedBy(() => load('orders', next))).toHaveLength(1)
+    })
+
+    test('leaves nothing on record where the upstream has it no more', async () => {
+      upstream.tables.set('gone', { location: 's3://lake/gone' })
+      await loaded(await load('gone', await held(['read'])))
+      upstream.tables.delete('gone')
+      const session = await held(['read'])
+      expect((await load('gone', session)).status).toBe(404)
+      expect(await recorded(session)).toEqual([])
+    })
+
+    test('has none, on record either, once the upstream restricts reading', async () => {
+      upstream.tables.set('closing', { location: 's3://lake/closing' })
+      await loaded(await load('closing', await held(['read'])))
+      const restrictions = { 'required-row-filter': { type: 'false' } }
+      upstream.tables.set('closing', { location: 's3://lake/closing', restrictions })
+      const session = await held(['read'])
+      // What was begun is withdrawn without waiting for STS.
+      const begun = Promise.withResolvers<void>()
+      sts.meanwhile = async () => begun.resolve()
+      expect(await loaded(await load('closing', session))).not.toHaveProperty('storage-credentials')
+      await begun.promise
+      await loaded(await load('orders', session, {}))
+      expect(await askedBy(() => load('closing', session))).toEqual([])
+      expect(await recorded(session)).toEqual([])
+    })
+
+    test('is refused where the session ends while the upstream is asked', async () => {
+      await loaded(await load('orders', await held(['read'])))
+      const session = await held(['read'])
+      upstream.meanwhile = async () =>
+        void (await revokeServiceSession(service.store, tenant.tenant, session.id))
+      const refused = await load('orders', session)
+      expect(refused.status).toBe(401)
+      expect(await refused.text()).not.toContain('ASIA')
+    })
   })
 
   test('has no other session’s, and no other tenant’s', async () => {

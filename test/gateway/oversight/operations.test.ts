@@ -46,12 +46,29 @@ describe('a policy that is put over HTTP', () => {
       name: 'closed',
       message: 'closed',
       definition_cel: 'false',
+      pinnable: true,
     })
+    const { pinnable: _, ...listed } = put.body
     const denied = await append()
     expect([denied.status, await denied.text()]).toEqual([403, 'policy denied: closed: closed'])
-    expect((await ask('GET', '/api/v1/policies', administrator)).body).toEqual({ items: [put.body] })
+    expect((await ask('GET', '/api/v1/policies', administrator)).body).toEqual({ items: [listed] })
     expect((await ask('DELETE', '/api/v1/policies/closed', administrator)).status).toBe(204)
     expect((await ask('GET', '/api/v1/policies', administrator)).body).toEqual({ items: [] })
+  })
+
+  test('says whether what it reads can be pinned, and what keeps it from that', async () => {
+    const said = async (definition_cel: string) => {
+      const checked = await ask('POST', '/api/v1/policies/check', administrator, { definition_cel })
+      const put = await ask('PUT', '/api/v1/policies/told', administrator, { ...policy, definition_cel })
+      return [checked, put].map(({ body: { pinnable, unpinnable } }) => [pinnable, unpinnable])
+    }
+    const schema = [true, undefined]
+    expect(await said('manifest.has_column(commit.result, "id")')).toEqual([schema, schema])
+    const properties = [false, 'table.properties']
+    expect(await said('table.properties.size() >= 0')).toEqual([properties, properties])
+    await ask('DELETE', '/api/v1/policies/told', administrator)
+    const broken = await ask('POST', '/api/v1/policies/check', administrator, { definition_cel: 'table.' })
+    expect(broken.body).not.toHaveProperty('pinnable')
   })
 
   test.each([
@@ -162,7 +179,7 @@ describe('a policy as a resource', () => {
   test('is checked without being saved: errors and hints, each with its place', async () => {
     const check = (definition_cel: string) =>
       ask('POST', '/api/v1/policies/check', administrator, { definition_cel })
-    expect((await check('true')).body).toEqual({ saveable: true, problems: [] })
+    expect((await check('true')).body).toEqual({ saveable: true, problems: [], pinnable: true })
     expect((await check('true &&\n  nothing')).body).toMatchObject({
       saveable: false,
       problems: [{ kind: 'error', offset: 10, line: 2, column: 3 }],

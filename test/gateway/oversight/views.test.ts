@@ -14,6 +14,7 @@ const record: AuditRecord = {
   principalSource: 'session',
   table: { namespace: ['sales'], name: 'orders' },
   baseMetadataLocation: 'base',
+  baseHeld: 'loaded',
   metadataLocation: undefined,
   requestId: 'r1',
   principal: { sub: 'spark', roles: [] },
@@ -37,6 +38,7 @@ test('a decision is printed in the names of the specification', () => {
     principal_source: 'session',
     table: { namespace: ['sales'], name: 'orders' },
     base_metadata_location: 'base',
+    base_held: 'loaded',
     metadata_location: undefined,
     request_id: 'r1',
   })

@@ -105,6 +105,22 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
   })
 
+  test('undecidable, where a pinned commit came after another writer’s and no time tells their files apart', () => {
+    const intent = stale('1', 'm1', [7n])
+    const pinned = { ...intent, intent: { ...intent.intent, baseHeld: 'pinned' as const } }
+    const files: History['files'] = [
+      ['m1', 1n],
+      ['m2', 2n],
+      ['m3', 3n],
+    ]
+    const snapshots = [{ id: 7n, at: 9n, sequence: 1n }]
+    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'm2' })
+    expect(decide([pinned], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
+    expect(decide([pinned], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
+    const stamped = [{ id: 7n, at: 3n, sequence: 1n }]
+    expect(decide([pinned], table({ files, snapshots: stamped }))).toEqual({ 1: 'm3' })
+  })
+
   test('committed at its own file in the history, not at the current one', () => {
     const evidence = table({
       files: [

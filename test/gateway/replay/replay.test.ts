@@ -20,6 +20,7 @@ import { actorOf } from '../../support/actor.ts'
 import { eventually } from '../../support/eventually.ts'
 import { generator } from '../../support/generator.ts'
 import { ask, call, type IdentityService, session, startIdentityService } from '../../support/identity.ts'
+import { roundsOf } from '../../support/long-form.ts'
 import { addTenant, audit, commit, orders, prefix, type TestTenant } from '../../support/service.ts'
 
 setDefaultTimeout(120_000)
@@ -96,7 +97,7 @@ describe('the policies of then', () => {
     const random = () => Math.floor(uniform() * 1_000_000)
     const pick = <T>(list: readonly T[]): T => list[random() % list.length] as T
     let schemaId = 0
-    for (let step = 0; step < 60; step++) {
+    for (let step = 0; step < roundsOf(300); step++) {
       if (step % 6 === 0) {
         const [kind, definitionCel] = pick(texts)
         const mode = pick(['enforce', 'warn', 'shadow', 'enforce'] as const)
@@ -135,7 +136,9 @@ describe('the policies of then', () => {
     // Each policy alone, as a draft, says of each commit what its outcome says.
     for (const [kind, definitionCel] of texts) {
       const draft = await replayed({ ...inSales, kind, definition_cel: definitionCel })
-      const listed = new Map((await findings(draft.id)).map((one) => [one.commit_id, one.outcome]))
+      const listed = new Map(
+        (await findings(draft.id, 'limit=1000')).map((one) => [one.commit_id, one.outcome]),
+      )
       for (const { commitId, policies, outcomes } of records)
         for (const { policyId, value } of outcomes) {
           const then = policies.find(({ id }) => id === policyId)
