@@ -38,6 +38,24 @@ begin
   return null;
 end $$;
 
+-- Those of `targets` to which LINEAGE_OF leads from `source` in 1 to `hops` edges.
+create or replace function svc.lineage_reached(source ag_catalog.graphid, targets ag_catalog.graphid[], hops int)
+returns ag_catalog.graphid[]
+language plpgsql set enable_seqscan = off as $$
+declare
+  frontier ag_catalog.graphid[] := array[source];
+  seen ag_catalog.graphid[] := frontier;
+begin
+  for hop in 1 .. hops loop
+    select array_agg(fresh.node) into frontier from (
+      select l.end_id as node from "LINEAGE_OF" l where l.start_id = any (frontier)
+      except select unnest(seen)) fresh;
+    exit when frontier is null;
+    seen := seen || frontier;
+  end loop;
+  return array(select unnest(seen[2:]) intersect select unnest(targets));
+end $$;
+
 -- The nodes of these datasets, in their order; null where there is none.
 create or replace function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
@@ -78,8 +96,38 @@ begin
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
 end $$;
 
--- Merges one event's edges between datasets, all or none; their nodes exist. Returns null, or the datasets of the
--- cycle that the edges would close, from an output to an input.
+-- Draws these pairs as edges, each (input i, output o) at (i - 1) * width + o.
+create or replace function svc.draw_lineage(e jsonb, places int[], pairs text[], sources ag_catalog.graphid[],
+  targets ag_catalog.graphid[]) returns void
+language plpgsql set enable_seqscan = off as $$
+declare
+  width int := cardinality(targets);
+  columns jsonb := e -> 'columns';
+begin
+  insert into "LINEAGE_OF" (start_id, end_id, properties)
+    select sources[(place - 1) / width + 1], targets[(place - 1) % width + 1],
+      (jsonb_build_object('id', pairs[place], 'tenant_id', svc.current_tenant(), 'producer', e -> 'producer',
+          'run_id', e -> 'run_id', 'job_id', e -> 'job' -> 'id')
+        || case when columns ? (place - 1)::text then jsonb_build_object('columns', columns -> (place - 1)::text,
+          'columns_as_of_ms', e -> 'event_time_ms', 'columns_job_id', e -> 'job' -> 'id') else '{}' end)::text::ag_catalog.agtype
+    from unnest(places) place
+    on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
+end $$;
+
+-- The names of these datasets, in their order.
+create or replace function svc.dataset_names(nodes ag_catalog.graphid[]) returns jsonb
+language plpgsql set enable_seqscan = off as $$
+begin
+  return (
+    select jsonb_agg((
+      select jsonb_build_object('namespace', p -> 'namespace', 'name', p -> 'name')
+      from "Dataset" d, lateral (select d.properties::text::jsonb as p) parsed where d.id = node) order by place)
+    from unnest(nodes) with ordinality list (node, place));
+end $$;
+
+-- Merges one event's edges between datasets, whose nodes exist. An edge that would close a cycle is not drawn; the
+-- others are. A dataset that is input and output was written in place, which is no edge. Returns null, or what was not
+-- drawn: the number of pairs, and the first 100 with the datasets of the cycle, from the output to the input.
 create or replace function svc.merge_lineage(e jsonb) returns jsonb
 language plpgsql set enable_seqscan = off as $$
 declare
@@ -93,7 +141,12 @@ declare
   -- The pair (input i, output o) is at (i - 1) * width + o.
   pairs text[];
   edges ag_catalog.graphid[];
-  cycle ag_catalog.graphid[];
+  -- Places of the pairs to draw to one output, and what an output reaches.
+  wanted int[];
+  reached ag_catalog.graphid[];
+  refused jsonb := '[]';
+  refusals int := 0;
+  at int;
 begin
   if width = 0 or jsonb_array_length(inputs) = 0 then return null; end if;
   pairs := array(
@@ -106,31 +159,33 @@ begin
         = to_jsonb(pair)::text::ag_catalog.agtype)
     from unnest(pairs) with ordinality list (pair, place) order by place);
 
-  -- Every output becomes reachable from every input, so any path from an output to an input closes a cycle. The
-  -- edges that exist already suffice to find one. Without a new edge there is no new cycle.
   if array_position(edges, null) is not null then
     sources := svc.dataset_nodes(inputs);
     targets := svc.dataset_nodes(outputs);
-    if sources && targets then
-      cycle := (select array[node, node] from unnest(sources) node where node = any (targets) limit 1);
+    -- Every output becomes reachable from every input, so any path from an output to an input closes a cycle. The
+    -- edges that exist already suffice to find one.
+    if not sources && targets and svc.lineage_path(targets, sources, 5) is null then
+      perform svc.draw_lineage(e, array(select place from generate_subscripts(pairs, 1) place where edges[place] is null),
+        pairs, sources, targets);
     else
-      cycle := svc.lineage_path(targets, sources, 5);
+      -- Output by output, so that an edge of this event counts for the next output.
+      for o in 1 .. width loop
+        wanted := array(select (i - 1) * width + o from generate_subscripts(sources, 1) i
+          where edges[(i - 1) * width + o] is null and sources[i] <> targets[o]);
+        continue when cardinality(wanted) = 0;
+        reached := svc.lineage_reached(targets[o], sources, 5);
+        perform svc.draw_lineage(e, array(select place from unnest(wanted) place
+          where sources[(place - 1) / width + 1] <> all (reached)), pairs, sources, targets);
+        for at in select p from unnest(wanted) p where sources[(p - 1) / width + 1] = any (reached) loop
+          refusals := refusals + 1;
+          continue when refusals > 100;
+          refused := refused || jsonb_build_object(
+            'from', svc.dataset_names(array[sources[(at - 1) / width + 1]]) -> 0,
+            'to', svc.dataset_names(array[targets[o]]) -> 0,
+            'cycle', svc.dataset_names(svc.lineage_path(array[targets[o]], array[sources[(at - 1) / width + 1]], 5)));
+        end loop;
+      end loop;
     end if;
-    if cycle is not null then
-      return (
-        select jsonb_agg((
-          select jsonb_build_object('namespace', p -> 'namespace', 'name', p -> 'name')
-          from "Dataset" d, lateral (select d.properties::text::jsonb as p) parsed where d.id = node) order by place)
-        from unnest(cycle) with ordinality list (node, place));
-    end if;
-    insert into "LINEAGE_OF" (start_id, end_id, properties)
-      select sources[(place - 1) / width + 1], targets[(place - 1) % width + 1],
-        (jsonb_build_object('id', pairs[place], 'tenant_id', tenant, 'producer', e -> 'producer', 'run_id', e -> 'run_id',
-            'job_id', e -> 'job' -> 'id')
-          || case when columns ? (place - 1)::text then jsonb_build_object('columns', columns -> (place - 1)::text,
-            'columns_as_of_ms', e -> 'event_time_ms', 'columns_job_id', e -> 'job' -> 'id') else '{}' end)::text::ag_catalog.agtype
-      from generate_subscripts(pairs, 1) place where edges[place] is null
-      on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
   end if;
 
   -- The columns of the latest event stay, in whatever order events arrive.
@@ -144,10 +199,12 @@ begin
           and coalesce((l.properties::text::jsonb ->> 'columns_as_of_ms')::numeric, 0) <= (e ->> 'event_time_ms')::numeric;
     end loop;
   end if;
-  return null;
+  return case when refusals > 0 then jsonb_build_object('count', refusals, 'refused', refused,
+    'cycle', refused -> 0 -> 'cycle') end;
 end $$;
 
--- Draws PRODUCED_BY from every output of these events to its job; both nodes exist.
+-- Draws PRODUCED_BY from every output of these events to its job; both nodes exist. The edge of an output that is an
+-- input of the same event says that the job writes it in place.
 create or replace function svc.link_jobs(events jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
@@ -170,6 +227,15 @@ begin
         where key is not null) wanted) list
     where edge is null
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
+  update "PRODUCED_BY" p
+    set properties = p.properties operator(ag_catalog.||) '{"in_place": true}'::ag_catalog.agtype
+    from (
+      select distinct svc.pair_id(o ->> 'id', e -> 'job' ->> 'id') as key
+      from jsonb_array_elements(events) e, jsonb_array_elements(e -> 'outputs') o
+      where exists (select from jsonb_array_elements(e -> 'inputs') i where i ->> 'id' = o ->> 'id')) own
+    where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype])
+        = to_jsonb(own.key)::text::ag_catalog.agtype
+      and p.properties::text::jsonb ->> 'in_place' is null;
 end $$;
 
 -- Records which table a dataset is, and links the two where the table is known.
@@ -230,7 +296,6 @@ declare
   stored text;
   stored_sha bytea;
   beside boolean;
-  cycle jsonb;
   why jsonb;
   result text;
   merged jsonb := '[]';
@@ -268,17 +333,16 @@ begin
         where l.producer = e ->> 'producer' and l.run_id = run and l.kind = e ->> 'kind' and l.body_sha256 = sha;
     end if;
 
-    cycle := null;
+    why := null;
     if stored = 'merged' then
       result := 'repeated';
     elsif merging then
-      cycle := svc.merge_lineage(e);
-      result := case when cycle is null then 'merged' else 'refused' end;
-      if cycle is null then merged := merged || e; end if;
+      why := svc.merge_lineage(e);
+      result := case when why is null then 'merged' else 'refused' end;
+      merged := merged || e;
     else
       result := 'pending';
     end if;
-    why := case when cycle is not null then jsonb_build_object('cycle', cycle) end;
 
     if stored is null and beside then
       insert into lineage_event (kind, producer, run_id, event_type, event_time, received_at, job_namespace, job_name,
@@ -315,7 +379,7 @@ begin
   end if;
 end $$;
 
-revoke all on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes, svc.merge_lineage,
+revoke all on function svc.lineage_path, svc.lineage_reached, svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes, svc.merge_lineage,
   svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage from public;
-grant execute on function svc.lineage_path, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
+grant execute on function svc.lineage_path, svc.lineage_reached, svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
   svc.merge_lineage, svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage to svc_tenant;

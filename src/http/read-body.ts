@@ -45,7 +45,7 @@ export async function readBody(request: Request, bytesMax: number): Promise<Requ
 }
 
 /** What a body takes once it is parsed. */
-function heldFor(bytes: number): ByteAmounts {
+export function heldFor(bytes: number): ByteAmounts {
   return { body: bytes, parse: bytes * limits.parsedBytesPerByte }
 }
 
@@ -114,6 +114,7 @@ async function sha256Hex(bytes: Uint8Array): Promise<string> {
   return Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
 }
 
-function tooLarge(bytesMax: number): Fault {
+/** Says that a body is larger than its limit. */
+export function tooLarge(bytesMax: number): Fault {
   return new Fault('payload_too_large', `The request body is larger than ${bytesMax} bytes.`)
 }

@@ -1,6 +1,7 @@
 /** Describes a refused cycle in words (docs/reference/lineage.md 2.4). */
 
 import type { LineageName } from '../core/lineage.ts'
+import type { RefusedEdge } from '../store/lineage/events.ts'
 
 const textMax = 200
 
@@ -14,16 +15,9 @@ export function cycleText(cycle: readonly LineageName[]): string {
   return [...cycle, ...cycle.slice(0, 1)].map(shown).join(' → ')
 }
 
-/**
- * Writes the message of the 422 response.
- * @param cycle runs from an output of the event, along existing edges, to one of its inputs
- */
-export function describeCycle(cycle: readonly LineageName[]): string {
-  const [output, input] = [cycle[0], cycle.at(-1)]
-  if (output === undefined || input === undefined)
-    return 'A LINEAGE_OF edge of this event would close a cycle.'
-  if (output.namespace === input.namespace && output.name === input.name)
-    return `A dataset that is both input and output would close a cycle with itself: ${cycleText([input])}.`
-  const path = cycleText([input, ...cycle.slice(0, -1)])
-  return `The LINEAGE_OF edge from ${shown(input)} to ${shown(output)} would close a cycle: ${path}.`
+/** Writes the message of the 422 response. */
+export function describeRefusal(count: number, { from, to, cycle }: RefusedEdge): string {
+  const path = cycleText([from, ...cycle.slice(0, -1)])
+  const rest = count === 1 ? '' : ` ${count - 1} more edges were refused.`
+  return `The LINEAGE_OF edge from ${shown(from)} to ${shown(to)} would close a cycle: ${path}. It was not drawn; the event's other edges were.${rest}`
 }

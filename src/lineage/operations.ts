@@ -7,7 +7,7 @@ import { Type } from '@sinclair/typebox'
 import { lineageEventTypes } from '../core/lineage.ts'
 import { principalSources } from '../core/principal.ts'
 import { operationsOf } from '../http/declare.ts'
-import { pageRequest } from '../http/page-view.ts'
+import { pageRequest, pageView } from '../http/page-view.ts'
 import {
   anyObject,
   described,
@@ -28,6 +28,7 @@ import {
 } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
 import { lineageDirections } from '../store/lineage/graph.ts'
+import { listRefusedEvents } from '../store/lineage/refusals.ts'
 import type { Store } from '../store/store.ts'
 import { type ReceiveParts, receiveEvent } from './receive-event.ts'
 import { showLineageRun } from './show-run.ts'
@@ -68,6 +69,23 @@ const edge = object({
   transformations: maybe(described(transformations, 'of an edge between columns')),
 })
 const lineageName = object({ namespace: text, name: text })
+const refusal = object({
+  count: maybe(described(wholeNumber, 'edges that were not drawn')),
+  refused: maybe(
+    described(
+      list(
+        object({
+          from: lineageName,
+          to: lineageName,
+          cycle: described(list(lineageName), 'from `to` along existing edges to `from`'),
+        }),
+      ),
+      'the first 100',
+    ),
+  ),
+  cycle: maybe(described(list(lineageName), 'of the first edge')),
+  reason: maybe(described(text, 'of an event that can no longer be read')),
+})
 const event = object({
   kind: oneOf(['run', 'job', 'dataset']),
   event_type: maybe(text),
@@ -77,9 +95,7 @@ const event = object({
   principal: text,
   principal_source: oneOf(principalSources),
   state: oneOf(['pending', 'merged', 'refused']),
-  refusal: maybe(
-    described(object({ cycle: maybe(list(lineageName)), reason: maybe(text) }), 'why it was refused'),
-  ),
+  refusal: maybe(described(refusal, 'which edges were refused, and why')),
   body_sha256: described(text, 'hex'),
   body: described(text, 'as received'),
 })
@@ -90,9 +106,11 @@ export const lineageOperations = [
     tag,
     summary: 'Takes an OpenLineage event and merges its edges',
     description:
-      'The body follows the OpenLineage specification; members that are not listed are stored with it.',
+      'The body follows the OpenLineage specification; members that are not listed are stored with it. `POST /api/v1/lineage` is the same.',
     method: 'POST',
     path: '/v1/lineage',
+    // Where OpenLineage clients post unless they are told another endpoint.
+    aliases: ['/api/v1/lineage'],
     access: { scope: 'lineage' },
     input: Type.Object({
       eventType: maybe(oneOf(lineageEventTypes)),
@@ -106,8 +124,9 @@ export const lineageOperations = [
     }),
     status: 202,
     faults: {
-      bad_request: 'The body is malformed, lacks a required member, or is larger than 1 MiB.',
-      unprocessable: 'An edge would close a cycle; the message names the pair.',
+      bad_request:
+        'The body is malformed, lacks a required member, is in an unknown encoding, or exceeds 1 MiB.',
+      unprocessable: 'An edge would close a cycle, and was not drawn; the message names the pair.',
       unavailable: 'The event was not stored, or is stored and will be merged later.',
     },
     respond: async (context) => {
@@ -164,5 +183,35 @@ export const lineageOperations = [
     faults: { not_found: 'No event of this run was received.' },
     run: ({ parts, caller }, { limit, page_token, ...run }) =>
       showLineageRun(parts.store, caller.tenant, run, pageRequest({ limit, page_token })),
+  }),
+  operation({
+    name: 'list_refused_lineage',
+    tag,
+    summary: 'Events of which edges were refused because they would close a cycle, the newest first',
+    method: 'GET',
+    path: '/api/v1/lineage/refused',
+    access: { scope: 'read' },
+    input: object({ ...pageInput }),
+    output: object({
+      ...pageMembers(
+        object({
+          producer: text,
+          run_id: uuid,
+          job: maybe(lineageName),
+          event_type: maybe(text),
+          received_at: time,
+          refusal,
+        }),
+      ),
+    }),
+    run: async ({ parts, caller }, page) =>
+      pageView(await listRefusedEvents(parts.store, caller.tenant, pageRequest(page)), (each) => ({
+        producer: each.producer,
+        run_id: each.runId,
+        job: each.job,
+        event_type: each.eventType,
+        received_at: each.receivedAt,
+        refusal: each.refusal,
+      })),
   }),
 ]

@@ -1,14 +1,15 @@
 /**
  * Handles POST /v1/lineage (docs/reference/lineage.md 2), step by step as in 2.2. It reads the raw body, because the
- * body is stored as received.
+ * body is stored as received, inflated where it was sent as gzip.
  */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { RawContext, SessionAccess } from '../core/operation.ts'
+import { inflateBody } from '../http/inflate-body.ts'
 import { readBodyOf } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
-import { describeCycle } from './describe-cycle.ts'
+import { describeRefusal } from './describe-cycle.ts'
 import { parseLineageEvent } from './parse-event.ts'
 import type { LineageReceiver } from './receiver.ts'
 
@@ -26,15 +27,18 @@ export async function receiveEvent({
 }: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
   const event = parseLineageEvent(await readEventBody(request, again), clock.now())
   const outcome = await receiver.receive(caller.tenant, { event, identified: caller.identified })
-  if (outcome.kind === 'refused') throw new Fault('unprocessable', describeCycle(outcome.cycle))
+  if (outcome.kind === 'refused')
+    throw new Fault('unprocessable', describeRefusal(outcome.count, outcome.first))
 }
 
 async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
-  if (encoding.toLowerCase() !== 'identity')
-    throw new Fault('bad_request', 'The body must be sent without Content-Encoding.')
+  const isGzip = encoding.toLowerCase() === 'gzip'
+  if (!isGzip && encoding.toLowerCase() !== 'identity')
+    throw new Fault('bad_request', 'The body must be sent with the Content-Encoding `gzip` or with none.')
   try {
-    return (await readBodyOf(request, limits.lineageBodyBytesMax, again)).bytes
+    const { bytes } = await readBodyOf(request, limits.lineageBodyBytesMax, again)
+    return isGzip ? await inflateBody(request, bytes, limits.lineageBodyBytesMax) : bytes
   } catch (thrown) {
     const fault = toFault(thrown)
     // This endpoint answers 400 to a body that is too large, not 413.

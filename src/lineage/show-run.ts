@@ -34,7 +34,7 @@ function eventView(event: StoredEvent) {
     principal: event.principal,
     principal_source: event.principalSource,
     state: event.state,
-    refusal: refusal && { cycle: refusal.cycle, reason: refusal.reason },
+    refusal,
     body_sha256: event.bodySha256,
     // Only strict UTF-8 is accepted, so the decoded text encodes to the same bytes.
     body: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(event.body),

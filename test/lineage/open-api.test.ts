@@ -71,4 +71,6 @@ test('a run answers what the document says, the event that was refused included'
   const path = `/api/v1/lineage/runs/${encodeURIComponent(producer)}/${runId}`
   const { items: events } = await expectDescribed(route, path)
   expect((events as { state: string }[]).map(({ state }) => state)).toEqual(['merged', 'refused'])
+  const refused = '/api/v1/lineage/refused'
+  expect((await expectDescribed(refused, refused)).items).toMatchObject([{ run_id: runId }])
 })

@@ -69,6 +69,21 @@ describe('the receiver', () => {
     }
   })
 
+  test('takes events where OpenLineage clients post by default, for the same tenant and under the same rules', async () => {
+    const path = '/api/v1/lineage'
+    const runId = crypto.randomUUID()
+    const event = lineageEvent({ runId, inputs: ['default1'], outputs: ['default2'] })
+    expect((await sendLineage(service, event, { path })).status).toBe(202)
+    expect((await graph(service, datasetNode('default1'))).edges).toContain('LINEAGE_OF default1 → default2')
+    expect((await graph(service, datasetNode('default1'), {}, foreign.secret)).status).toBe(404)
+    expect((await sendLineage(service, event)).status).toBe(202)
+    expect((await getJson(service, runPath(runId))).body.items).toHaveLength(1)
+    expect((await sendLineage(service, '{', { path })).status).toBe(400)
+    expect((await sendLineage(service, event, { path, secret: '' })).status).toBe(401)
+    const wrong = await sendLineage(service, '{}', { path, method: 'PUT', secret: 'none' })
+    expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
+  })
+
   test('asks for a session before it reads the body, and for the scope lineage', async () => {
     const huge = new Uint8Array(2 * 1024 * 1024)
     expect((await sendLineage(service, huge, { secret: '' })).status).toBe(401)
@@ -131,8 +146,51 @@ describe('the receiver', () => {
     }
     const lower = await sendLineage(service, { ...lineageEvent({}), eventType: 'complete' })
     expect([lower.status, await message(lower)]).toEqual([400, expect.stringContaining('send COMPLETE')])
-    const gzip = await sendLineage(service, Bun.gzipSync('{}'), { headers: { 'content-encoding': 'gzip' } })
-    expect([gzip.status, await message(gzip)]).toEqual([400, expect.stringContaining('Content-Encoding')])
+    for (const encoding of ['deflate', 'br', 'zstd', 'gzip, gzip']) {
+      const encoded = await sendLineage(service, '{}', { headers: { 'content-encoding': encoding } })
+      expect([encoded.status, await message(encoded)]).toEqual([
+        400,
+        expect.stringContaining('Content-Encoding'),
+      ])
+    }
+  })
+
+  const gzip = { headers: { 'content-encoding': 'gzip' } }
+
+  test('stores a gzip body as its inflated bytes, so that the same event uncompressed is a repetition', async () => {
+    const runId = crypto.randomUUID()
+    const raw = ` ${JSON.stringify(lineageEvent({ runId, inputs: ['gz1'], outputs: ['gz2'] }))}\n`
+    expect((await sendLineage(service, Bun.gzipSync(raw), gzip)).status).toBe(202)
+    expect((await sendLineage(service, raw)).status).toBe(202)
+    const { items } = (await getJson(service, runPath(runId))).body
+    expect(items).toMatchObject([
+      { body: raw, body_sha256: new Bun.CryptoHasher('sha256').update(raw).digest('hex') },
+    ])
+    expect((await getJson(service, runPath(runId), foreign.secret)).status).toBe(404)
+  })
+
+  test('bounds a gzip body by its inflated size', async () => {
+    const cap = 1024 * 1024
+    const event = JSON.stringify(lineageEvent({}))
+    const whole = await sendLineage(service, Bun.gzipSync(event.padEnd(cap)), gzip)
+    expect(whole.status).toBe(202)
+    // The last is a megabyte that inflates to a gigabyte, in many members.
+    const member = Bun.gzipSync(new Uint8Array(64 * cap))
+    const bomb = new Uint8Array(Buffer.concat(Array.from({ length: 15 }, () => member)))
+    expect(bomb.length).toBeLessThan(cap)
+    for (const body of [Bun.gzipSync(event.padEnd(cap + 1)), bomb]) {
+      const over = await sendLineage(service, body, gzip)
+      expect([over.status, await message(over)]).toEqual([400, expect.stringContaining('1048576 bytes')])
+    }
+  })
+
+  test('refuses a gzip body that is cut short, damaged, empty or not gzip with 400', async () => {
+    const good = Bun.gzipSync(JSON.stringify(lineageEvent({})))
+    const damaged = good.with(good.length - 8, (good.at(-8) ?? 0) ^ 1)
+    for (const body of [good.slice(0, -3), damaged, new Uint8Array(0), '{}']) {
+      const response = await sendLineage(service, body, gzip)
+      expect([response.status, await message(response)]).toEqual([400, 'The body is not valid gzip.'])
+    }
   })
 })
 
@@ -244,7 +302,7 @@ describe('the inbox', () => {
 })
 
 describe('cycles', () => {
-  test('an edge that closes one is 422 in words, none of the event are drawn, and the event is kept', async () => {
+  test('an edge that closes one is 422 in words and not drawn; the others of the event and its job are', async () => {
     await sendLineage(service, lineageEvent({ inputs: ['c1'], outputs: ['c2'] }))
     await sendLineage(service, lineageEvent({ inputs: ['c2'], outputs: ['c3'] }))
     const runId = crypto.randomUUID()
@@ -253,23 +311,86 @@ describe('cycles', () => {
     expect(response.status).toBe(422)
     expect(await message(response)).toBe(
       'The LINEAGE_OF edge from c3 (s3://lake) to c1 (s3://lake) would close a cycle: ' +
-        'c3 (s3://lake) → c1 (s3://lake) → c2 (s3://lake) → c3 (s3://lake).',
+        'c3 (s3://lake) → c1 (s3://lake) → c2 (s3://lake) → c3 (s3://lake). ' +
+        "It was not drawn; the event's other edges were.",
     )
-    expect((await graph(service, datasetNode('c8'))).edges).toEqual([])
+    const { edges } = await graph(service, datasetNode('c8'), { direction: 'downstream', depth: '1' })
+    expect(edges).toContain('LINEAGE_OF c8 → c1')
+    expect(edges).toContain('LINEAGE_OF c8 → c9')
+    expect(edges.filter((edge) => edge.startsWith('PRODUCED_BY'))).not.toEqual([])
+    const refused = {
+      from: { name: 'c3' },
+      to: { name: 'c1' },
+      cycle: [{ name: 'c1' }, { name: 'c2' }, { name: 'c3' }],
+    }
     const kept = await getJson(service, runPath(runId))
-    expect(kept.body.items).toMatchObject([
-      { state: 'refused', refusal: { cycle: [{ name: 'c1' }, { name: 'c2' }, { name: 'c3' }] } },
-    ])
+    expect(kept.body.items).toMatchObject([{ state: 'refused', refusal: { count: 1, refused: [refused] } }])
     // Sent again, it is looked at again: a refusal is never answered as if it had been accepted.
     expect((await sendLineage(service, closing)).status).toBe(422)
     expect((await getJson(service, runPath(runId))).body.items).toHaveLength(1)
   })
 
-  test('a dataset that is input and output closes a cycle of one edge', async () => {
-    const response = await sendLineage(service, lineageEvent({ inputs: ['self', 'x'], outputs: ['self'] }))
+  test('refused edges are listed with reason, run and time, page by page, those of another tenant never', async () => {
+    const pair = async (name: string, secret?: string) => {
+      const ids = [crypto.randomUUID(), crypto.randomUUID()]
+      const [there, back] = [
+        lineageEvent({ runId: ids[0] as string, inputs: [`${name}1`], outputs: [`${name}2`] }),
+        lineageEvent({ runId: ids[1] as string, inputs: [`${name}2`], outputs: [`${name}1`] }),
+      ]
+      const as = secret === undefined ? {} : { secret }
+      expect((await sendLineage(service, there, as)).status).toBe(202)
+      expect((await sendLineage(service, back, as)).status).toBe(422)
+      return ids[1] as string
+    }
+    const runs = [await pair('listed-a'), await pair('listed-b')]
+    const theirs = await pair('listed-c', foreign.secret)
+    const first = await getJson(service, '/api/v1/lineage/refused?limit=1')
+    expect(first.body.items).toMatchObject([
+      {
+        run_id: runs[1],
+        refusal: { count: 1, refused: [{ from: { name: 'listed-b2' }, to: { name: 'listed-b1' } }] },
+      },
+    ])
+    const rest = await getJson(service, `/api/v1/lineage/refused?page_token=${first.body.next_page_token}`)
+    const listed = (rest.body.items as { run_id: string }[]).map(({ run_id }) => run_id)
+    expect(listed[0]).toBe(runs[0] as string)
+    expect(listed).not.toContain(theirs)
+  })
+
+  test('a dataset that is written in place is no cycle: its other edges are drawn, and its job says so', async () => {
+    const merge = lineageEvent({ inputs: ['self', 'x'], outputs: ['self'] })
+    expect((await sendLineage(service, merge)).status).toBe(202)
+    expect((await graph(service, datasetNode('x'), { direction: 'downstream', depth: '1' })).edges).toContain(
+      'LINEAGE_OF x → self',
+    )
+    const [row] = await service.store.tenantQuery<{ n: string }>(
+      service.owner.tenant,
+      `select count(*) as n from "PRODUCED_BY" p join "Dataset" d on d.id = p.start_id
+       where p.properties::text::jsonb ->> 'in_place' = 'true' and d.properties::text::jsonb ->> 'name' = 'self'`,
+    )
+    expect(Number(row?.n)).toBe(1)
+    const only = lineageEvent({ inputs: ['alone'], outputs: ['alone'] })
+    expect((await sendLineage(service, only)).status).toBe(202)
+  })
+
+  test('written in place hides no cycle that its event would close', async () => {
+    await sendLineage(service, lineageEvent({ inputs: ['beside1'], outputs: ['beside2'] }))
+    const both = lineageEvent({ inputs: ['beside2'], outputs: ['beside2', 'beside1'] })
+    const response = await sendLineage(service, both)
     expect(response.status).toBe(422)
-    expect(await message(response)).toContain('both input and output')
-    expect((await graph(service, datasetNode('x'))).edges).toEqual([])
+    expect(await message(response)).toStartWith(
+      'The LINEAGE_OF edge from beside2 (s3://lake) to beside1 (s3://lake)',
+    )
+  })
+
+  test('two datasets that are each input and output of one event get one edge, and the other is refused', async () => {
+    const swap = lineageEvent({ inputs: ['swap1', 'swap2'], outputs: ['swap1', 'swap2'] })
+    expect((await sendLineage(service, swap)).status).toBe(422)
+    expect(
+      (await graph(service, datasetNode('swap1'), { depth: '1' })).edges.filter((edge) =>
+        edge.startsWith('LINEAGE_OF'),
+      ),
+    ).toEqual(['LINEAGE_OF swap2 → swap1'])
   })
 
   test('five hops back are seen, six are not', async () => {

@@ -42,6 +42,7 @@ export function receivedEvent(options: EventOptions): ReceivedEvent {
 export interface SendOptions {
   readonly secret?: string
   readonly method?: string
+  readonly path?: string
   readonly headers?: Readonly<Record<string, string>>
 }
 
@@ -49,10 +50,10 @@ export interface SendOptions {
 export async function sendLineage(
   service: TestService,
   body: string | Uint8Array<ArrayBuffer> | object,
-  { secret = service.owner.secret, method = 'POST', headers }: SendOptions = {},
+  { secret = service.owner.secret, method = 'POST', path = '/v1/lineage', headers }: SendOptions = {},
 ): Promise<Response> {
   const raw = typeof body === 'string' || body instanceof Uint8Array ? body : JSON.stringify(body)
-  return await fetch(new URL('/v1/lineage', service.app.url), {
+  return await fetch(new URL(path, service.app.url), {
     method,
     headers: { 'content-type': 'application/json', 'x-svc-session': secret, ...headers },
     ...(method !== 'GET' && method !== 'HEAD' && { body: raw }),

@@ -12,6 +12,8 @@ import {
   type Expr,
   type FromItem,
   type Query,
+  type Relation,
+  relationsOf,
   type Select,
 } from '../ir.ts'
 import { groupExprs } from '../resolve/grouping.ts'
@@ -26,7 +28,7 @@ interface Sources {
 }
 
 interface Walk {
-  readonly relations: Map<string, FromItem>
+  readonly relations: Map<string, Relation>
   readonly ctes: Map<string, Query>
   readonly done: Map<Query, Sources>
 }
@@ -93,7 +95,8 @@ function sourcesOf(walk: Walk, query: Query): Sources {
 
 function ofSelect(walk: Walk, select: Select, conditions: Columns[]): readonly Columns[] {
   const { from, targets, where, groupBy, having, distinct, distinctOn = [] } = select
-  for (const item of from) register(walk, item)
+  // Before any is walked, because they may name each other.
+  for (const item of from.flatMap(relationsOf)) walk.relations.set(item.id, item)
   for (const item of from) joinConditions(walk, item, conditions)
   const deciding = [...(where ? [where] : []), ...(having ? [having] : []), ...distinctOn]
   for (const expr of [...deciding, ...groupBy.flatMap(groupExprs)])
@@ -101,16 +104,6 @@ function ofSelect(walk: Walk, select: Select, conditions: Columns[]): readonly C
   const outputs = targets.map((target) => flow(walk, target, conditions))
   if (distinct) conditions.push(...outputs)
   return outputs
-}
-
-/** Registers all items of a FROM before any is walked, because they may name each other. */
-function register(walk: Walk, item: FromItem): void {
-  if (item.kind !== 'join') {
-    walk.relations.set(item.id, item)
-    return
-  }
-  register(walk, item.left)
-  register(walk, item.right)
 }
 
 /** What decides which rows a FROM has: conditions of joins, and those of the queries that it names. */
@@ -160,7 +153,7 @@ function flow(walk: Walk, expr: Expr, conditions: Columns[]): Columns {
 
 function ofColumn(walk: Walk, { relation, index }: ColumnExpr, conditions: Columns[]): Columns {
   const item = walk.relations.get(relation)
-  if (item === undefined || item.kind === 'join') return new Map()
+  if (item === undefined) return new Map()
   if (item.kind === 'table') {
     const { ref } = item.table
     const name = columnAt(item.table, index)?.name

@@ -21,15 +21,35 @@ export type LineageOutcome =
   | { readonly kind: 'merged' }
   /** Was stored and merged before. Nothing changed. */
   | { readonly kind: 'repeated' }
-  /** Stored. Its edges would close this cycle, which leads from an output along existing edges to an input. */
-  | { readonly kind: 'refused'; readonly cycle: readonly LineageName[] }
+  /** Stored. Some of its edges would close cycles and were not drawn; the others were. */
+  | { readonly kind: 'refused'; readonly count: number; readonly first: RefusedEdge }
   /** Stored. Its edges are merged later. */
   | { readonly kind: 'pending' }
+
+/** An edge that was not drawn. */
+export interface RefusedEdge {
+  readonly from: LineageName
+  readonly to: LineageName
+  /** Leads from `to` along existing edges to `from`. */
+  readonly cycle: readonly LineageName[]
+}
+
+/** Why an event was refused. */
+export interface EventRefusal {
+  /** How many edges were not drawn. */
+  readonly count?: number
+  /** The first 100 of them. */
+  readonly refused?: readonly RefusedEdge[]
+  /** The first cycle. */
+  readonly cycle?: readonly LineageName[]
+  /** Of an event that cannot be read any more. */
+  readonly reason?: string
+}
 
 interface OutcomeRow {
   readonly place: number
   readonly outcome: LineageOutcome['kind']
-  readonly refusal: { readonly cycle: readonly LineageName[] } | null
+  readonly refusal: EventRefusal | null
 }
 
 /** The graph `id` of a dataset. */
@@ -71,9 +91,13 @@ export async function receiveLineage(
     throw new Fault('internal', 'Internal error.', {
       detail: 'receive_lineage returned the wrong number of rows',
     })
-  return rows.map(({ outcome, refusal }) =>
-    outcome === 'refused' ? { kind: outcome, cycle: refusal?.cycle ?? [] } : { kind: outcome },
-  )
+  return rows.map(({ outcome, refusal }) => {
+    if (outcome !== 'refused') return { kind: outcome }
+    const first = refusal?.refused?.[0]
+    if (first === undefined)
+      throw new Fault('internal', 'Internal error.', { detail: 'receive_lineage refused no edge' })
+    return { kind: outcome, count: refusal?.count ?? 1, first }
+  })
 }
 
 const contention = new Set(['40001', '40P01', '55P03', '23505'])
@@ -226,7 +250,7 @@ export interface StoredEvent {
   readonly principalSource: PrincipalSource
   readonly state: 'pending' | 'merged' | 'refused'
   /** Why the event was refused. */
-  readonly refusal: { readonly cycle?: readonly LineageName[]; readonly reason?: string } | undefined
+  readonly refusal: EventRefusal | undefined
   /** Hex. */
   readonly bodySha256: string
   readonly body: Uint8Array

@@ -3,6 +3,7 @@
 import { type ReadLineage, readLineageBounds } from '../../core/read-lineage.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -122,19 +123,16 @@ export async function listReadLineage(
     name: table.name,
     ...(column !== undefined && { column }),
   }
+  const { text, params } = given(
+    [tenant, limit + 1],
+    ['l.columns @> ?::text::jsonb', wanted && storableJson([wanted])],
+    ['l.principal_sub = ?::text', principal === undefined ? undefined : storableText(principal)],
+    ['l.lineage_seq < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select l.* from svc.read_lineage l where l.tenant_id = $1
-       and ($2::text is null or l.columns @> $2::text::jsonb)
-       and ($3::text is null or l.principal_sub = $3) and ($4::int8 is null or l.lineage_seq < $4::int8)
-     order by l.lineage_seq desc limit $5::int`,
-    [
-      tenant,
-      wanted === undefined ? null : storableJson([wanted]),
-      principal === undefined ? null : storableText(principal),
-      afterCount(page) ?? null,
-      limit + 1,
-    ],
+    `select l.* from svc.read_lineage l where l.tenant_id = $1${text} order by l.lineage_seq desc limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.lineage_seq)
   return {

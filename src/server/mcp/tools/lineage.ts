@@ -6,8 +6,14 @@ import { flag, list, maybe, object, oneOf, ordinal, text, wholeNumber } from '..
 import { limits } from '../../../limits.ts'
 import { findPaths } from '../../../lineage/find-paths.ts'
 import { nodeName, parseNodeName } from '../../../lineage/node-name.ts'
-import { type LineageNode, lineageAround, lineageDirections } from '../../../store/lineage/graph.ts'
+import {
+  type LineageEdge,
+  type LineageNode,
+  lineageAround,
+  lineageDirections,
+} from '../../../store/lineage/graph.ts'
 import { cursorsOf } from '../cursor.ts'
+import { fitting, listBytes } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { tableRefOf } from './tables.ts'
@@ -56,43 +62,59 @@ export const lineage = tool({
     truncated: flag,
     next_cursor: maybe(text),
   }),
-  async run(context, { of, direction = 'both', hops: depth, limit = limitDefault, cursor }) {
+  async run(context, { of, direction = 'both', hops: depth, limit, cursor }) {
     const { parts, caller, signal } = context
     const cursors = await cursorsOf(context, 'lineage', { of, direction, depth })
     const after = cursors.open(cursor)
-    const page = await lineageAround(parts.store, caller.tenant, {
-      ...{ start: nodeOf(of), direction, depth, limit, signal, readableOnly: true },
-      ...(after !== undefined && { after }),
-    })
-    if (page === undefined) throw new Fault('not_found', missing)
-    const ids = new Map<string, number>()
-    const nodes: (ReturnType<typeof nodeView> & { readonly id: number })[] = []
-    const idOf = (node: LineageNode): number => {
-      const name = nodeName(node)
-      const known = ids.get(name)
-      if (known !== undefined) return known
-      nodes.push({ id: ids.size + 1, ...nodeView(node) })
-      ids.set(name, ids.size + 1)
-      return ids.size
-    }
-    const edges = page.items.map(({ label, from, to, hops: distance, columns = [] }) => ({
-      ...{ from: idOf(from), to: idOf(to), label, hops: distance },
-      ...(columns.length > 0 && {
-        columns: {
-          ...untrusted,
-          items: columns
-            .slice(0, columnsShown)
-            .map(({ input, output }) => [input, output ?? '*'].map(cleanName)),
-        },
-      }),
-    }))
-    return {
-      ...{ nodes, edges, total: page.total },
-      truncated: page.next !== undefined,
-      next_cursor: cursors.seal(page.next),
+    const bytesMax = listBytes(limit)
+    let count = limit ?? limitDefault
+    for (;;) {
+      const page = await lineageAround(parts.store, caller.tenant, {
+        ...{ start: nodeOf(of), direction, depth, limit: count, signal, readableOnly: true },
+        ...(after !== undefined && { after }),
+      })
+      if (page === undefined) throw new Fault('not_found', missing)
+      const walked = walkView(page.items)
+      const bytes = Buffer.byteLength(JSON.stringify(walked))
+      if (bytes > bytesMax && count > 1) {
+        // Names are long: fewer edges are shown, and the cursor goes on behind them.
+        count = Math.max(1, Math.min(count - 1, Math.floor((page.items.length * bytesMax) / bytes)))
+        continue
+      }
+      return {
+        ...{ ...walked, total: page.total },
+        truncated: page.next !== undefined,
+        next_cursor: cursors.seal(page.next),
+      }
     }
   },
 })
+
+/** The nodes of edges, each once with a number, and the edges between these numbers. */
+function walkView(items: readonly LineageEdge[]) {
+  const ids = new Map<string, number>()
+  const nodes: (ReturnType<typeof nodeView> & { readonly id: number })[] = []
+  const idOf = (node: LineageNode): number => {
+    const name = nodeName(node)
+    const known = ids.get(name)
+    if (known !== undefined) return known
+    nodes.push({ id: ids.size + 1, ...nodeView(node) })
+    ids.set(name, ids.size + 1)
+    return ids.size
+  }
+  const edges = items.map(({ label, from, to, hops: distance, columns = [] }) => ({
+    ...{ from: idOf(from), to: idOf(to), label, hops: distance },
+    ...(columns.length > 0 && {
+      columns: {
+        ...untrusted,
+        items: columns
+          .slice(0, columnsShown)
+          .map(({ input, output }) => [input, output ?? '*'].map(cleanName)),
+      },
+    }),
+  }))
+  return { nodes, edges }
+}
 
 export const lineagePath = tool({
   name: 'lineage_path',
@@ -105,9 +127,11 @@ export const lineagePath = tool({
     const found = await findPaths(parts.store, caller.tenant, query)
     if (found === undefined) throw new Fault('not_found', missing)
     const { paths, truncated } = found
+    const views = paths.map((path) => path.map(nodeView))
+    const shown = fitting(views, listBytes(undefined))
     return {
-      paths: paths.map((path) => path.map(nodeView)),
-      truncated,
+      paths: [...shown],
+      truncated: truncated || shown.length < views.length,
       ...(paths.length === 0 && {
         hint: 'No path within these hops that you may see. Try more hops, or the other direction.',
       }),
