@@ -8,6 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { isReservedSubject, type Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import { type AccessTokens, tokenIssuer } from './access-token.ts'
+import { type ClaimNames, organizationOf, rolesIn } from './claims.ts'
 
 export interface BearerPrincipal {
   readonly principal: Principal
@@ -27,21 +28,21 @@ export interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string
-  /** Least milliseconds between two fetches of the key set for an unknown key; 30 s where absent. */
-  readonly cooldownMs?: number
 }
 
 /** Reads claims without verifying them. It trusts the proxy or identity provider in front to have verified the token. */
-export const readUnverifiedBearer: ReadBearer = async (authorization) => {
-  const token = bearerToken(authorization)
-  if (token === undefined) return undefined
-  let claims: JWTPayload
-  try {
-    claims = decodeJwt(token)
-  } catch {
-    return undefined
+export function unverifiedBearerReader(names: Pick<ClaimNames, 'roles'>): ReadBearer {
+  return async (authorization) => {
+    const token = bearerToken(authorization)
+    if (token === undefined) return undefined
+    let claims: JWTPayload
+    try {
+      claims = decodeJwt(token)
+    } catch {
+      return undefined
+    }
+    return { principal: principalOf(claims, names), verified: false }
   }
-  return { principal: principalOf(claims), verified: false }
 }
 
 /**
@@ -50,13 +51,22 @@ export const readUnverifiedBearer: ReadBearer = async (authorization) => {
  */
 export type VerifyToken = (token: string) => Promise<JWTPayload>
 
-/** Verifies tokens against a JWKS, which is cached and fetched again for an unknown key. */
+/**
+ * Verifies tokens against a JWKS, which is cached and fetched again for an unknown key. A token must say when it ends,
+ * and be one for access. Clocks may differ by `tokenSkewMs`.
+ */
 export function tokenVerifier(options: JwksOptions): VerifyToken {
   const keys = keySet(options)
   const { issuer, audience } = options
   return async (token) => {
     try {
-      return (await jwtVerify(token, keys, { issuer, audience, algorithms: [...algorithms] })).payload
+      const { payload, protectedHeader } = await jwtVerify(token, keys, {
+        ...{ issuer, audience, algorithms: [...algorithms] },
+        requiredClaims: ['exp'],
+        clockTolerance: tokenSkewMs / 1000,
+      })
+      assertForAccess(protectedHeader.typ, payload)
+      return payload
     } catch (cause) {
       if (cause instanceof Fault) throw cause
       throw new Fault('unauthenticated', 'The bearer token could not be verified.', { cause })
@@ -64,11 +74,27 @@ export function tokenVerifier(options: JwksOptions): VerifyToken {
   }
 }
 
+/** Milliseconds by which the clock of an identity provider may differ from ours. */
+export const tokenSkewMs = 60_000
+/** Least milliseconds between two fetches of the key set for an unknown key. */
+const keySetCooldownMs = 5_000
+
+/** `typ` of the header. Most providers send no other than `JWT`. */
+const accessTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
+/** The claim `typ`, by which Keycloak tells its tokens apart. */
+const accessClaims: ReadonlySet<unknown> = new Set([undefined, 'Bearer', 'ID'])
+
+/** @throws Error for a token of another use, such as a logout token, which the same keys sign */
+function assertForAccess(typ: string | undefined, { events, typ: claim }: JWTPayload): void {
+  const isForAccess = (typ === undefined || accessTypes.has(typ.toLowerCase())) && accessClaims.has(claim)
+  if (!isForAccess || events !== undefined) throw new Error('the token is of another use')
+}
+
 /** Errors about the token rather than about fetching the key set. */
 const aboutToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
 
-function keySet({ url, cooldownMs = 30_000 }: JwksOptions): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(new URL(url), { cooldownDuration: cooldownMs })
+function keySet({ url }: JwksOptions): JWTVerifyGetKey {
+  const keys = createRemoteJWKSet(new URL(url), { cooldownDuration: keySetCooldownMs })
   return async (header, token) => {
     try {
       return await keys(header, token)
@@ -98,18 +124,17 @@ const algorithms = [
  * Reads bearers that verify against a JWKS. A token's roles belong to the organization that it names. So a token of
  * another organization than the session's is refused. The returned function throws Fault as `VerifyToken` for all but
  * an absent bearer or the literal `None`.
- * @param organizationClaim the claim that names the organization
  */
-export function verifyingBearerReader(verify: VerifyToken, organizationClaim: string): ReadBearer {
+export function verifyingBearerReader(verify: VerifyToken, names: ClaimNames): ReadBearer {
   return async (authorization, { organizationId }) => {
     if (authorization === null || !/^Bearer\b/i.test(authorization)) return undefined
     const token = bearerToken(authorization) ?? ''
     if (token === 'None') return undefined
     const claims = await verify(token)
-    const named = claims[organizationClaim]
+    const named = organizationOf(claims, names.organization)
     if (named !== undefined && named !== organizationId)
       throw new Fault('unauthenticated', 'The bearer token belongs to another organization than the session.')
-    return { principal: principalOf(claims), verified: true }
+    return { principal: principalOf(claims, names), verified: true }
   }
 }
 
@@ -148,9 +173,9 @@ export function bearerToken(authorization: string | null): string | undefined {
 
 /**
  * The principal that claims name.
- * @throws Fault `unauthenticated` where they name no subject, or a reserved one
+ * @throws Fault `unauthenticated` where they name no subject, or a reserved one, and as `rolesIn`
  */
-export function principalOf(claims: JWTPayload): Principal {
+export function principalOf(claims: JWTPayload, names: Pick<ClaimNames, 'roles'>): Principal {
   const { sub, email } = claims
   if (typeof sub !== 'string' || sub === '')
     throw new Fault(
@@ -158,7 +183,7 @@ export function principalOf(claims: JWTPayload): Principal {
       'The bearer token names no subject: its claim `sub` is missing or empty.',
     )
   assertPerson(sub)
-  const roles = rolesOf(claims.roles) ?? rolesOf(claims.groups) ?? []
+  const roles = rolesIn(claims, names.roles)
   return typeof email === 'string' ? { sub, email, roles } : { sub, roles }
 }
 
@@ -172,14 +197,4 @@ export function assertPerson(sub: string): void {
       'unauthenticated',
       'The subject is reserved: `service:…` names service sessions, and `operator` the operator.',
     )
-}
-
-/**
- * Roles of a claim that is a string array or a space-delimited string (docs/reference/identity.md 3.3).
- * @returns undefined for anything else
- */
-export function rolesOf(claim: unknown): readonly string[] | undefined {
-  if (typeof claim === 'string') return claim.split(' ').filter((role) => role !== '')
-  if (Array.isArray(claim) && claim.every((role) => typeof role === 'string')) return claim
-  return undefined
 }

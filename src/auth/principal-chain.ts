@@ -12,6 +12,10 @@ export interface PrincipalChainOptions {
   /** Peers whose X-Forwarded-Client-Cert is trusted. */
   readonly trustedProxies: BlockList
   readonly readBearer: ReadBearer
+  /** Told of each certificate from a trusted proxy that names no subject. */
+  readonly onUnreadableCertificate?: () => void
+  /** Whether a request with such a certificate is refused. Otherwise the next step is tried. */
+  readonly refusesUnreadableCertificates?: boolean
   /** Reads X-Svc-Principal: for local walkthroughs only. */
   readonly demo: boolean
 }
@@ -36,12 +40,19 @@ export function principalChain(options: PrincipalChainOptions): IdentifyPrincipa
 
     const certificate = headers.get('x-forwarded-client-cert')
     const isFromProxy = peerAddress !== undefined && contains(options.trustedProxies, peerAddress)
-    if (certificate !== null && isFromProxy) {
+    // A proxy sends an empty one for a client without a certificate.
+    if (certificate && isFromProxy) {
       const sub = clientCertificateSubject(certificate)
       if (sub !== undefined) {
         assertPerson(sub)
         return { principal: { sub, roles: [] }, source: 'mtls_san', verified: true }
       }
+      options.onUnreadableCertificate?.()
+      if (options.refusesUnreadableCertificates === true)
+        throw new Fault(
+          'unauthenticated',
+          'The client certificate that the proxy forwards names no URI or DNS name (subjectAltName).',
+        )
     }
 
     const bearer = await options.readBearer(headers.get('authorization'), session)

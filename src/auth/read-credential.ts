@@ -14,7 +14,8 @@ import type { Store } from '../store/store.ts'
 import { findTenantByOrganization } from '../store/tenant/tenants.ts'
 import type { ScramVerifier } from '../wire/postgres/scram.ts'
 import type { AccessTokens } from './access-token.ts'
-import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
+import { claimsToBeOurs, principalOf, tokenSkewMs, type VerifyToken } from './bearer.ts'
+import { type ClaimNames, organizationOf } from './claims.ts'
 
 export interface ReadCredential {
   readonly tenant: TenantId
@@ -40,7 +41,7 @@ export interface CredentialParts {
   /** Absent: identity providers' tokens are refused. */
   readonly verifyToken?: VerifyToken | undefined
   /** The claim of such a token that names the tenant's organization. */
-  readonly organizationClaim: string
+  readonly claims: ClaimNames
   readonly clock: Clock
 }
 
@@ -112,16 +113,16 @@ function isToken(text: string): boolean {
 
 /** Takes the tenant from the token's organization, as a login does (docs/reference/identity.md 6.2). */
 async function byProviderToken(
-  { store, verifyToken, organizationClaim, clock }: CredentialParts,
+  { store, verifyToken, claims: names, clock }: CredentialParts,
   token: string,
 ): Promise<ReadCredential | undefined> {
   const claims = verifyToken && (await verifyToken(token).catch(unlessUnauthenticated))
   if (claims === undefined) return undefined
-  const principal = subjectOf(claims)
-  const organizationId = claims[organizationClaim]
+  const principal = subjectOf(claims, names)
+  const organizationId = organizationOf(claims, names.organization)
   if (principal === undefined || typeof organizationId !== 'string' || claims.exp === undefined)
     return undefined
-  const expiresAtMs = claims.exp * 1000
+  const expiresAtMs = claims.exp * 1000 + tokenSkewMs
   const tenant = await findTenantByOrganization(store, organizationId)
   if (tenant?.state !== 'active') return undefined
   return {
@@ -137,9 +138,9 @@ async function byProviderToken(
   }
 }
 
-function subjectOf(claims: JWTPayload): Principal | undefined {
+function subjectOf(claims: JWTPayload, names: ClaimNames): Principal | undefined {
   try {
-    return principalOf(claims)
+    return principalOf(claims, names)
   } catch (thrown) {
     return unlessUnauthenticated(thrown)
   }

@@ -6,6 +6,7 @@ import { adminOperations } from '../../src/auth/administration/admin-operations.
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
+import { reportOperations } from '../../src/contract/checks/report-results.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
 import { gitOperations } from '../../src/contract/git/operations.ts'
 import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
@@ -167,7 +168,8 @@ const lived = '/api/v1/contracts/documents/l'
 const plainText = 'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\n'
 const documentText = [
   'apiVersion: v3.2.0\nkind: DataContract\nid: d\nversion: 1.0.0\nschema:\n- name: orders\n  customProperties:',
-  '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}\n',
+  '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}',
+  '  quality: [{id: tool, type: custom, engine: soda, implementation: x}]\n',
 ].join('\n')
 
 /** One call for each operation that administers, in an order in which they succeed. */
@@ -291,6 +293,15 @@ const steps: Readonly<Record<string, Step>> = {
     action: 'request-checks',
     path: '/api/v1/checks/runs',
     body: { contract: 'd', namespace: ['sales'], table: 'orders', catalog: 'main' },
+    subject: { contract: 'd' },
+  },
+  report_check_results: {
+    action: 'report-check-results',
+    path: '/api/v1/checks/results',
+    body: {
+      ...{ contract: 'd', namespace: ['sales'], table: 'orders', catalog: 'main' },
+      results: [{ check: 'tool', outcome: 'passed' }],
+    },
     subject: { contract: 'd' },
   },
   cancel_check_run: { action: 'cancel-checks', path: '/api/v1/checks/runs/{check}/cancel' },
@@ -580,6 +591,7 @@ const administering = (
     ...tagOperations,
     ...pinOperations,
     ...checkOperations,
+    ...reportOperations,
     ...checkRunOperations,
     ...oversightOperations,
     ...detectionOperations,

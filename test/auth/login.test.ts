@@ -35,7 +35,9 @@ beforeAll(async () => {
   account('olga', { org_id: 'org_acme', roles: ['owner'] })
   account('bob', { org_id: 'org_other', groups: ['administrator'] })
   account('eve', { org_id: 'org_unknown' })
-  account('mal', { org_id: ['org_acme'] })
+  account('mal', { org_id: ['org_acme', 'org_other'] })
+  account('lin', { org_id: ['org_acme'] })
+  account('max', { org_id: 'org_acme', hasgroups: true })
   account('root', { org_id: internalOrg })
 }, 300_000)
 afterAll(async () => {
@@ -132,6 +134,22 @@ describe('a login', () => {
       expect((await browser.logIn(service.app.url, sub)).status).toBe(403)
       expect(cookies(browser).has(cookieName)).toBe(false)
     }
+  })
+
+  test('without one organization is 403 and names the claim that the provider has to send', async () => {
+    for (const [sub, said] of [
+      ['none', 'The identity provider sent no claim `org_id`'],
+      ['mal', 'The claim `org_id` of the identity provider does not name one organization'],
+    ] as const) {
+      const answer = await new Browser().logIn(service.app.url, sub)
+      expect([answer.status, await answer.text()]).toEqual([403, expect.stringContaining(said)])
+    }
+    await loggedIn('lin')
+  })
+
+  test('whose groups the provider left out is 401 and says what to configure', async () => {
+    const answer = await new Browser().logIn(service.app.url, 'max')
+    expect([answer.status, await answer.text()]).toEqual([401, expect.stringContaining('app roles')])
   })
 })
 

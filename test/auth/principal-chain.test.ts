@@ -1,7 +1,7 @@
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setSystemTime, test } from 'bun:test'
 import { BlockList } from 'node:net'
 import { type CryptoKey, exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose'
-import { readUnverifiedBearer, tokenVerifier, verifyingBearerReader } from '../../src/auth/bearer.ts'
+import { tokenVerifier, unverifiedBearerReader, verifyingBearerReader } from '../../src/auth/bearer.ts'
 import { type PrincipalChainOptions, principalChain } from '../../src/auth/principal-chain.ts'
 import { Fault } from '../../src/base/fault.ts'
 import type { Session } from '../../src/core/session.ts'
@@ -21,7 +21,7 @@ proxies.addSubnet('10.0.0.0', 8, 'ipv4')
 function chain(options: Partial<PrincipalChainOptions> = {}) {
   return principalChain({
     trustedProxies: proxies,
-    readBearer: readUnverifiedBearer,
+    readBearer: unverifiedBearerReader({ roles: undefined }),
     demo: false,
     ...options,
   })
@@ -88,6 +88,38 @@ describe('the principal chain', () => {
   ])('believes no certificate of a malformed header: %s', async (header) => {
     const headers = new Headers({ 'x-forwarded-client-cert': header })
     expect((await chain()(headers, '10.1.2.3', session)).source).toBe('session')
+  })
+
+  test('goes on without a subject in the certificate of a trusted proxy, and says so', async () => {
+    let unreadable = 0
+    const identify = chain({ onUnreadableCertificate: () => unreadable++ })
+    const source = async (header: string, peer = '10.1.2.3') =>
+      (await identify(new Headers({ 'x-forwarded-client-cert': header }), peer, session)).source
+    // As HAProxy writes it, which cannot name SANs.
+    expect(await source('Hash=1;Subject="CN=etl"')).toBe('session')
+    expect(await source('URI="')).toBe('session')
+    expect(unreadable).toBe(2)
+    expect(await source(certificate)).toBe('mtls_san')
+    // A client without a certificate, and a peer that is believed nothing.
+    expect([await source(''), await source('Hash=1', '192.168.0.1')]).toEqual(['session', 'session'])
+    expect(unreadable).toBe(2)
+  })
+
+  test('answers 401 to such a certificate where one must be readable', async () => {
+    const identify = chain({ refusesUnreadableCertificates: true })
+    const headers = (header: string) =>
+      new Headers({ 'x-forwarded-client-cert': header, authorization: `Bearer ${token({ sub: 'b' })}` })
+    const refused = await fault(identify(headers('Hash=1;Subject="CN=etl"'), '10.1.2.3', session))
+    expect([refused.kind, refused.publicMessage]).toEqual([
+      'unauthenticated',
+      expect.stringContaining('names no URI or DNS'),
+    ])
+    expect((await identify(headers(certificate), '10.1.2.3', session)).source).toBe('mtls_san')
+    for (const [header, peer] of [
+      ['', '10.1.2.3'],
+      ['Hash=1', '192.168.0.1'],
+    ] as const)
+      expect((await identify(headers(header), peer, session)).source).toBe('auth_header')
   })
 
   test('takes a value in quotes that is empty, as of a certificate without a subject', async () => {
@@ -186,15 +218,23 @@ describe('with a JWKS', () => {
     const { publicKey, privateKey } = await generateKeyPair('ES256')
     const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256' }
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: () => Response.json({ keys: [jwk] }) })
-    const sign = (claims: Record<string, unknown>, issuer = 'https://idp', audience = 'covenant') =>
-      new SignJWT(claims)
-        .setProtectedHeader({ alg: 'ES256', kid: 'k1' })
+    const sign = (
+      claims: Record<string, unknown>,
+      issuer = 'https://idp',
+      audience = 'covenant',
+      { typ, exp = '5m' }: { readonly typ?: string; readonly exp?: string | null } = {},
+    ) => {
+      const made = new SignJWT(claims)
+        .setProtectedHeader({ alg: 'ES256', kid: 'k1', ...(typ !== undefined && { typ }) })
         .setIssuer(issuer)
         .setAudience(audience)
-        .setExpirationTime('5m')
-        .sign(privateKey)
+      return (exp === null ? made : made.setExpirationTime(exp)).sign(privateKey)
+    }
     const options = { url: server.url.href, issuer: 'https://idp', audience: 'covenant' }
-    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
+    const readBearer = verifyingBearerReader(tokenVerifier(options), {
+      organization: 'org',
+      roles: undefined,
+    })
     return { sign, identify: chain({ readBearer }), [Symbol.dispose]: () => void server.stop(true) }
   }
 
@@ -223,6 +263,60 @@ describe('with a JWKS', () => {
         (await fault(idp.identify(new Headers({ authorization: `Bearer ${bearer}` }), undefined, session)))
           .kind,
       ).toBe('unauthenticated')
+  })
+
+  test('takes times that are up to a minute off, and no bearer without an end', async () => {
+    using idp = await verifying()
+    const outcome = async (claims: Record<string, unknown>, exp: string | null) => {
+      const bearer = await idp.sign({ sub: 'ada', ...claims }, undefined, undefined, { exp })
+      const headers = new Headers({ authorization: `Bearer ${bearer}` })
+      return await idp.identify(headers, undefined, session).then(
+        ({ verified }) => verified,
+        (thrown: Fault) => thrown.kind,
+      )
+    }
+    const nowSeconds = Math.floor(Date.now() / 1000)
+    expect(await outcome({}, '30s ago')).toBe(true)
+    expect(await outcome({ nbf: nowSeconds + 30 }, '5m')).toBe(true)
+    expect(await outcome({}, '90s ago')).toBe('unauthenticated')
+    expect(await outcome({ nbf: nowSeconds + 90 }, '5m')).toBe('unauthenticated')
+    expect(await outcome({}, null)).toBe('unauthenticated')
+  })
+
+  test('takes access tokens and no token of another use, however it is signed', async () => {
+    using idp = await verifying()
+    const outcome = async (claims: Record<string, unknown>, typ?: string) => {
+      const options = typ === undefined ? {} : { typ }
+      const bearer = await idp.sign({ sub: 'ada', ...claims }, undefined, undefined, options)
+      const headers = new Headers({ authorization: `Bearer ${bearer}` })
+      return await idp.identify(headers, undefined, session).then(
+        ({ verified }) => verified,
+        (thrown: Fault) => thrown.kind,
+      )
+    }
+    for (const typ of [undefined, 'JWT', 'jwt', 'at+jwt', 'application/at+jwt'])
+      expect([typ, await outcome({}, typ)]).toEqual([typ, true])
+    for (const typ of ['logout+jwt', 'dpop+jwt', 'secevent+jwt', 'x'])
+      expect([typ, await outcome({}, typ)]).toEqual([typ, 'unauthenticated'])
+    expect(await outcome({ typ: 'Bearer' }, 'JWT')).toBe(true)
+    const events = { 'http://schemas.openid.net/event/backchannel-logout': {} }
+    for (const claims of [{ events }, { typ: 'Logout' }, { typ: 'Refresh' }, { typ: 'Offline' }])
+      expect([claims, await outcome(claims, 'JWT')]).toEqual([claims, 'unauthenticated'])
+  })
+
+  test('takes the one organization of a list, and refuses several', async () => {
+    using idp = await verifying()
+    const outcome = async (org: unknown) => {
+      const headers = new Headers({ authorization: `Bearer ${await idp.sign({ sub: 'ada', org })}` })
+      return await idp.identify(headers, undefined, { ...session, organizationId: 'org_acme' }).then(
+        ({ verified }) => verified,
+        (thrown: Fault) => thrown.kind,
+      )
+    }
+    expect(await outcome(['org_acme'])).toBe(true)
+    expect(await outcome({ org_acme: {} })).toBe(true)
+    for (const org of [['org_other'], ['org_acme', 'org_other'], { org_other: {} }, []])
+      expect(await outcome(org)).toBe('unauthenticated')
   })
 
   test('answers 401 to a bearer of another organization than the session’s tenant, whatever its roles', async () => {
@@ -265,6 +359,7 @@ describe('with a JWKS', () => {
       ],
     })
     let fetches = 0
+    using _clock = { [Symbol.dispose]: () => void setSystemTime() }
     const server = Bun.serve({
       port: 0,
       hostname: '127.0.0.1',
@@ -280,14 +375,18 @@ describe('with a JWKS', () => {
         .setAudience('a')
         .setExpirationTime('5m')
         .sign(pairs[key]?.privateKey as CryptoKey)
-    const options = { url: server.url.href, issuer: 'i', audience: 'a', cooldownMs: 0 }
-    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
+    const options = { url: server.url.href, issuer: 'i', audience: 'a' }
+    const readBearer = verifyingBearerReader(tokenVerifier(options), {
+      organization: 'org',
+      roles: undefined,
+    })
     const identify = async (key: number) =>
       chain({ readBearer })(new Headers({ authorization: `Bearer ${await sign(key)}` }), undefined, session)
     try {
       for (let time = 0; time < 5; time++) expect((await identify(0)).verified).toBe(true)
       expect(fetches).toBe(1)
       published = 1
+      setSystemTime(Date.now() + 5_100)
       expect((await identify(1)).verified).toBe(true)
       expect(fetches).toBe(2)
       expect((await fault(identify(0))).kind).toBe('unauthenticated')
@@ -306,7 +405,10 @@ describe('with a JWKS', () => {
     const server = Bun.serve({ port: 0, hostname: '127.0.0.1', fetch: fetch ?? (() => new Response()) })
     if (fetch === undefined) await server.stop(true)
     const options = { url: server.url.href, issuer: 'i', audience: 'a' }
-    const readBearer = verifyingBearerReader(tokenVerifier(options), 'org')
+    const readBearer = verifyingBearerReader(tokenVerifier(options), {
+      organization: 'org',
+      roles: undefined,
+    })
     const bearer = await new SignJWT({ sub: 'ada' }).setProtectedHeader({ alg: 'ES256' }).sign(privateKey)
     const headers = (value: string) => new Headers({ authorization: `Bearer ${value}` })
     try {

@@ -19,6 +19,8 @@ const withoutSession = [
   'GET /.well-known/oauth-protected-resource',
   'GET /.well-known/oauth-protected-resource/mcp',
   'GET /.well-known/oauth-authorization-server',
+  // Public keys, by which anyone verifies a plan.
+  'GET /.well-known/jwks.json',
   'GET /oauth/authorize',
   // Takes a sealed code or refresh token.
   'POST /oauth/token',
@@ -33,11 +35,13 @@ const withoutSession = [
 const aboutOneself = [
   'GET /api/v1/session',
   'GET /api/v1/detection/runs',
+  'GET /api/v1/lineage/refused',
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
   'GET /api/v1/metrics',
   'GET /api/v1/glossary',
   'GET /api/v1/semantics/tables',
+  'GET /api/v1/semantics/export',
   'GET /api/v1/metrics/:metric/attestations',
   'GET /api/v1/contracts/tables',
   'GET /api/v1/checks/runs',
@@ -49,6 +53,8 @@ const aboutOneself = [
 const opening: readonly (readonly [start: string, scopes: readonly string[]])[] = [
   ['/v1/iceberg/', ['commit', 'read']],
   ['/v1/lineage', ['lineage']],
+  ['/api/v1/lineage/', ['read']],
+  ['/api/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/mcp', ['read']],
   ['/graphql', ['read']],
@@ -64,6 +70,11 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/credentials/staged', ['admin']],
   ['/api/v1/webhooks', ['admin', 'read']],
   ['/api/v1/metrics/', ['admin', 'read']],
+  ['/api/v1/tables/', ['commit']],
+  ['/api/v1/transform/rules/', ['admin']],
+  ['/api/v1/transform/scopes/', ['admin']],
+  ['/api/v1/transform/reveals/', ['admin']],
+  ['/api/v1/transform/subjects/', ['admin']],
   ['/api/v1/glossary/', ['admin', 'read']],
   ['/api/v1/semantics/', ['admin', 'read']],
   ['/api/v1/credentials/trusted-engines', ['admin']],
@@ -109,12 +120,19 @@ function filled(path: string): string {
 
 const guarded = () => calls.filter(({ name }) => !withoutSession.includes(name))
 
+/** The text of a response; of a stream, which does not end, nothing. */
+async function textOf(response: Response): Promise<string> {
+  if (!response.headers.get('content-type')?.startsWith('text/event-stream')) return await response.text()
+  await response.body?.cancel()
+  return ''
+}
+
 async function statuses(secretOf: (path: string) => string | undefined) {
   const answers = await Promise.all(
     guarded().map(async ({ name, method, path }) => {
       const body = method === 'GET' || method === 'HEAD' ? undefined : '{}'
       const response = await call(service, method, path, { secret: secretOf(path), body })
-      return { name, method, status: response.status, text: await response.text() }
+      return { name, method, status: response.status, text: await textOf(response) }
     }),
   )
   return answers

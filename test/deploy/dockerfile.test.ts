@@ -84,8 +84,11 @@ test('what is copied is admitted by .dockerignore, and nothing else is', () => {
   expect(copied.filter((path) => path !== 'migrations' && !existsSync(new URL(path, root)))).toEqual([])
 })
 
-test('the image gives the process as many pool threads as scripts/bun.sh does', () => {
+test('the image gives the process the settings of scripts/bun.sh', () => {
   const [, threads] = /UV_THREADPOOL_SIZE:-(\d+)/.exec(read('scripts/bun.sh')) ?? []
   expect(Number(threads)).toBeGreaterThan(8)
-  expect(finalStage.find((line) => line.startsWith('ENV '))).toContain(` UV_THREADPOOL_SIZE=${threads}`)
+  const env = finalStage.find((line) => line.startsWith('ENV '))
+  expect(env).toContain(` UV_THREADPOOL_SIZE=${threads}`)
+  const [, scavenger] = /mimalloc_scavenger:-(\d+)/.exec(read('scripts/bun.sh')) ?? []
+  expect(env).toContain(` mimalloc_scavenger=${scavenger}`)
 })

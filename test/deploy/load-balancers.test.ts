@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { existsSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs'
+import { request as httpsRequest } from 'node:https'
 import { BlockList, createConnection } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
@@ -43,7 +44,9 @@ async function startReplica(name: string): Promise<Replica> {
     handle: async ({ url, headers }) =>
       url.endsWith('/readyz')
         ? new Response('', { status: drain.accepting ? 200 : 503 })
-        : Response.json({ name, certificate: headers.get('x-forwarded-client-cert') }),
+        : /\/(wrong|v1\/oauth\/tokens)$/.test(url)
+          ? new Response('', { status: 401 })
+          : Response.json({ name, certificate: headers.get('x-forwarded-client-cert') }),
   })
   return {
     port: http.port ?? 0,
@@ -134,6 +137,19 @@ async function ask(
   return response?.status === 200 ? ((await response.json()) as never) : undefined
 }
 
+/** The status of one request from an address of this machine. */
+function statusFrom({ https }: Balancer, localAddress: string, path: string): Promise<number | undefined> {
+  return new Promise((resolve, reject) => {
+    const options = { host: '127.0.0.1', port: https, path, localAddress, ca: cert, servername: 'localhost' }
+    httpsRequest({ ...options, agent: false }, (response) => {
+      response.resume()
+      response.on('end', () => resolve(response.statusCode))
+    })
+      .on('error', reject)
+      .end()
+  })
+}
+
 /** The address that a replica's wire has of a client that connects from another one. */
 async function addressSeen({ postgres }: Balancer, replicas: readonly Replica[]): Promise<string> {
   const socket = createConnection({ host: '127.0.0.1', port: postgres, localAddress: '127.0.0.77' })
@@ -192,6 +208,15 @@ else
       expect((await ask(balancer(), {}, { cert, key }))?.certificate).toBe('URI=urn:cn:localhost')
     })
 
+    test('answers 429 to an address that keeps sending wrong secrets, and to no other', async () => {
+      const [guesser, other] = ['127.0.0.66', '127.0.0.67']
+      expect(await statusFrom(balancer(), guesser, '/any')).toBe(200)
+      await eventually(async () => (await statusFrom(balancer(), guesser, '/wrong')) === 429)
+      expect(await statusFrom(balancer(), guesser, '/any')).toBe(429)
+      expect(await statusFrom(balancer(), other, '/any')).toBe(200)
+      expect(await statusFrom(balancer(), other, '/wrong')).toBe(401)
+    })
+
     test('takes a replica that announces its end out of rotation, and no request fails meanwhile', async () => {
       const [one] = replicas()
       one.drain.announce()
@@ -214,7 +239,16 @@ if (nginx === null || !modules)
   test.skip('nginx with its stream module is not installed (Debian packages nginx, libnginx-mod-stream): its example is not tried', () => {})
 else
   describe('nginx', () => {
-    behaves((each) => startNginx(nginx, modules, each))
+    const { balancer } = behaves((each) => startNginx(nginx, modules, each))
+
+    test('answers 429 to an address that keeps trying secrets for tokens, and to no other', async () => {
+      const [guesser, other] = ['127.0.0.66', '127.0.0.67']
+      const path = '/api/v1/gateway/main/v1/oauth/tokens'
+      expect(await statusFrom(balancer(), guesser, path)).toBe(401)
+      await eventually(async () => (await statusFrom(balancer(), guesser, path)) === 429)
+      expect(await statusFrom(balancer(), other, path)).toBe(401)
+      expect(await statusFrom(balancer(), guesser, '/any')).toBe(200)
+    })
   })
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

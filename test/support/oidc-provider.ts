@@ -57,7 +57,11 @@ export async function startProvider(): Promise<TestProvider> {
         ],
         jwks: { keys: [jwk as never] },
         cookies: { keys: ['test'] },
-        claims: { openid: ['sub', 'org_id', 'roles', 'groups', 'sid'], email: ['email'], profile: [] },
+        claims: {
+          openid: ['sub', 'org_id', 'roles', 'groups', 'sid', 'hasgroups'],
+          email: ['email'],
+          profile: [],
+        },
         features: { devInteractions: { enabled: true } },
         ttl: {
           AuthorizationCode: 60,

@@ -5,15 +5,15 @@ import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Principal } from '../../core/principal.ts'
 import { limits } from '../../limits.ts'
-import { assertPerson, rolesOf } from '../bearer.ts'
+import { assertPerson } from '../bearer.ts'
+import { type ClaimNames, organizationOf, rolesIn } from '../claims.ts'
 
 export interface IdentityProviderOptions {
   readonly issuerUrl: string
   readonly clientId: string
   /** Absent for a public client, which only PKCE protects. */
   readonly clientSecret: Secret | undefined
-  /** The claim that names the organization. */
-  readonly organizationClaim: string
+  readonly claims: ClaimNames
 }
 
 /** The values that the callback of one login is checked against. */
@@ -25,8 +25,8 @@ export interface LoginChecks {
 
 export interface CompletedLogin {
   readonly principal: Principal
-  /** As the provider sends it; not validated. */
-  readonly organizationId: string
+  /** As the provider sends it; not validated. Undefined where it sent none, null where it named no single one. */
+  readonly organizationId: string | undefined | null
   readonly providerSid: string | undefined
 }
 
@@ -58,11 +58,15 @@ export class IdentityProvider {
   /**
    * Exchanges the code for an ID token and verifies its signature, issuer, audience, nonce and times.
    * @param callbackUrl as the browser called it, under this service's public address
-   * @throws Fault `unauthenticated` where the provider refused or a check failed, `unavailable` where the provider does
+   * @throws Fault `unauthenticated` where the provider refused, a check failed or its groups are missing, `unavailable` where the provider does
    *   not respond
    */
   async complete(callbackUrl: URL, checks: LoginChecks): Promise<CompletedLogin> {
-    const configuration = await this.#discovered()
+    const { claims, sub } = await this.#claims(await this.#discovered(), callbackUrl, checks)
+    return this.#loginOf(claims, sub)
+  }
+
+  async #claims(configuration: oidc.Configuration, callbackUrl: URL, checks: LoginChecks) {
     try {
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
         expectedState: checks.state,
@@ -76,7 +80,7 @@ export class IdentityProvider {
         configuration.serverMetadata().userinfo_endpoint === undefined
           ? {}
           : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
-      return this.#loginOf({ ...userInfo, ...idToken }, idToken.sub)
+      return { claims: { ...userInfo, ...idToken }, sub: idToken.sub }
     } catch (cause) {
       const noReply = noReplyIn(cause)
       if (noReply !== undefined) throw unavailable(noReply)
@@ -89,14 +93,14 @@ export class IdentityProvider {
   #loginOf(claims: Readonly<Record<string, unknown>>, sub: string): CompletedLogin {
     assertPerson(sub)
     const { email, sid } = claims
-    const organizationId = claims[this.options.organizationClaim]
+    const { organization, roles } = this.options.claims
     return {
       principal: {
         sub,
         ...(typeof email === 'string' && { email }),
-        roles: rolesOf(claims.roles) ?? rolesOf(claims.groups) ?? [],
+        roles: rolesIn(claims, roles),
       },
-      organizationId: typeof organizationId === 'string' ? organizationId : '',
+      organizationId: organizationOf(claims, organization),
       providerSid: typeof sid === 'string' ? sid : undefined,
     }
   }

@@ -15,7 +15,7 @@ import { consentMs } from '../authorization/terms.ts'
 import { type AuthorizationRequest, sealTicket } from '../authorization/tickets.ts'
 import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
 import { beginLogin, callbackUrl, configured, type LoginParts, loginCookie, redirect } from './begin-login.ts'
-import type { CompletedLogin } from './identity-provider.ts'
+import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
 import { localPath, openLogin } from './login-state.ts'
 
 const afterLogin = '/api/v1/session'
@@ -91,7 +91,9 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   if (!(await store.adminTransaction((tx) => useOnce(tx, 'login', login.state, 2 * limits.loginMs))))
     throw new Fault('bad_request', 'This login is already complete. Start again at /login.')
   const completed = await provider.complete(new URL(`${callbackUrl(parts)}${search}`), login)
-  const tenant = await findTenantByOrganization(store, completed.organizationId)
+  const { organizationId } = completed
+  if (typeof organizationId !== 'string') throw noOrganization(provider, organizationId)
+  const tenant = await findTenantByOrganization(store, organizationId)
   // A session for a client is not the browser's own.
   const replaced = login.authorization === undefined ? readCookie(request.headers, sessionCookie) : undefined
   const secret =
@@ -111,6 +113,17 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     setCookie(sessionCookie, secret, limits.browserSessionMs),
     clearCookie(loginCookie),
   ])
+}
+
+/** Says what the provider has to be set up to send. */
+function noOrganization({ options }: IdentityProvider, found: undefined | null): Fault {
+  const claim = options.claims.organization
+  return new Fault(
+    'forbidden',
+    found === undefined
+      ? `The identity provider sent no claim \`${claim}\`, which names your organization (IDP_ORGANIZATION_CLAIM).`
+      : `The claim \`${claim}\` of the identity provider does not name one organization.`,
+  )
 }
 
 /** Asks the person who has signed in whether the client may act. */

@@ -1,13 +1,27 @@
 /** The authorization server of /mcp before a real OpenID Connect provider, and every token that must be refused. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { createHash, randomBytes } from 'node:crypto'
+import { randomBytes } from 'node:crypto'
 import { accessTokenMs, codeMs } from '../../../src/auth/authorization/terms.ts'
 import { sealTicket } from '../../../src/auth/authorization/tickets.ts'
+import { putContract } from '../../../src/contract/put-contract.ts'
+import { mcpScopes } from '../../../src/core/mcp-scope.ts'
+import type { TenantId } from '../../../src/core/tenant.ts'
+import { checkPolicies } from '../../../src/query/protect.ts'
+import { tools } from '../../../src/server/mcp/tools.ts'
 import { revokeBrowserSession } from '../../../src/store/session/browser-sessions.ts'
+import { actorOf } from '../../support/actor.ts'
+import { commitColumns } from '../../support/governed.ts'
 import { call, type IdentityService, startIdentityService } from '../../support/identity.ts'
 import { licenseForAll } from '../../support/license.ts'
 import { connectMcp } from '../../support/mcp.ts'
+import {
+  authorizePathOf,
+  type Changes,
+  clientDocument,
+  redirectUri,
+  verifier,
+} from '../../support/oauth-client.ts'
 import {
   Browser,
   clientId,
@@ -25,8 +39,8 @@ let service: IdentityService
 let documents: Bun.Server<undefined>
 const served = new Map<string, () => Response>()
 const clock = { ms: Date.now() }
-const redirectUri = 'http://127.0.0.1:7777/done'
 let client: string
+let acme: TenantId
 beforeAll(async () => {
   documents = Bun.serve({
     ...{ port: 0, hostname: '127.0.0.1' },
@@ -36,7 +50,7 @@ beforeAll(async () => {
     },
   })
   client = new URL('/client.json', documents.url).href
-  served.set('/client.json', () => Response.json(document(client)))
+  served.set('/client.json', () => Response.json(clientDocument(client)))
   provider = await startProvider()
   service = await startIdentityService({
     clock: { now: () => clock.ms },
@@ -49,7 +63,7 @@ beforeAll(async () => {
     },
   })
   provider.start(new URL('/callback', service.app.url).href)
-  await makeTenant(service.store, { name: 'acme', organizationId: 'org_acme' })
+  acme = (await makeTenant(service.store, { name: 'acme', organizationId: 'org_acme' })).id
   await makeTenant(service.store, { name: 'other', organizationId: 'org_other' })
   provider.accounts.set('ada', { claims: { org_id: 'org_acme', roles: 'steward' } })
   provider.accounts.set('adam', { claims: { org_id: 'org_acme', roles: 'administrator' } })
@@ -61,32 +75,9 @@ afterAll(async () => {
   await documents?.stop(true)
 })
 
-const document = (id: string, more: object = {}) => ({
-  client_id: id,
-  client_name: 'A <b>client</b>',
-  redirect_uris: [redirectUri],
-  token_endpoint_auth_method: 'none',
-  ...more,
-})
 const resource = () => new URL('/mcp', service.app.url).href
-const verifier = randomBytes(32).toString('base64url')
-const challenge = createHash('sha256').update(verifier).digest('base64url')
 
-function authorizePath(change: Readonly<Record<string, string | undefined>> = {}): string {
-  const all = {
-    response_type: 'code',
-    client_id: client,
-    redirect_uri: redirectUri,
-    code_challenge: challenge,
-    code_challenge_method: 'S256',
-    resource: resource(),
-    scope: 'mcp:read mcp:query',
-    state: 'of-the-client',
-    ...change,
-  }
-  const given = Object.entries(all).filter((one): one is [string, string] => one[1] !== undefined)
-  return `/oauth/authorize?${new URLSearchParams(given)}`
-}
+const authorizePath = (change: Changes = {}) => authorizePathOf(client, resource(), change)
 
 /** Signs in and answers the question. @returns where the browser is sent */
 async function signIn(sub: string, change = {}, answer = 'allow'): Promise<URL> {
@@ -232,7 +223,10 @@ describe('a request to authorize is refused without a redirect', () => {
   ])('for a client whose document has %s', async (name, given) => {
     const path = `/${encodeURIComponent(name)}`
     const id = new URL(path, documents.url).href
-    served.set(path, typeof given === 'function' ? given : () => Response.json({ ...document(id), ...given }))
+    served.set(
+      path,
+      typeof given === 'function' ? given : () => Response.json({ ...clientDocument(id), ...given }),
+    )
     expect((await call(service, 'GET', authorizePath({ client_id: id }))).status).toBe(400)
   })
 })
@@ -359,17 +353,28 @@ describe('an access token', () => {
   })
 
   test('is of the tenant of its person alone', async () => {
-    const [ada, bob] = [await tokens('ada'), await tokens('bob')]
-    const proposals = await Promise.all(
-      [ada, bob].map(({ access_token: one }) => status(one, 'find_datasets')),
-    )
-    expect(proposals).toEqual([200, 200])
-    const secret = service.owner.secret
-    const both = await call(service, 'POST', '/mcp', {
-      ...{ secret, headers: { authorization: `Bearer ${ada.access_token}` } },
-      body: {},
-    })
+    const { store } = service
+    const ref = { namespace: ['sales'], name: 'of_acme' }
+    await commitColumns(store, acme, ref, { id: 'long' })
+    const actor = actorOf('stella')
+    await putContract({ store, tenant: acme, actor, checkPolicies }, ref, { id: 'of_acme', version: 1 })
+    const found = async (sub: string) => {
+      await using person = await connectMcp('2026', service.app.url, (await tokens(sub)).access_token)
+      return (await person.call('find_datasets')).text.includes('of_acme')
+    }
+    expect([await found('ada'), await found('bob')]).toEqual([true, false])
+    const headers = { authorization: `Bearer ${(await tokens('ada')).access_token}` }
+    const both = await call(service, 'POST', '/mcp', { secret: service.owner.secret, headers, body: {} })
     expect(both.status).toBe(401)
+  })
+
+  test('opens the tools of its scopes alone', async () => {
+    for (const scope of mcpScopes) {
+      const { access_token: access } = await tokens('adam', { scope })
+      const opened: string[] = []
+      for (const { name } of tools) if ((await status(access, name)) !== 403) opened.push(name)
+      expect(opened).toEqual(tools.filter((one) => one.scope === scope).map(({ name }) => name))
+    }
   })
 
   test('has the scope to propose only where the person administers, whatever was asked for', async () => {
