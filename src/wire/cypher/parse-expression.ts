@@ -9,7 +9,7 @@ import {
   type FunctionName,
   functionNames,
 } from './ast.ts'
-import type { TokenCursor } from './cursor.ts'
+import type { CypherCursor } from './cursor.ts'
 import { refusedExpression } from './refused-words.ts'
 
 const functions: ReadonlySet<string> = new Set(functionNames)
@@ -25,7 +25,7 @@ const reserved = new Set(
 )
 
 /** A name for a node, an edge, a path or a result. @throws Fault `bad_request` for a keyword */
-export function parseVariable(cursor: TokenCursor): string {
+export function parseVariable(cursor: CypherCursor): string {
   const { text } = cursor.peek()
   if (reserved.has(text.toUpperCase())) cursor.fail('a keyword cannot be a name')
   if (text.length > 63) cursor.fail('a name has at most 63 characters')
@@ -33,18 +33,18 @@ export function parseVariable(cursor: TokenCursor): string {
 }
 
 /** @throws Fault `bad_request` for anything that is not an expression of the subset */
-export function parseExpression(cursor: TokenCursor): Expression {
+export function parseExpression(cursor: CypherCursor): Expression {
   return cursor.nested(() => parseOr(cursor))
 }
 
-const parseOr = (cursor: TokenCursor) => chain(cursor, ['OR'], parseXor)
-const parseXor = (cursor: TokenCursor) => chain(cursor, ['XOR'], parseAnd)
-const parseAnd = (cursor: TokenCursor) => chain(cursor, ['AND'], parseNot)
+const parseOr = (cursor: CypherCursor) => chain(cursor, ['OR'], parseXor)
+const parseXor = (cursor: CypherCursor) => chain(cursor, ['XOR'], parseAnd)
+const parseAnd = (cursor: CypherCursor) => chain(cursor, ['AND'], parseNot)
 
 function chain(
-  cursor: TokenCursor,
+  cursor: CypherCursor,
   operators: readonly ('AND' | 'OR' | 'XOR')[],
-  operand: (cursor: TokenCursor) => Expression,
+  operand: (cursor: CypherCursor) => Expression,
 ): Expression {
   let left = operand(cursor)
   for (;;) {
@@ -54,12 +54,12 @@ function chain(
   }
 }
 
-function parseNot(cursor: TokenCursor): Expression {
+function parseNot(cursor: CypherCursor): Expression {
   if (!cursor.words('NOT')) return parseComparison(cursor)
   return { kind: 'not', operand: cursor.nested(() => parseNot(cursor)) }
 }
 
-function parseComparison(cursor: TokenCursor): Expression {
+function parseComparison(cursor: CypherCursor): Expression {
   const left = parseAtom(cursor)
   if (cursor.isSymbol('-') || cursor.isSymbol('*')) cursor.fail('arithmetic is not allowed')
   const operator = comparisonOperator(cursor)
@@ -76,7 +76,7 @@ function parseComparison(cursor: TokenCursor): Expression {
   return { kind: 'isNull', operand: left, negated }
 }
 
-function comparisonOperator(cursor: TokenCursor): BinaryOperator | undefined {
+function comparisonOperator(cursor: CypherCursor): BinaryOperator | undefined {
   if (cursor.words('STARTS', 'WITH')) return 'STARTS WITH'
   if (cursor.words('ENDS', 'WITH')) return 'ENDS WITH'
   if (cursor.words('CONTAINS')) return 'CONTAINS'
@@ -84,7 +84,7 @@ function comparisonOperator(cursor: TokenCursor): BinaryOperator | undefined {
   return comparisons.find((symbol) => cursor.symbol(symbol))
 }
 
-function parseAtom(cursor: TokenCursor): Expression {
+function parseAtom(cursor: CypherCursor): Expression {
   const { kind, text } = cursor.peek()
   switch (kind) {
     case 'number':
@@ -108,14 +108,14 @@ function parseAtom(cursor: TokenCursor): Expression {
 }
 
 /** @throws Fault `bad_request` beyond 2^53, because such a number would be rounded */
-function numberOf(cursor: TokenCursor, text: string): number {
+function numberOf(cursor: CypherCursor, text: string): number {
   const value = Number(text)
   if (!Number.isFinite(value) || value > Number.MAX_SAFE_INTEGER)
     cursor.fail('a number is too large: compare ids as texts')
   return value
 }
 
-function parseSymbol(cursor: TokenCursor, symbol: string): Expression {
+function parseSymbol(cursor: CypherCursor, symbol: string): Expression {
   if (symbol === '(') {
     cursor.next()
     const inner = parseExpression(cursor)
@@ -140,13 +140,13 @@ function parseSymbol(cursor: TokenCursor, symbol: string): Expression {
   return cursor.fail('an expression is expected')
 }
 
-function isPatternAhead(cursor: TokenCursor): boolean {
+function isPatternAhead(cursor: CypherCursor): boolean {
   return (
     (cursor.isSymbol('-') || cursor.isSymbol('<')) && (cursor.isSymbol('[', 1) || cursor.isSymbol('-', 1))
   )
 }
 
-function parseItems(cursor: TokenCursor, end: ')' | ']'): readonly Expression[] {
+function parseItems(cursor: CypherCursor, end: ')' | ']'): readonly Expression[] {
   const items: Expression[] = []
   if (cursor.symbol(end)) return items
   do {
@@ -158,7 +158,7 @@ function parseItems(cursor: TokenCursor, end: ')' | ']'): readonly Expression[] 
   return items
 }
 
-function parseName(cursor: TokenCursor): Expression {
+function parseName(cursor: CypherCursor): Expression {
   const { text } = cursor.peek()
   const word = text.toUpperCase()
   const isCall = cursor.isSymbol('(', 1)
@@ -179,7 +179,7 @@ function parseName(cursor: TokenCursor): Expression {
   return parseReference(cursor)
 }
 
-function parseReference(cursor: TokenCursor): Expression {
+function parseReference(cursor: CypherCursor): Expression {
   const name = parseVariable(cursor)
   if (cursor.symbol('.')) {
     const property = cursor.name('the name of a property')
@@ -191,7 +191,7 @@ function parseReference(cursor: TokenCursor): Expression {
   return { kind: 'variable', name }
 }
 
-function parseCall(cursor: TokenCursor): Expression {
+function parseCall(cursor: CypherCursor): Expression {
   const name = cursor.peek().text.toLowerCase()
   const known = functions.has(name) || aggregates.has(name)
   if (!known || !cursor.isSymbol('(', 1))
@@ -207,7 +207,7 @@ function parseCall(cursor: TokenCursor): Expression {
   return parseAggregate(cursor, name as AggregateName)
 }
 
-function parseAggregate(cursor: TokenCursor, name: AggregateName): Expression {
+function parseAggregate(cursor: CypherCursor, name: AggregateName): Expression {
   if (name === 'count' && cursor.symbol('*')) {
     cursor.expectSymbol(')')
     return { kind: 'aggregate', name, distinct: false }

@@ -2,14 +2,14 @@
 
 import { limits } from '../../limits.ts'
 import type { EdgePattern, NodePattern, PathPattern, PropertyTest } from './ast.ts'
-import type { TokenCursor } from './cursor.ts'
+import type { CypherCursor } from './cursor.ts'
 import { parseExpression, parseVariable } from './parse-expression.ts'
 import { refusedExpression } from './refused-words.ts'
 
 const { graphHopsDefault, graphHopsMax } = limits
 
 /** @throws Fault `bad_request` */
-export function parsePath(cursor: TokenCursor): PathPattern {
+export function parsePath(cursor: CypherCursor): PathPattern {
   const name = cursor.isSymbol('=', 1) ? parseVariable(cursor) : undefined
   if (name !== undefined) cursor.expectSymbol('=')
   const { kind, text } = cursor.peek()
@@ -25,7 +25,7 @@ export function parsePath(cursor: TokenCursor): PathPattern {
   return { nodes, edges, ...(name !== undefined && { name }) }
 }
 
-function parseNode(cursor: TokenCursor): NodePattern {
+function parseNode(cursor: CypherCursor): NodePattern {
   cursor.expectSymbol('(')
   if (cursor.isSymbol('(')) cursor.fail('paths in parentheses are not allowed')
   const name = cursor.peek().kind === 'name' ? parseVariable(cursor) : undefined
@@ -38,7 +38,7 @@ function parseNode(cursor: TokenCursor): NodePattern {
   return { properties, ...(name !== undefined && { name }), ...(label !== undefined && { label }) }
 }
 
-function parseProperties(cursor: TokenCursor): readonly PropertyTest[] {
+function parseProperties(cursor: CypherCursor): readonly PropertyTest[] {
   if (cursor.peek().kind === 'parameter') cursor.fail('a parameter in place of a map is not allowed')
   if (!cursor.symbol('{')) return []
   const properties: PropertyTest[] = []
@@ -52,7 +52,7 @@ function parseProperties(cursor: TokenCursor): readonly PropertyTest[] {
   return properties
 }
 
-function parseEdge(cursor: TokenCursor): EdgePattern {
+function parseEdge(cursor: CypherCursor): EdgePattern {
   const left = cursor.symbol('<')
   cursor.expectSymbol('-')
   if (!cursor.symbol('[')) cursor.fail('each edge has a type')
@@ -72,7 +72,7 @@ function parseEdge(cursor: TokenCursor): EdgePattern {
 }
 
 /** `*`, `*n`, `*n..`, `*..m` or `*n..m`. Without an upper bound a walk ends after the default number of hops. */
-function parseHops(cursor: TokenCursor): EdgePattern['hops'] {
+function parseHops(cursor: CypherCursor): EdgePattern['hops'] {
   if (!cursor.symbol('*')) return undefined
   const min = parseHopCount(cursor)
   const isRange = cursor.symbol('..')
@@ -83,7 +83,7 @@ function parseHops(cursor: TokenCursor): EdgePattern['hops'] {
   return hops
 }
 
-function parseHopCount(cursor: TokenCursor): number | undefined {
+function parseHopCount(cursor: CypherCursor): number | undefined {
   const { kind, text } = cursor.peek()
   if (kind !== 'number') return undefined
   cursor.next()

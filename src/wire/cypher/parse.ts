@@ -14,7 +14,7 @@ import {
   procedureNames,
   type UnwindClause,
 } from './ast.ts'
-import { TokenCursor } from './cursor.ts'
+import { CypherCursor } from './cursor.ts'
 import { parseExpression, parseVariable } from './parse-expression.ts'
 import { parsePath } from './parse-pattern.ts'
 import { refusedClause } from './refused-words.ts'
@@ -26,7 +26,7 @@ const itemsMax = 20
 
 /** @throws Fault `bad_request` for anything outside the subset, which it names */
 export function parseGraphQuery(text: string): GraphQuery {
-  const cursor = new TokenCursor(tokenize(text))
+  const cursor = new CypherCursor(tokenize(text))
   const clauses: Clause[] = []
   while (clauses.at(-1)?.kind !== 'return') {
     if (clauses.length === clausesMax) cursor.fail(`a query has at most ${clausesMax} clauses`)
@@ -36,12 +36,12 @@ export function parseGraphQuery(text: string): GraphQuery {
   return { clauses }
 }
 
-function parseAfterReturn(cursor: TokenCursor): never {
+function parseAfterReturn(cursor: CypherCursor): never {
   const refused = refusedClause(cursor.peek().text)
   return cursor.fail(refused === undefined ? 'RETURN ends the query' : `${refused} is not allowed`)
 }
 
-function parseClause(cursor: TokenCursor): Clause {
+function parseClause(cursor: CypherCursor): Clause {
   if (cursor.words('OPTIONAL', 'MATCH')) return parseMatch(cursor, true)
   if (cursor.words('MATCH')) return parseMatch(cursor, false)
   if (cursor.words('UNWIND')) return parseUnwind(cursor)
@@ -55,16 +55,16 @@ function parseClause(cursor: TokenCursor): Clause {
   return cursor.fail('MATCH, OPTIONAL MATCH, UNWIND, CALL, WITH or RETURN is expected')
 }
 
-function parseMatch(cursor: TokenCursor, optional: boolean): MatchClause {
+function parseMatch(cursor: CypherCursor, optional: boolean): MatchClause {
   const paths = [parsePath(cursor)]
   while (cursor.symbol(',')) paths.push(parsePath(cursor))
   const where = parseWhere(cursor)
   return { kind: 'match', optional, paths, ...(where && { where }) }
 }
 
-const parseWhere = (cursor: TokenCursor) => (cursor.words('WHERE') ? parseExpression(cursor) : undefined)
+const parseWhere = (cursor: CypherCursor) => (cursor.words('WHERE') ? parseExpression(cursor) : undefined)
 
-function parseUnwind(cursor: TokenCursor): UnwindClause {
+function parseUnwind(cursor: CypherCursor): UnwindClause {
   const { kind, text } = cursor.peek()
   if (kind !== 'parameter') cursor.fail('UNWIND takes a parameter only')
   cursor.next()
@@ -72,7 +72,7 @@ function parseUnwind(cursor: TokenCursor): UnwindClause {
   return { kind: 'unwind', parameter: text, as: parseVariable(cursor) }
 }
 
-function parseCall(cursor: TokenCursor): CallClause {
+function parseCall(cursor: CypherCursor): CallClause {
   if (cursor.isSymbol('{') || cursor.isSymbol('(')) cursor.fail('CALL of a subquery is not allowed')
   const procedure = parseProcedure(cursor)
   const args = []
@@ -92,14 +92,14 @@ function parseCall(cursor: TokenCursor): CallClause {
   return { kind: 'call', procedure, arguments: args, yields }
 }
 
-function parseProcedure(cursor: TokenCursor): ProcedureName {
+function parseProcedure(cursor: CypherCursor): ProcedureName {
   let name = cursor.name('a procedure')
   while (cursor.symbol('.')) name += `.${cursor.name('a procedure')}`
   const known = procedureNames.find((one) => one === name.toLowerCase())
   return known ?? cursor.fail(`there is no such procedure; there are ${procedureNames.join(', ')}`)
 }
 
-function parseProject(cursor: TokenCursor, kind: 'with' | 'return'): ProjectClause {
+function parseProject(cursor: CypherCursor, kind: 'with' | 'return'): ProjectClause {
   const distinct = cursor.words('DISTINCT')
   if (cursor.isSymbol('*')) cursor.fail('`*` is not allowed: name what is wanted')
   const items = [parseItem(cursor, kind)]
@@ -124,7 +124,7 @@ function parseProject(cursor: TokenCursor, kind: 'with' | 'return'): ProjectClau
   }
 }
 
-function parseItem(cursor: TokenCursor, kind: 'with' | 'return'): ProjectedItem {
+function parseItem(cursor: CypherCursor, kind: 'with' | 'return'): ProjectedItem {
   const expression = parseExpression(cursor)
   if (cursor.words('AS')) return { expression, as: parseVariable(cursor) }
   if (expression.kind === 'variable') return { expression, as: expression.name }
@@ -135,7 +135,7 @@ function parseItem(cursor: TokenCursor, kind: 'with' | 'return'): ProjectedItem 
   return cursor.fail('an item of RETURN that is neither name nor property nor call needs AS')
 }
 
-function parseOrder(cursor: TokenCursor): ProjectClause['orderBy'] {
+function parseOrder(cursor: CypherCursor): ProjectClause['orderBy'] {
   const orderBy: ProjectClause['orderBy'][number][] = []
   if (!cursor.words('ORDER', 'BY')) return orderBy
   do {

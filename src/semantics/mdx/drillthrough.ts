@@ -1,0 +1,110 @@
+/**
+ * DRILLTHROUGH: what one cell is made of, through the read path. Rows that are alike in every column that is returned are
+ * one row, with the values of the cube's measures over them, so that an attested metric shows no single value.
+ */
+
+import type { MdxStatement, NamePart } from '../../wire/mdx/ast.ts'
+import { refuseMdx } from '../../wire/mdx/tokens.ts'
+import type { Measure } from '../cube/model.ts'
+import { measuredCoordinates } from './cell.ts'
+import { at, type Context } from './context.ts'
+import { type Condition, conditionOf } from './data.ts'
+import { type EvaluateParts, openSelect } from './evaluate-select.ts'
+import { type NeedReader, rowsAt, runRead } from './read-needs.ts'
+import { resolveName } from './resolve.ts'
+import { tuplesOf } from './sets.ts'
+import type { Space, SpaceLevel } from './space.ts'
+import { drillStatement } from './statements.ts'
+import type { Tabular } from './tabular.ts'
+
+/** Rows of a drill-through where the client names no number, and the most. */
+const rowsDefault = 1_000
+const rowsMost = 10_000
+
+/** What is read for the details of a cell. */
+export interface DrillTarget {
+  readonly conditions: readonly Condition[]
+  readonly columns: readonly DrillColumn[]
+}
+
+type DrillColumn =
+  | { readonly kind: 'level'; readonly name: string; readonly level: SpaceLevel }
+  | { readonly kind: 'measure'; readonly name: string; readonly measure: Measure }
+
+type DrillThrough = Extract<MdxStatement, { kind: 'drillthrough' }>
+
+/** @throws Fault `bad_request` unless the statement is about one cell without a calculated member; Missing */
+export function drillTarget(parts: EvaluateParts, { select, columns: named }: DrillThrough): DrillTarget {
+  let context = openSelect(parts, select)
+  for (const { set } of select.axes) {
+    const [tuple, ...more] = tuplesOf(context, set)
+    if (tuple === undefined || more.length > 0) refuseMdx('DRILLTHROUGH is of one cell')
+    context = at(context, tuple ?? [])
+  }
+  const { members, conditions: own } = measuredCoordinates(context)
+  const ofMembers = members.flatMap((member) => conditionOf([[member]]) ?? [])
+  const found = { conditions: [...own, ...ofMembers], columns: columnsOf(context, parts.space, named) }
+  context.environment.data.stopIfMissing()
+  return found
+}
+
+/** Reads the details of a cell. */
+export async function readDetails(
+  reader: NeedReader,
+  { rowsMax = rowsDefault }: DrillThrough,
+  { conditions, columns }: DrillTarget,
+): Promise<Tabular> {
+  const levels = columns.flatMap((column) => (column.kind === 'level' ? [column.level] : []))
+  const measures = columns.flatMap((column) => (column.kind === 'measure' ? [column.measure] : []))
+  const most = Math.min(rowsMax, rowsMost)
+  const statement = drillStatement(reader.cube, { conditions, levels, measures, rowsMax: most })
+  const rows: (readonly (string | number | bigint | boolean | undefined)[])[] = []
+  for await (const batch of runRead(reader, statement, reader.note))
+    rows.push(...rowsAt(batch, levels.length))
+  const ordered = [
+    ...columns.filter(({ kind }) => kind === 'level'),
+    ...columns.filter(({ kind }) => kind === 'measure'),
+  ]
+  return {
+    columns: ordered.map(({ kind, name }, index) => ({
+      name,
+      type: kind === 'level' || rows.some((row) => typeof row[index] === 'string') ? 'string' : 'double',
+    })),
+    rows: rows.slice(0, most),
+  }
+}
+
+/** The columns that RETURN names; without it, every attribute and measure. */
+function columnsOf(
+  context: Context,
+  space: Space,
+  named: readonly (readonly NamePart[])[],
+): readonly DrillColumn[] {
+  if (named.length === 0) {
+    const levels = space.hierarchies.flatMap(({ hierarchy, uniqueName, levels: [, level] }): DrillColumn[] =>
+      hierarchy?.kind === 'attribute' && level !== undefined
+        ? [{ kind: 'level', name: uniqueName, level }]
+        : [],
+    )
+    const measures = space.cube.measures.map(
+      (measure): DrillColumn => ({ kind: 'measure', name: measure.uniqueName, measure }),
+    )
+    return [...levels, ...measures]
+  }
+  const found = named.map((parts) => columnOf(context, parts))
+  return [...new Map(found.map((column) => [column.name, column])).values()]
+}
+
+function columnOf(context: Context, [first, ...rest]: readonly NamePart[]): DrillColumn {
+  // Some clients write `$` before a dimension.
+  const plain = first?.kind === 'name' ? { ...first, name: first.name.replace(/^\$/, '') } : first
+  const result = resolveName(context, plain === undefined ? [] : [plain, ...rest])
+  if (result.is === 'member' && result.member?.kind === 'measure')
+    return { kind: 'measure', name: result.member.uniqueName, measure: result.member.measure }
+  if (result.is === 'level' && result.level.key !== undefined)
+    return { kind: 'level', name: result.level.uniqueName, level: result.level }
+  const last = result.is === 'hierarchy' ? result.at.levels.at(-1) : undefined
+  if (result.is === 'hierarchy' && last?.key !== undefined)
+    return { kind: 'level', name: result.at.uniqueName, level: last }
+  return refuseMdx('RETURN names hierarchies, levels and measures')
+}

@@ -1,0 +1,39 @@
+/** Reads the credential of an XMLA request: Basic as MSOLAP sends it, or a bearer. */
+
+import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import { serviceSubject } from '../../core/principal.ts'
+
+interface Given {
+  /** Of Basic; undefined for a bearer. */
+  readonly user: string | undefined
+  readonly secret: string
+}
+
+/** @param header `Authorization` */
+function readAuthorization(header: string | undefined): Given | undefined {
+  const [, scheme = '', value = ''] = /^([A-Za-z]+) +(\S+)$/.exec(header ?? '') ?? []
+  if (scheme.toLowerCase() === 'bearer') return { user: undefined, secret: value }
+  if (scheme.toLowerCase() !== 'basic' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined
+  const text = Buffer.from(value, 'base64').toString('utf8')
+  const colon = text.indexOf(':')
+  return colon < 0 ? undefined : { user: text.slice(0, colon), secret: text.slice(colon + 1) }
+}
+
+/**
+ * The credential of a request. A Basic user is the subject, a service's name without `service:`, or the id of its
+ * session.
+ * @returns undefined for anything that is missing or invalid, whatever the reason
+ * @throws Fault where validity cannot be checked
+ */
+export async function readCredential(
+  credentials: CredentialReader,
+  header: string | undefined,
+): Promise<ReadCredential | undefined> {
+  const given = readAuthorization(header)
+  if (given === undefined || given.secret === '') return undefined
+  const found = await credentials.bySecret(given.secret)
+  if (found === undefined || given.user === undefined) return found
+  const { sub } = found.principal
+  const names = [sub, found.sessionToCheck?.()]
+  return names.includes(given.user) || sub === serviceSubject(given.user) ? found : undefined
+}
