@@ -61,6 +61,16 @@ begin
   return null;
 end $$;
 
+-- The trigger of the history of tags: appends an event for each change.
+create or replace function svc.tell_tag_change() returns trigger language plpgsql as $$
+begin
+  insert into svc.event (tenant_id, type, subject, data)
+    values (new.tenant_id, 'tag.' || new.action, new.table_id, jsonb_strip_nulls(jsonb_build_object('tag', new.tag,
+      'namespace', new.namespace, 'table', new.table_name, 'column', new.column_name, 'source', new.source,
+      'by', new.actor_sub, 'finding', new.evidence ->> 'finding')));
+  return null;
+end $$;
+
 -- The trigger of the territory index: raises the tenant's territory version once in each transaction.
 create or replace function svc.raise_territory_version() returns trigger language plpgsql as $$
 begin
@@ -70,6 +80,6 @@ begin
 end $$;
 
 revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version,
-  svc.start_territory, svc.raise_territory_version from public;
+  svc.start_territory, svc.raise_territory_version, svc.tell_tag_change from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
 grant execute on function svc.enter to svc_tenant;

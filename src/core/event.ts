@@ -12,8 +12,15 @@ export const eventTypes = [
   /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
   'table.pinned',
   'table.unpinned',
+  /** A tag of a table or column was set, confirmed or removed, by a person or by detection. Subject: the table's key. */
+  'tag.set',
+  'tag.confirmed',
+  'tag.removed',
   /** A change was approved or rejected. Subject: the table's key. */
   'commit.decided',
+  /** A steward attested a metric, and that an attestation no longer holds. Subject: the metric. */
+  'metric.attested',
+  'metric.attestation_ended',
   /** Detection found what raises an alert. Subject: the run. */
   'detection.alerted',
   /** A check run of a table ended. Subject: the run. */

@@ -8,6 +8,12 @@ import type { TableRef } from './table-ref.ts'
 
 /** A relation of this suffix shows a table's dimensions and metrics to SQL clients. */
 export const metricsSuffix = '__metrics'
+
+/** The name of a table's metric relation. */
+export function relationName({ namespace, name }: TableRef): TableRef {
+  return { namespace, name: `${name}${metricsSuffix}` }
+}
+
 /** The name under which every relation shows its table's own time. */
 export const metricTime = 'metric_time'
 

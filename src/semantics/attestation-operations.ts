@@ -8,13 +8,19 @@ import {
   maybe,
   nonEmpty,
   object,
+  oneOf,
   ordinal,
   text,
   time,
   uuid,
   wholeNumber,
 } from '../http/schemas.ts'
-import { endAttestation, listAttestations, type StoredAttestation } from '../store/semantics/attestations.ts'
+import {
+  endAttestation,
+  endCauses,
+  listAttestations,
+  type StoredAttestation,
+} from '../store/semantics/attestations.ts'
 import { attestMetric } from './attest-metric.ts'
 import { semanticBounds } from './bounds.ts'
 import { metricName, prose } from './model-operations.ts'
@@ -36,7 +42,12 @@ const attestation = object({
   valid_until: time,
   attested_at: time,
   attested_by: described(text, 'subject'),
-  ended: maybe(object({ at: time, by: text, reason: text })),
+  ended: maybe(
+    object({
+      ...{ at: time, by: text, reason: text },
+      cause: described(oneOf(endCauses), 'by a steward, by its time, or because another version is in force'),
+    }),
+  ),
 })
 const path = '/api/v1/metrics/{metric}/attestations'
 const common = { tag: 'metrics' } as const

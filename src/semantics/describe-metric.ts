@@ -4,14 +4,20 @@ import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
-import { leavesOf, type PlacedDimension, relationOf, type SemanticModel } from '../core/semantic-model.ts'
+import {
+  leavesOf,
+  type MetricRelation,
+  type PlacedDimension,
+  relationOf,
+  type SemanticModel,
+} from '../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
 import type { PageRequest } from '../store/database/page.ts'
 import { type Governance, loadGovernances } from '../store/governance/governance.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
-import { findMetric, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
+import { findMetrics, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
 import type { Store } from '../store/store.ts'
 import { columnsOf, type MetricProblem, problemsOf } from './inherited.ts'
 
@@ -25,12 +31,75 @@ export interface Asking {
 
 /** One metric. @throws Fault `not_found` */
 export async function showMetric(asking: Asking, name: string) {
-  const { store, tenant } = asking
-  const metric = await findMetric(store, tenant, name)
-  if (metric === undefined) throw new Fault('not_found', 'There is no such metric.')
-  const [view] = await viewsOf(asking, [metric])
+  const [view] = await metricViews(asking, [name])
   if (view === undefined) throw new Fault('not_found', 'There is no such metric.')
   return view
+}
+
+/** A metric as a principal sees it. */
+export type MetricView = Awaited<ReturnType<typeof viewsOf>>[number]
+
+/** Several metrics, in their order; undefined for one that there is not, or whose tables may not be read. */
+export async function metricViews(
+  asking: Asking,
+  names: readonly string[],
+): Promise<readonly (MetricView | undefined)[]> {
+  const stored = await findMetrics(asking.store, asking.tenant, names)
+  const views = await viewsOf(
+    asking,
+    stored.filter((metric) => metric !== undefined),
+  )
+  const found = new Map(views.map((view) => [view.name, view]))
+  return names.map((name) => found.get(name))
+}
+
+/** The metrics in force over each of several tables that one may ask for, by name. */
+export async function metricsOverTables(asking: Asking, tables: readonly TableRef[]) {
+  const keys = tables.map(tableKey)
+  return await metricsWith(asking, keys, (model, metric) => tablesOf(model, metric).map(tableKey))
+}
+
+/** The metrics in force that mean each of several terms and that one may ask for, by name. */
+export async function metricsOfTerms(asking: Asking, terms: readonly string[]) {
+  return await metricsWith(asking, terms, (_, { definition }) => definition.term ?? [])
+}
+
+/**
+ * The keys of the tables that have to do with a term: a metric over them or one of their dimensions means it. Whether
+ * they may be read is not asked.
+ */
+export async function tablesOfTerm(
+  { store, clock, tenant }: Omit<Asking, 'principal'>,
+  term: string,
+): Promise<ReadonlySet<string>> {
+  const { model } = await loadSemanticModel(store, tenant, clock.now())
+  const metrics = [...model.metrics.values()].filter(({ definition }) => definition.term === term)
+  const tables = [...model.tables].filter(([, { dimensions }]) => dimensions.some((one) => one.term === term))
+  return new Set([
+    ...metrics.flatMap((metric) => tablesOf(model, metric).map(tableKey)),
+    ...tables.map(([key]) => key),
+  ])
+}
+
+/** For each of some keys, the metrics of which `keysOf` gives it. */
+async function metricsWith(
+  asking: Asking,
+  keys: readonly string[],
+  keysOf: (model: SemanticModel, metric: MetricVersion) => string | readonly string[],
+): Promise<readonly (readonly MetricView[])[]> {
+  const { model } = await loadSemanticModel(asking.store, asking.tenant, asking.clock.now())
+  const wanted = new Set(keys)
+  const named = new Map<string, readonly string[]>()
+  for (const metric of model.metrics.values()) {
+    const found = [keysOf(model, metric)].flat().filter((key) => wanted.has(key))
+    if (found.length > 0) named.set(metric.name, found)
+  }
+  const views = await metricViews(asking, [...named.keys()].sort())
+  const byKey = new Map(keys.map((key) => [key, [] as MetricView[]]))
+  for (const view of views)
+    for (const key of view === undefined ? [] : (named.get(view.name) ?? []))
+      if (view !== undefined) byKey.get(key)?.push(view)
+  return keys.map((key) => byKey.get(key) ?? [])
 }
 
 /** The metrics that one may ask for: those in force over tables that may be read. */
@@ -40,30 +109,43 @@ export async function listMetricViews(asking: Asking, page: PageRequest & { read
   return pageView({ ...found, items: views }, (view) => view)
 }
 
+/** By tableKey; undefined for a table without a model. */
+type Relations = ReadonlyMap<string, MetricRelation | undefined>
+
+/** What the views of one answer are made from. */
+interface Described {
+  readonly model: SemanticModel
+  readonly relations: Relations
+  readonly governances: ReadonlyMap<string, Governance>
+  readonly principal: Principal
+}
+
 async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: readonly StoredMetric[]) {
   const { model } = await loadSemanticModel(store, tenant, clock.now())
   const known = { ...model, metrics: new Map(model.metrics) }
-  for (const metric of metrics) if (!known.metrics.has(metric.name)) known.metrics.set(metric.name, metric)
+  for (const metric of metrics) known.metrics.set(metric.name, metric)
   const tables = metrics.map((metric) => tablesOf(known, metric))
-  const reached = tables.flat().flatMap((table) => [table, ...tablesReached(known, table)])
+  const over = new Map(tables.flat().map((table) => [tableKey(table), table]))
+  const relations: Relations = new Map([...over].map(([key, table]) => [key, relationOf(known, table)]))
+  const reached = [...over].flatMap(([key, table]) => [table, ...tablesReached(relations.get(key))])
   const governances = await loadGovernances(store, tenant, reached)
+  const all: Described = { model: known, relations, governances, principal }
   return metrics.flatMap((metric, index) => {
-    const over = tables[index] ?? []
-    if (!over.every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
-    return [metricView(known, metric, over, governances, principal)]
+    const own = tables[index] ?? []
+    if (!own.every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
+    return [metricView(all, metric, own)]
   })
 }
 
 /** Whether a principal may learn of a table. A dropped table is shown to stewards, who repair its metrics. */
-function mayKnow({ roles }: Principal, governance: Governance | undefined): boolean {
+export function mayKnow({ roles }: Pick<Principal, 'roles'>, governance: Governance | undefined): boolean {
   if (governance === undefined) return roles.includes('steward')
   return governance.contract !== undefined || governance.readableWithoutContract
 }
 
 /** The tables whose dimensions a table has by its relationships. */
-function tablesReached(model: SemanticModel, table: TableRef): readonly TableRef[] {
-  const dimensions = relationOf(model, table)?.dimensions.values() ?? []
-  return [...dimensions].map(({ route }) => route.table.table)
+function tablesReached(relation: MetricRelation | undefined): readonly TableRef[] {
+  return [...(relation?.dimensions.values() ?? [])].map(({ route }) => route.table.table)
 }
 
 /** The tables that a metric is computed over. */
@@ -77,7 +159,8 @@ function tablesOf(model: SemanticModel, metric: MetricVersion): readonly TableRe
 }
 
 function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly MetricVersion[] {
-  const metrics = new Map(model.metrics).set(metric.name, metric)
+  const isInForce = model.metrics.get(metric.name) === metric
+  const metrics = isInForce ? model.metrics : new Map(model.metrics).set(metric.name, metric)
   return (leavesOf({ metrics }, metric.name) ?? []).flatMap((leaf) => {
     const { computation } = leaf.definition
     if (computation.kind !== 'cumulative') return [leaf]
@@ -87,11 +170,9 @@ function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly Met
 }
 
 function metricView(
-  model: SemanticModel,
+  { model, relations, governances, principal }: Described,
   metric: StoredMetric,
   over: readonly TableRef[],
-  governances: ReadonlyMap<string, Governance>,
-  principal: Principal,
 ) {
   const { name, number, state, sha256, definition, at, by } = metric
   const { computation, label, description, term, variant, unit, format, owner, defaultGrain } = definition
@@ -106,7 +187,9 @@ function metricView(
     kind: computation.kind,
     ...computationView(computation),
     tables: over.map(({ namespace, name: table }) => ({ namespace, name: table })),
-    dimensions: dimensionsOf(model, over, (table) => mayKnow(principal, governances.get(tableKey(table)))),
+    dimensions: dimensionsOf(relations, over, (table) =>
+      mayKnow(principal, governances.get(tableKey(table))),
+    ),
     tags,
     declassified: attestations.map(({ id, metric: of, tags: removed, untilMs }) => ({
       attestation: id,
@@ -148,12 +231,12 @@ function inheritedOf(
 
 /** The dimensions that all of its tables have, but for those of tables that one may not know of. */
 function dimensionsOf(
-  model: SemanticModel,
+  relations: Relations,
   over: readonly TableRef[],
   isKnown: (table: TableRef) => boolean,
 ) {
   const [first, ...others] = over.map(
-    (table) => relationOf(model, table)?.dimensions ?? new Map<string, PlacedDimension>(),
+    (table) => relations.get(tableKey(table))?.dimensions ?? new Map<string, PlacedDimension>(),
   )
   return [...(first ?? [])].flatMap(([name, { dimension, route }]) =>
     isKnown(route.table.table) && others.every((dimensions) => dimensions.has(name))

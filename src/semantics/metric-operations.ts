@@ -1,5 +1,6 @@
 /** Declares the operations that save, move, show and list metrics. */
 
+import type { Static } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
 import { grains, metricKinds, metricStates } from '../core/metric.ts'
 import type { Caller } from '../core/operation.ts'
@@ -24,7 +25,7 @@ import { listMetricVersions, moveMetric } from '../store/semantics/metrics.ts'
 import { listMetricViews, showMetric } from './describe-metric.ts'
 import { expressionText, metricName, prose } from './model-operations.ts'
 import { asking, changeOf, defining, operation, type SemanticParts } from './parts.ts'
-import { putMetric } from './put-metric.ts'
+import { type GivenMetric, putMetric } from './put-metric.ts'
 
 const about = {
   label: maybe(prose),
@@ -89,6 +90,28 @@ const version = object({
 const path = '/api/v1/metrics'
 const common = { tag: 'metrics' } as const
 
+/** The definition of a metric in a request. */
+export const metricInput = object({
+  ...about,
+  ...computation,
+  metric: metricName,
+  of: computation.metric,
+  kind: maybe(oneOf(metricKinds)),
+  table: maybe(tableIdentifier),
+  state: maybe(described(oneOf(['draft', 'active']), 'default `active`')),
+})
+
+/** The metric that a request defines. */
+export function givenMetric(input: Omit<Static<typeof metricInput>, 'metric'>): GivenMetric {
+  const { of, kind = 'simple', state = 'active', default_grain: defaultGrain, ...given } = input
+  const { semi_additive: semi, to_date: toDate, ...rest } = given
+  return {
+    ...rest,
+    ...{ kind, state, defaultGrain, toDate, metric: of },
+    semiAdditive: semi && { ...semi, over: semi.over ?? [] },
+  }
+}
+
 export const metricOperations = [
   operation({
     ...common,
@@ -97,15 +120,7 @@ export const metricOperations = [
     method: 'PUT',
     path: `${path}/{metric}`,
     access: defining,
-    input: object({
-      ...about,
-      ...computation,
-      metric: metricName,
-      of: computation.metric,
-      kind: maybe(oneOf(metricKinds)),
-      table: maybe(tableIdentifier),
-      state: maybe(described(oneOf(['draft', 'active']), 'default `active`')),
-    }),
+    input: metricInput,
     output: metric,
     faults: {
       not_found: 'There is no such table.',
@@ -123,13 +138,8 @@ export const metricOperations = [
         },
       },
     ],
-    run: async (context, { metric: name, of, kind = 'simple', state = 'active', ...given }) => {
-      const { default_grain: defaultGrain, semi_additive: semi, to_date: toDate, ...rest } = given
-      await putMetric(await changeOf(context), name, {
-        ...rest,
-        ...{ kind, state, defaultGrain, toDate, metric: of },
-        semiAdditive: semi && { ...semi, over: semi.over ?? [] },
-      })
+    run: async (context, { metric: name, ...given }) => {
+      await putMetric(await changeOf(context), name, givenMetric(given))
       return await showMetric(askingOf(context), name)
     },
   }),

@@ -1,14 +1,15 @@
 /** Declares the operations on what tables can be grouped by. */
 
-import { Type } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
-import { metricNamePattern, type TableModel } from '../core/metric.ts'
+import { metricNamePattern, relationName, type TableModel } from '../core/metric.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
 import {
   addressed,
   described,
+  flag,
   list,
   maybe,
   nonEmpty,
@@ -21,11 +22,12 @@ import {
   tableIdentifier,
 } from '../http/schemas.ts'
 import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { findReadableTables } from '../store/governance/readable-tables.ts'
 import { findTableModel, listTableModels } from '../store/semantics/models.ts'
 import type { Store } from '../store/store.ts'
 import { semanticBounds } from './bounds.ts'
 import { browsing, changeOf, modelling, operation } from './parts.ts'
-import { putTableModel } from './put-table-model.ts'
+import { type GivenModel, putTableModel } from './put-table-model.ts'
 
 /** The name of a metric, dimension, relationship or term. */
 export const metricName = Type.String({ pattern: metricNamePattern })
@@ -54,9 +56,30 @@ const modelMembers = {
   relationships: list(relationship, { maxItems: semanticBounds.relationshipsMax }),
   time_dimension: maybe(described(metricName, 'the dimension that `metric_time` stands for')),
 }
-const tableModel = object({ table: tableIdentifier, version: ordinal, ...modelMembers })
+const tableModel = object({
+  table: tableIdentifier,
+  version: ordinal,
+  ...modelMembers,
+  hidden_by_table: maybe(
+    described(flag, 'a table of the name of the metric relation may be read, so SQL names that table'),
+  ),
+})
 const path = '/api/v1/semantics/tables'
 const common = { tag: 'semantics' } as const
+
+/** A table's model in a request. */
+export const modelInput = object({
+  ...tableAddress,
+  ...modelMembers,
+  key: maybe(modelMembers.key),
+  relationships: maybe(modelMembers.relationships),
+})
+
+/** The model that a request declares. */
+export function givenModel(input: Omit<Static<typeof modelInput>, 'namespace' | 'table'>): GivenModel {
+  const { key = [], relationships = [], time_dimension: timeDimension, dimensions } = input
+  return { key, relationships, dimensions, ...(timeDimension !== undefined && { timeDimension }) }
+}
 
 export const modelOperations = [
   operation({
@@ -67,23 +90,16 @@ export const modelOperations = [
     method: 'PUT',
     path: `${path}/{namespace}/{table}`,
     access: modelling,
-    input: object({
-      ...tableAddress,
-      ...modelMembers,
-      key: maybe(modelMembers.key),
-      relationships: maybe(modelMembers.relationships),
-    }),
+    input: modelInput,
     output: tableModel,
     faults: {
       not_found: 'There is no such table.',
+      conflict: 'A table has the name of the metric relation.',
       unprocessable: 'A dimension cannot be computed, or a relationship leads to no declared key.',
     },
-    run: async (context, { namespace, table, key = [], relationships = [], ...given }) => {
-      const { time_dimension: timeDimension, dimensions } = given
-      const saved = await putTableModel(await changeOf(context), addressed({ namespace, table }), {
-        ...{ key, relationships, dimensions },
-        ...(timeDimension !== undefined && { timeDimension }),
-      })
+    run: async (context, { namespace, table, ...given }) => {
+      const address = addressed({ namespace, table })
+      const saved = await putTableModel(await changeOf(context), address, givenModel(given))
       const [view] = await modelViews(context.parts.store, context.caller.tenant, [saved])
       return view ?? notThere()
     },
@@ -128,7 +144,16 @@ function notThere(): never {
 async function modelViews(store: Store, tenant: TenantId, models: readonly TableModel[]) {
   const refs = models.flatMap(({ table, relationships }) => [table, ...relationships.map(({ to }) => to)])
   const governances = await loadGovernances(store, tenant, refs)
-  return models.map((model) => modelView(model, governances))
+  const hiding = await findReadableTables(
+    store,
+    tenant,
+    models.map(({ table }) => relationName(table)),
+  )
+  const taken = new Set(hiding.map(({ ref }) => tableKey(ref)))
+  return models.map((model) => ({
+    ...modelView(model, governances),
+    ...(taken.has(tableKey(relationName(model.table))) && { hidden_by_table: true }),
+  }))
 }
 
 function modelView(model: TableModel, governances: ReadonlyMap<string, Governance>) {

@@ -1,6 +1,7 @@
 /** Lists the operations of the semantic layer. */
 
 import { attestationOperations } from './attestation-operations.ts'
+import { cubeOperations } from './cube-operations.ts'
 import { glossaryOperations } from './glossary-operations.ts'
 import { metricOperations } from './metric-operations.ts'
 import { modelOperations } from './model-operations.ts'
@@ -12,4 +13,5 @@ export const semanticOperations = [
   ...metricOperations,
   ...attestationOperations,
   ...metricQueryOperations,
+  ...cubeOperations,
 ]

@@ -11,6 +11,7 @@ import type {
 } from '../core/metric.ts'
 import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import { semiAdditiveReason } from '../query/metrics/semi-additive.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
@@ -34,9 +35,16 @@ export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
 
 /**
  * Saves the next version of a metric.
+ * @param unlessSame whether a metric in force that is defined so already is left alone, as its attestations are
  * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed, `conflict` as saveMetric
+ * @returns undefined where it was left alone
  */
-export async function putMetric(on: SemanticChange, name: string, given: GivenMetric): Promise<StoredMetric> {
+export async function putMetric(
+  on: SemanticChange,
+  name: string,
+  given: GivenMetric,
+  unlessSame = false,
+): Promise<StoredMetric | undefined> {
   const { store, tenant } = on
   const { term, state } = given
   if (term !== undefined && (await findTerm(store, tenant, term)) === undefined)
@@ -50,6 +58,8 @@ export async function putMetric(on: SemanticChange, name: string, given: GivenMe
   const computation = computationOf(given, (table) => requireGovernance(governances, table))
   const { label, description, variant, unit, format, owner, defaultGrain } = given
   const definition = { label, description, term, variant, unit, format, owner, defaultGrain, computation }
+  const before = model.metrics.get(name)
+  if (unlessSame && before?.state === 'active' && isSame(before.definition, definition)) return undefined
   const metric: MetricVersion = { name, number: 0, state: 'active', sha256: '', definition }
   const now = { ...model, metrics: new Map(model.metrics).set(name, metric) }
   assertComputes(now, name, governances)
@@ -58,6 +68,11 @@ export async function putMetric(on: SemanticChange, name: string, given: GivenMe
       .update(JSON.stringify([name, number, computation]))
       .digest('hex')
   return await saveMetric(on, { name, definition, state, sha256, over: overOf(definition) })
+}
+
+/** Whether two definitions say the same; one may be as the store gives it. */
+export function isSame(one: object, other: object): boolean {
+  return Bun.deepEquals(JSON.parse(JSON.stringify(one)), JSON.parse(JSON.stringify(other)))
 }
 
 function computationOf(
@@ -125,7 +140,9 @@ function assertLeaf(
   if (computation.kind === 'cumulative') {
     const base = model.metrics.get(computation.metric)?.definition.computation
     if (base?.kind !== 'simple' || base.semiAdditive !== undefined)
-      throw new Fault('unprocessable', 'A cumulative metric needs a simple metric that adds up over time.')
+      throw new Fault('unprocessable', 'A cumulative metric needs a simple metric that adds up over time.', {
+        ...(base?.kind === 'simple' && { members: { reason: semiAdditiveReason } }),
+      })
     if (model.tables.get(tableKey(base.table))?.timeDimension === undefined)
       throw new Fault('unprocessable', `${tableName(base.table)} has no \`time_dimension\`.`)
     return

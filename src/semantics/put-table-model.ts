@@ -1,15 +1,23 @@
 /** Saves what the rows of a table can be grouped by, and which tables they lead to by declared keys. */
 
 import { Fault } from '../base/fault.ts'
-import { type Dimension, metricTime, type Relationship, type TableModel } from '../core/metric.ts'
+import {
+  type Dimension,
+  metricTime,
+  type Relationship,
+  relationName,
+  type TableModel,
+} from '../core/metric.ts'
 import { relationOf } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { saveTableModel } from '../store/semantics/models.ts'
 import { findTerm } from '../store/semantics/terms.ts'
 import { bindExpression, compileRelation, requireGovernance } from './check-expressions.ts'
+import { isSame } from './put-metric.ts'
 
 export interface GivenDimension extends Omit<Dimension, 'expression' | 'kind'> {
   readonly kind?: Dimension['kind'] | undefined
@@ -31,15 +39,19 @@ export interface GivenModel {
 
 /**
  * Saves a table's model as its next version.
- * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed or joined
+ * @param unlessSame whether a model that says the same already is left alone
+ * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed or joined, `conflict`
+ *   where a table has the name of the relation
  */
 export async function putTableModel(
   on: SemanticChange,
   table: TableRef,
   given: GivenModel,
+  unlessSame = false,
 ): Promise<TableModel> {
   const { store, tenant } = on
   const { model } = await loadSemanticModel(store, tenant, 0)
+  const relation = relationName(table)
   const refs = [
     table,
     ...given.relationships.map(({ to }) => to),
@@ -47,6 +59,11 @@ export async function putTableModel(
   ]
   const governances = await loadGovernances(store, tenant, refs)
   const governance = requireGovernance(governances, table)
+  if ((await findReadableTable(store, tenant, relation)) !== undefined)
+    throw new Fault(
+      'conflict',
+      `There is a table ${tableName(relation)}, which is how SQL would name the metrics of ${tableName(table)}. Rename one of the two tables first.`,
+    )
   assertNames(given)
   for (const term of new Set(given.dimensions.flatMap(({ term }) => term ?? [])))
     if ((await findTerm(store, tenant, term)) === undefined)
@@ -55,35 +72,55 @@ export async function putTableModel(
   const made: Omit<TableModel, 'number'> = {
     table: { namespace: table.namespace, name: table.name },
     key,
-    dimensions: given.dimensions.map(({ expression, kind = 'categorical', ...dimension }) => ({
-      ...dimension,
-      kind,
-      expression: bindExpression(
-        expression ?? `"${dimension.name}"`,
-        governance,
-        'row',
-        `The dimension ${dimension.name}`,
-      ),
-    })),
-    relationships: given.relationships.map((relationship): Relationship => {
-      const target = requireGovernance(governances, relationship.to)
-      const columns = fieldIds(governance, relationship.columns)
-      const toKey = fieldIds(target, relationship.to_columns)
-      const isOwn = tableKey(relationship.to) === tableKey(table)
-      const declared = isOwn ? key : (model.tables.get(tableKey(relationship.to))?.key ?? [])
-      assertKey(relationship.name, relationship.to, toKey, declared)
-      if (columns.length !== toKey.length)
-        throw new Fault(
-          'unprocessable',
-          `The relationship ${relationship.name} needs as many columns on both sides.`,
-        )
-      const { namespace, name } = relationship.to
-      return { name: relationship.name, to: { namespace, name }, columns, key: toKey }
-    }),
+    dimensions: given.dimensions.map(({ expression, kind = 'categorical', ...dimension }) =>
+      naming({ dimension: dimension.name }, () => ({
+        ...dimension,
+        kind,
+        expression: bindExpression(
+          expression ?? `"${dimension.name}"`,
+          governance,
+          'row',
+          `The dimension ${dimension.name}`,
+        ),
+      })),
+    ),
+    relationships: given.relationships.map(
+      (relationship): Relationship =>
+        naming({ relationship: relationship.name }, () => {
+          const target = requireGovernance(governances, relationship.to)
+          const columns = fieldIds(governance, relationship.columns)
+          const toKey = fieldIds(target, relationship.to_columns)
+          const isOwn = tableKey(relationship.to) === tableKey(table)
+          const declared = isOwn ? key : (model.tables.get(tableKey(relationship.to))?.key ?? [])
+          assertKey(relationship.name, relationship.to, toKey, declared)
+          if (columns.length !== toKey.length)
+            throw new Fault(
+              'unprocessable',
+              `The relationship ${relationship.name} needs as many columns on both sides.`,
+            )
+          const { namespace, name } = relationship.to
+          return { name: relationship.name, to: { namespace, name }, columns, key: toKey }
+        }),
+    ),
     ...(given.timeDimension !== undefined && { timeDimension: given.timeDimension }),
   }
+  const { number, ...before } = model.tables.get(tableKey(table)) ?? { number: 0 }
+  if (unlessSame && number > 0 && isSame(before, made)) return { ...made, number }
   assertComputes({ ...made, number: 1 }, model, governances)
   return await saveTableModel(on, made)
+}
+
+/** Names what is refused in the members of the error. */
+function naming<T>(
+  members: { readonly dimension: string } | { readonly relationship: string },
+  make: () => T,
+): T {
+  try {
+    return make()
+  } catch (thrown) {
+    if (!(thrown instanceof Fault) || thrown.members !== undefined) throw thrown
+    throw new Fault(thrown.kind, thrown.publicMessage, { cause: thrown, members })
+  }
 }
 
 function assertNames({ dimensions, relationships, timeDimension }: GivenModel): void {
@@ -130,16 +167,17 @@ function assertComputes(
   const model = { ...before, tables: new Map(before.tables).set(tableKey(made.table), made) }
   const relation = relationOf(model, made.table)
   if (relation === undefined) return
-  for (const { name, kind } of made.dimensions) {
-    if (relation.metrics.has(name))
-      throw new Fault('unprocessable', `\`${name}\` is the name of a metric already.`)
-    const { columns } = compileRelation(model, governances, relation, { dimensions: [name], metrics: [] })
-    if (kind === 'time' && !times.includes(columns[0]?.type ?? ''))
-      throw new Fault(
-        'unprocessable',
-        `The dimension ${name} is of kind time, so it must be a date or timestamp.`,
-      )
-  }
+  for (const { name, kind } of made.dimensions)
+    naming({ dimension: name }, () => {
+      if (relation.metrics.has(name))
+        throw new Fault('unprocessable', `\`${name}\` is the name of a metric already.`)
+      const { columns } = compileRelation(model, governances, relation, { dimensions: [name], metrics: [] })
+      if (kind === 'time' && !times.includes(columns[0]?.type ?? ''))
+        throw new Fault(
+          'unprocessable',
+          `The dimension ${name} is of kind time, so it must be a date or timestamp.`,
+        )
+    })
   // What was asked for before must still be there.
   for (const name of relation.metrics.keys())
     compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })

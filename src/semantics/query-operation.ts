@@ -129,6 +129,8 @@ export const metricQueryOperations = [
       forbidden: 'The session lacks the scope `read`, there is no license, or a table may not be read.',
       not_found: 'There is no such catalog.',
       conflict: 'A pinned snapshot or a column of a metric is gone, or governance changed meanwhile.',
+      unprocessable:
+        'A metric would be added up over what it does not add up over; `error.reason` is `semi_additive`.',
       upstream_failed: 'The upstream catalog did not reply.',
     },
     examples: [

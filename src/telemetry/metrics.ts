@@ -7,7 +7,9 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { byteKinds } from '../base/byte-budget.ts'
 import { policyErrorCodes } from '../core/decision.ts'
 import { attemptOutcomes } from '../core/webhook.ts'
+import { type CheckMetrics, checkMetrics } from './check-metrics.ts'
 import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
+import { type IdentityMetrics, identityMetrics } from './identity-metrics.ts'
 import { labelCounter } from './label-counter.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
@@ -18,7 +20,7 @@ const commitBucketsMs = [
 const stageBucketsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000, 60_000]
 const cypherBucketsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
 
-export interface Metrics extends DetectionMetrics {
+export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics {
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
@@ -62,6 +64,10 @@ export interface Metrics extends DetectionMetrics {
   readonly pgwireBytes: Counter<'tenant'>
   /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
   readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
+  readonly xmlaRefused: Counter<'status'>
+  /** `outcome`: done, failed or cancelled. */
+  readonly xmlaRequests: Counter<'tenant' | 'outcome'>
+  readonly xmlaRequestMs: Histogram<'tenant'>
   /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
@@ -250,6 +256,7 @@ export function createMetrics(): Metrics {
       help: 'Cycles in lineage graphs that the sweep found.',
       registers,
     }),
+    ...checkMetrics(registry),
     ...detectionMetrics(registry),
     pgwireConnections: new Gauge({
       name: 'svc_pgwire_connections',
@@ -293,6 +300,25 @@ export function createMetrics(): Metrics {
       buckets: stageBucketsMs,
       registers,
     }),
+    xmlaRefused: new Counter({
+      name: 'svc_xmla_refused_total',
+      help: 'XMLA requests that were refused before their message was read, by HTTP status.',
+      labelNames: ['status'],
+      registers,
+    }),
+    xmlaRequests: new Counter({
+      name: 'svc_xmla_requests_total',
+      help: 'XMLA requests, by tenant and outcome.',
+      labelNames: ['tenant', 'outcome'],
+      registers,
+    }),
+    xmlaRequestMs: new Histogram({
+      name: 'svc_xmla_request_duration_ms',
+      help: 'Time of an XMLA request until its answer was sent, in milliseconds, by tenant.',
+      labelNames: ['tenant'],
+      buckets: stageBucketsMs,
+      registers,
+    }),
     tripwireRuns: byOutcome(
       'svc_tripwire_runs_total',
       'Failed statements that were rerun over copies of the rows that their readers may see, by outcome.',
@@ -326,6 +352,7 @@ export function createMetrics(): Metrics {
       help: 'Sessions that were revoked while they held storage credentials.',
       registers,
     }),
+    ...identityMetrics(registry),
     clockBackwardSteps: new Counter({
       name: 'svc_clock_backward_steps_total',
       help: 'Times that the clock of this machine was set back.',

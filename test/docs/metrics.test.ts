@@ -1,6 +1,10 @@
 /** Runs the commands and the SQL of the page on metrics, as a reader pastes them. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { deleteContract } from '../../src/contract/delete-contract.ts'
 import { putMask } from '../../src/contract/put-mask.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
@@ -42,6 +46,8 @@ test('the commands do what the page says', async () => {
   const tag = 'sensitive.pay'
   await putMask(on, { tag }, { id: 'hide-pay', action: 'replace-with-null', exemptRoles: [] })
   await putTag(on, { namespace: ['sales'], name: 'salaries' }, 'salary', tag)
+  // The page begins with a table that nobody may read yet.
+  expect(await deleteContract(on, { namespace: ['sales'], name: 'orders' })).toBe(true)
   const open = async (sub: string) => {
     const session = { name: sub, principal: { sub, roles: ['steward'] }, scopes: ['read', 'admin'] as const }
     return (await createServiceSession(store, tenant, session)).secret
@@ -50,7 +56,10 @@ test('the commands do what the page says', async () => {
   const blocks = (language: string) =>
     [...page.matchAll(new RegExp(`\`\`\`${language}\\n(.*?)\`\`\``, 'gs'))].map(([, block]) => block ?? '')
   const script = blocks('sh').join('\n').replaceAll('curl -sS', 'curl -sS --fail-with-body -w "\\n"')
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-metrics-'))
+  await using _ = { [Symbol.asyncDispose]: () => rm(folder, { recursive: true }) }
   const shell = Bun.spawn(['bash', '-e', '-c', script], {
+    cwd: folder,
     env: {
       ...process.env,
       BASE: lake.app.url.href.replace(/\/$/, ''),
@@ -67,8 +76,8 @@ test('the commands do what the page says', async () => {
   ])
   expect({ exit, err, out: exit === 0 ? '' : out }).toEqual({ exit: 0, err: '', out: '' })
   const answers = out
-    .trim()
     .split('\n')
+    .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as Record<string, unknown>)
   const [byMonth, bySalary] = answers.filter((answer) => 'rows' in answer)
   expect(byMonth?.rows).toHaveLength(6)
@@ -76,5 +85,10 @@ test('the commands do what the page says', async () => {
     ['large', expect.stringMatching(/^50015\.5/)],
     ['small', null],
   ])
+  expect(answers.find((answer) => 'not_carried' in answer && 'metrics' in answer)).toMatchObject({
+    metrics: ['open_amount'],
+    not_carried: [{ at: '/models/0/columns/4/data_tests' }],
+  })
+  expect(JSON.stringify(answers.find((answer) => 'document' in answer))).toContain('open_amount')
   for (const sql of blocks('sql')) expect(await readAs(lake.env, sql)).toContain('C SELECT 2')
 })

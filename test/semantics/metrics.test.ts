@@ -1,7 +1,9 @@
 /** Metrics from their definition to their numbers, over REST and over SQL, as each reader may see the columns. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { createTable, replaceSchema } from '../../demo/commits.ts'
 import { deleteContract } from '../../src/contract/delete-contract.ts'
+import { putContract } from '../../src/contract/put-contract.ts'
 import { putMask } from '../../src/contract/put-mask.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
@@ -404,6 +406,68 @@ describe('a table that may not be read', () => {
     expect(await deleteContract(on, regions)).toBe(true)
     expect(await names(as.ann())).toEqual(expect.arrayContaining(['region', 'day']))
     expect((await names(as.ann())).filter((name) => name.startsWith('area__'))).toEqual([])
+  })
+})
+
+/** A commit of ann through the gateway. */
+async function commit(path: string, body: string): Promise<void> {
+  const response = await fetch(`${lake.app.url}v1/iceberg/${lake.catalog}/v1/namespaces/sales/${path}`, {
+    method: 'POST',
+    headers: { 'x-svc-session': as.ann(), 'content-type': 'application/json' },
+    body,
+  })
+  if (!response.ok) throw new Error(`${response.status} ${await response.text()}`)
+}
+
+describe('a table of the name of a metric relation', () => {
+  const odd = { namespace: ['sales'], name: 'pay__metrics' }
+  const model = { key: ['person'], dimensions: [{ name: 'team' }] }
+  const pay = '/api/v1/semantics/tables/sales/pay'
+  const on = () => ({ store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies })
+  const text = 'SELECT team FROM sales.pay__metrics GROUP BY team ORDER BY team'
+
+  test('that comes later keeps its name in SQL, and the model says so', async () => {
+    expect(await read(lake.env, text)).toEqual(['large', 'small'])
+    await commit('tables', createTable(odd.name))
+    // Nobody may read it yet, so it hides nothing.
+    expect(await read(lake.env, text)).toEqual(['large', 'small'])
+    await putContract(on(), odd, { id: 'odd', version: 1 })
+    const found = await read(lake.env, text).catch(({ message }: Error) => [message])
+    expect(found.join()).not.toContain('large')
+    expect((await ask(lake, 'GET', pay, steward)).body).toMatchObject({ hidden_by_table: true })
+    // Requests name metrics, not the relation.
+    expect((await query(as.ann(), { metrics: ['average_pay'] })).status).toBe(200)
+  })
+
+  test('that is there already refuses the model', async () => {
+    const { status, body } = await ask(lake, 'PUT', pay, steward, model)
+    expect([status, JSON.stringify(body)]).toEqual([
+      409,
+      expect.stringContaining('There is a table sales.pay__metrics'),
+    ])
+    expect(await deleteContract(on(), odd)).toBe(true)
+    expect((await ask(lake, 'PUT', pay, steward, model)).status).toBe(200)
+  })
+})
+
+describe('a column of a metric', () => {
+  const orphan = { namespace: ['sales'], name: 'pay' }
+  test('that was dropped or has another type shows in the metric at once', async () => {
+    await made('PUT', '/api/v1/metrics/badges', { table: orphan, expression: 'count(badge)' })
+    await made('PUT', '/api/v1/metrics/payroll', { table: orphan, expression: 'sum(salary)' })
+    const fields = [
+      { id: 1, name: 'person', required: false, type: 'long' },
+      { id: 2, name: 'team', required: false, type: 'string' },
+      { id: 3, name: 'salary', required: false, type: 'long' },
+    ] as const
+    await commit('tables/pay', replaceSchema(fields))
+    const problems = async (name: string) =>
+      (await ask(lake, 'GET', `/api/v1/metrics/${name}`, as.ann())).body.problems
+    expect(await problems('badges')).toMatchObject([{ kind: 'dropped', column: 'badge' }])
+    expect(await problems('payroll')).toMatchObject([
+      { kind: 'retyped', column: 'salary', detail: 'The column was int, and is long now.' },
+    ])
+    expect((await query(as.ann(), { metrics: ['badges'] })).status).toBe(409)
   })
 })
 

@@ -2,6 +2,7 @@
 
 import type { TenantId } from '../../src/core/tenant.ts'
 import { endAttestation, saveAttestation } from '../../src/store/semantics/attestations.ts'
+import { saveDocuments } from '../../src/store/semantics/documents.ts'
 import { saveMetric } from '../../src/store/semantics/metrics.ts'
 import { saveTableModel } from '../../src/store/semantics/models.ts'
 import { saveTerm } from '../../src/store/semantics/terms.ts'
@@ -28,4 +29,5 @@ export async function seedSemantics(store: Store, tenant: TenantId): Promise<voi
     ...{ reason: 'seed', evidence: 'seed', until: new Date(Date.now() + 60_000) },
   })
   await endAttestation(on, 'seed', id, 'seed')
+  await saveDocuments(on, [{ name: 'seed', json: '{}' }])
 }

@@ -5,6 +5,7 @@
 
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { governing } from '../../store/contract/put-in-force.ts'
+import type { ColumnUse } from '../../store/semantics/column-uses.ts'
 import type { ContractModel, ModelSchema, ModelSla } from '../../wire/odcs/model.ts'
 import {
   accepted,
@@ -17,6 +18,7 @@ import {
   tightened,
   undecided,
 } from './finding.ts'
+import { metricFindings } from './metric-findings.ts'
 import { type FieldIds, propertyFindings, qualityFindings, relationshipFindings } from './properties.ts'
 import {
   additionalColumnsFindings,
@@ -32,6 +34,8 @@ export type TableFieldIds = ReadonlyMap<string, FieldIds>
 export interface ClassifyOptions {
   readonly fieldIdsBefore?: TableFieldIds
   readonly fieldIdsAfter?: TableFieldIds
+  /** What of the semantic layer reads the columns. */
+  readonly uses?: readonly ColumnUse[]
 }
 
 /**
@@ -41,7 +45,7 @@ export interface ClassifyOptions {
 export function classify(
   before: ContractModel | undefined,
   after: ContractModel,
-  { fieldIdsBefore = new Map(), fieldIdsAfter = new Map() }: ClassifyOptions = {},
+  { fieldIdsBefore = new Map(), fieldIdsAfter = new Map(), uses = [] }: ClassifyOptions = {},
 ): readonly Finding[] {
   const findings: Finding[] = []
   const matched = new Set<ModelSchema>()
@@ -53,12 +57,21 @@ export function classify(
       continue
     }
     matched.add(now)
+    const side = { properties: old.properties, fieldIds: idsOf(fieldIdsBefore, old.table) }
+    const ofColumns = propertyFindings(old.name, side, {
+      properties: now.properties,
+      fieldIds: idsOf(fieldIdsAfter, now.table),
+    })
+    const ofTable = uses.filter(({ table }) => old.table && tableKey(old.table) === tableKey(table))
     findings.push(
       ...schemaFindings(old, now),
-      ...propertyFindings(
+      ...ofColumns,
+      // A column that no version was bound to is the one that has its name now.
+      ...metricFindings(
         old.name,
-        { properties: old.properties, fieldIds: idsOf(fieldIdsBefore, old.table) },
-        { properties: now.properties, fieldIds: idsOf(fieldIdsAfter, now.table) },
+        ofColumns,
+        { ...side, fieldIds: { ...idsOf(fieldIdsAfter, old.table), ...side.fieldIds } },
+        ofTable,
       ),
     )
   }

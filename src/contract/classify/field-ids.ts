@@ -8,7 +8,10 @@ import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { ClassifyOptions } from './classify.ts'
 
 /** The field ids that the version in force is bound to, and those that the columns of these names have now. */
-export async function loadFieldIds(run: RunQuery, after: ContractModel): Promise<Required<ClassifyOptions>> {
+export async function loadFieldIds(
+  run: RunQuery,
+  after: ContractModel,
+): Promise<Required<Omit<ClassifyOptions, 'uses'>>> {
   const tables = governing(after).map(({ table }) => table)
   const [before, now] = [new Map<string, Record<string, number>>(), new Map<string, Record<string, number>>()]
   for (const table of tables) {

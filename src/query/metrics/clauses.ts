@@ -20,6 +20,15 @@ export function namedDimensions(select: SelectStmt, { dimensions }: MetricRelati
   return found
 }
 
+/** The metrics of a relation that a SELECT may name, at any depth. */
+export function namedMetrics(select: SelectStmt, { metrics }: MetricRelation): readonly string[] {
+  const found = new Set<string>()
+  collect(select, (name) => {
+    if (metrics.has(name)) found.add(name)
+  })
+  return [...found]
+}
+
 function collect(tree: unknown, found: (name: string) => void): void {
   if (typeof tree !== 'object' || tree === null) return
   if ('ColumnRef' in tree) {

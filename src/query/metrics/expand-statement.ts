@@ -1,8 +1,13 @@
 /** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
 
 import type { Clock } from '../../base/clock.ts'
+import { metricsSuffix } from '../../core/metric.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { findReadableTables } from '../../store/governance/readable-tables.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
+import { namedRefs } from '../named-refs.ts'
 import { parseSelect } from '../parse.ts'
 import type { QueryContext } from '../query-service.ts'
 import { toSqlError } from '../sql-error.ts'
@@ -58,15 +63,31 @@ async function expand(
   signal: AbortSignal | undefined,
 ) {
   if (!mayNameMetrics(text)) return undefined
-  const { version, model } = await loadSemanticModel(store, tenant, clock.now(), signal)
+  const [{ version, model }, taken] = await Promise.all([
+    loadSemanticModel(store, tenant, clock.now(), signal),
+    // What the service wrote itself means the relation.
+    generated ? new Set<string>() : takenNames(store, tenant, text, searchPath),
+  ])
   try {
     return {
       version,
-      expansion: expandMetrics(parseSelect(text), { model, searchPath, generated, database }),
+      expansion: expandMetrics(parseSelect(text), { model, searchPath, generated, database, taken }),
     }
   } catch (thrown) {
     throw toSqlError(thrown)
   }
+}
+
+/** Keys of the tables of the statement's names that may be read: a table comes before a relation of its name. */
+async function takenNames(
+  store: Store,
+  tenant: TenantId,
+  text: string,
+  searchPath: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const named = namedRefs(text, searchPath).filter(({ name }) => name.endsWith(metricsSuffix))
+  if (named.length === 0) return new Set()
+  return new Set((await findReadableTables(store, tenant, named)).map(({ ref }) => tableKey(ref)))
 }
 
 /** The statement in its expanded form, which is part of its key. */

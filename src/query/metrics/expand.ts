@@ -7,8 +7,9 @@
 import type { Node, RangeVar, SelectStmt } from 'libpg-query'
 import { type Attestation, metricsSuffix, type SemiAdditivity } from '../../core/metric.ts'
 import { type MetricRelation, relationOf, type SemanticModel } from '../../core/semantic-model.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import { SqlError } from '../sql-error.ts'
-import { namedDimensions, writeClauses } from './clauses.ts'
+import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
 import { type LiftedColumn, liftedColumns } from './lifted.ts'
 import { derivedNode, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
 import {
@@ -20,13 +21,24 @@ import {
   operatorNode,
   subqueryNode,
 } from './nodes.ts'
-import { ownMark } from './own-names.ts'
+import { ownMark, ownPeriod, periodName } from './own-names.ts'
 import { keysHold, relationSubquery } from './relation-subquery.ts'
-import { edgeName, withEdges } from './semi-additive.ts'
+import {
+  addsUpWrongly,
+  edgeName,
+  type MomentColumn,
+  momentColumns,
+  momentDimensions,
+  withEdges,
+} from './semi-additive.ts'
 
 export interface Expansion {
   readonly tree: SelectStmt
   readonly lifted: readonly LiftedColumn[]
+  /** Columns that no mask may hide, because metrics do not add up over their dimensions. */
+  readonly moments: readonly MomentColumn[]
+  /** Whether the service wrote the statement itself, which may call functions of its own. */
+  readonly generated?: true
   /** When the first attestation that it rests on ends; undefined where it rests on none. */
   readonly liftedUntilMs?: number | undefined
 }
@@ -38,11 +50,14 @@ export interface ExpandOptions {
   readonly database?: string | undefined
   /** Whether the service wrote the statement itself, which may join a relation to a list of periods. */
   readonly generated?: boolean | undefined
+  /** Keys of tables whose names are theirs although they end like a relation's. */
+  readonly taken?: ReadonlySet<string> | undefined
 }
 
 interface Walk extends ExpandOptions {
   readonly cteNames: ReadonlySet<string>
   readonly attestations: Map<string, Attestation>
+  readonly moments: MomentColumn[]
   readonly newAlias: () => string
 }
 
@@ -60,16 +75,30 @@ export function expandMetrics(tree: SelectStmt, options: ExpandOptions): Expansi
     aliases++
     return `${ownMark}t${aliases}`
   }
-  const walk: Walk = { ...options, cteNames, attestations: new Map(), newAlias }
-  const expanded = expandSelect(walk, tree)
+  const walk: Walk = { ...options, cteNames, attestations: new Map(), moments: [], newAlias }
+  // Before expressions of metrics join the tree: those cannot call the function either.
+  const expanded = expandSelect(walk, options.generated ? withOwnPeriods(tree) : tree)
   const attestations = [...walk.attestations.values()]
   return {
     tree: expanded,
+    ...(options.generated && { generated: true }),
     lifted: liftedColumns(options.model, attestations),
+    moments: walk.moments,
     ...(attestations.length > 0 && {
       liftedUntilMs: Math.min(...attestations.map(({ untilMs }) => untilMs)),
     }),
   }
+}
+
+/** A statement of ours with its periods under the name that no other text can have. */
+function withOwnPeriods<T>(tree: T): T {
+  if (Array.isArray(tree)) return tree.map(withOwnPeriods) as T
+  if (typeof tree !== 'object' || tree === null) return tree
+  const node = tree as unknown as Node
+  const members = Object.entries(tree).map(([key, value]) => [key, withOwnPeriods(value)])
+  const copy = Object.fromEntries(members)
+  if (functionName(node) === periodName) copy.FuncCall.funcname = [{ String: { sval: ownPeriod } }]
+  return copy as T
 }
 
 /** A SELECT with all below it. */
@@ -148,7 +177,9 @@ function findRelation(
   if (schemaname === undefined && walk.cteNames.has(relname)) return undefined
   const name = relname.slice(0, -metricsSuffix.length)
   for (const schema of schemaname === undefined ? walk.searchPath : [schemaname]) {
-    const relation = relationOf(walk.model, { namespace: schema.split('.'), name })
+    const namespace = schema.split('.')
+    if (walk.taken?.has(tableKey({ namespace, name: relname }))) return undefined
+    const relation = relationOf(walk.model, { namespace, name })
     if (relation !== undefined) return relation
   }
   return undefined
@@ -172,20 +203,23 @@ function expandRelation(
     return operatorNode('=', columnNode(alias, semi.dimension), columnNode(alias, edge))
   }
   const place: MeasurePlace = { model, relation, alias, inputs: new Map(), attestations, semiAdditive }
-  const named = namedDimensions(select, relation)
-  const holds = keysHold({ relation, dimensions: named, newAlias })
+  // Those by which metrics find the rows that count are joined as well, so their keys must hold too.
+  const dimensions = new Set([
+    ...namedDimensions(select, relation),
+    ...namedMetrics(select, relation).flatMap((name) => momentDimensions(model, name)),
+  ])
+  const holds = keysHold({ relation, dimensions, newAlias })
   const measure = (name: string) => {
     const value = measureNode(place, name)
     return holds === undefined ? value : caseNode(holds, value)
   }
   const clauses = writeClauses(select, { relation, alias, measure })
-  const needed = [...semis.values()].flatMap(({ dimension, over }) => [dimension, ...over])
-  const dimensions = new Set([...named, ...needed])
+  walk.moments.push(...momentColumns(relation, [...semis.values()]))
   const inner = relationSubquery({ relation, dimensions, inputs: place.inputs.values(), newAlias })
   const source = subqueryNode(inner.select, alias)
   if (semis.size === 0) return { ...clauses, fromClause: replaced(clauses.fromClause ?? [], node, source) }
   if (!isAlone)
-    throw new SqlError('0A000', 'A metric that does not add up over time cannot be part of a cumulative one.')
+    throw addsUpWrongly('A metric that does not add up over time cannot be part of a cumulative one.')
   return withEdges(clauses, { relation, alias, source, names: inner.names, semis: [...semis.values()] })
 }
 

@@ -2,6 +2,12 @@
 
 export const ownMark = '\u0001'
 
+/** In a statement of ours: the start of the period that a moment is in, as a date. */
+export const periodName = 'metric_period'
+
+/** The function's name once the statement is known to be ours. Text of clients never has it. */
+export const ownPeriod = `${ownMark}period`
+
 /** Whether an alias is one of ours: the columns of its table are named by field id. */
 export function isOwnAlias(alias: string | undefined): boolean {
   return alias?.startsWith(ownMark) === true

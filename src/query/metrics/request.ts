@@ -9,6 +9,7 @@ import { type Grain, grains, metricsSuffix, metricTime } from '../../core/metric
 import type { MetricRelation, SemanticModel } from '../../core/semantic-model.ts'
 import { SqlError } from '../sql-error.ts'
 import { type Branch, type BranchParts, planBranches } from './branches.ts'
+import { periodName } from './own-names.ts'
 import { periodsOf, shift, startOf } from './periods.ts'
 
 export const filterOperators = [
@@ -51,7 +52,7 @@ export interface MetricStatement {
   readonly parameters: readonly string[]
 }
 
-interface Key {
+export interface Key {
   readonly name: string
   readonly grain: Grain | undefined
 }
@@ -117,13 +118,13 @@ function assertNames({ metrics, orderBy }: MetricRequest, keys: readonly Key[]):
 
 const quote = quoteIdentifier
 
-/** A dimension of the relation `f` as a key of the result. */
-function keySql({ name, grain }: Key): string {
+/** A dimension of the relation `f` as a key of the result. @throws SqlError 22023 for an unknown grain */
+export function keySql({ name, grain }: Key): string {
   const column = `"f".${quote(name)}`
   if (grain === undefined) return column
   if (!grains.includes(grain)) throw new SqlError('22023', 'There is no such grain.')
-  const start = `date_trunc('${grain}', CAST(${column} AS timestamp))`
-  return grain === 'hour' ? start : `CAST(${start} AS date)`
+  if (grain === 'hour') return `date_trunc('hour', CAST(${column} AS timestamp))`
+  return `${periodName}('${grain}', ${column})`
 }
 
 function conditionSql({ dimension, operator, values }: MetricFilter, parameters: string[]): string {

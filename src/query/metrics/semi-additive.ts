@@ -4,15 +4,75 @@
  */
 
 import type { Node, SelectStmt } from 'libpg-query'
+import type { GovernedTable } from '../../core/governed-table.ts'
 import type { SemiAdditivity } from '../../core/metric.ts'
-import type { MetricRelation } from '../../core/semantic-model.ts'
-import { notSupported } from '../sql-error.ts'
+import { leavesOf, type MetricRelation, type SemanticModel } from '../../core/semantic-model.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import { SqlError } from '../sql-error.ts'
 import { columnNode, columnPath, selectNode, subqueryNode, targetNode, windowNode } from './nodes.ts'
 import { ownMark } from './own-names.ts'
 
 /** The column that holds the edge of a group. */
 export function edgeName(index: number): string {
   return `${ownMark}e${index}`
+}
+
+/** The name of the case in answers. */
+export const semiAdditiveReason = 'semi_additive'
+
+/** The error where a metric would be added up over what it does not add up over. */
+export function addsUpWrongly(message: string): SqlError {
+  return new SqlError('0A000', message, undefined, { kind: 'unprocessable', reason: semiAdditiveReason })
+}
+
+/** A column that tells the moments of a metric apart. */
+export interface MomentColumn {
+  readonly table: TableRef
+  readonly fieldId: number
+  readonly dimension: string
+}
+
+/** The dimensions that say which rows of a metric, or of what it is made of, count. */
+export function momentDimensions(model: SemanticModel, name: string): readonly string[] {
+  return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
+    const semi = computation.kind === 'simple' ? computation.semiAdditive : undefined
+    return semi === undefined ? [] : [semi.dimension, ...semi.over]
+  })
+}
+
+/** The columns of the dimensions that say which rows of a metric count. */
+export function momentColumns(
+  { dimensions }: MetricRelation,
+  semis: readonly SemiAdditivity[],
+): readonly MomentColumn[] {
+  return semis
+    .flatMap(({ dimension, over }) => [dimension, ...over])
+    .flatMap((name) => {
+      const placed = dimensions.get(name)
+      return Object.values(placed?.dimension.expression.names ?? {}).map((fieldId) => ({
+        table: placed?.route.table.table ?? { namespace: [], name: '' },
+        ...{ fieldId, dimension: name },
+      }))
+    })
+}
+
+/**
+ * A mask makes different moments one, whose values would be added up.
+ * @throws SqlError 0A000 where one applies to the reader
+ */
+export function assertMomentsShow(
+  moments: readonly MomentColumn[],
+  tables: readonly Pick<GovernedTable, 'ref' | 'columns'>[],
+): void {
+  const hidden = moments.find(({ table, fieldId }) =>
+    tables
+      .find(({ ref }) => tableKey(ref) === tableKey(table))
+      ?.columns.some((column) => column.fieldId === fieldId && column.masks.length > 0),
+  )
+  if (hidden !== undefined)
+    throw addsUpWrongly(
+      `A mask hides \`${hidden.dimension}\` from you, over which the metric must not be added up.`,
+    )
 }
 
 export interface EdgeParts {
@@ -54,7 +114,7 @@ function groupKeys(
   const targets = targetList.map((target) => ('ResTarget' in target ? target.ResTarget : undefined))
   return groupClause.map((key) => {
     if ('GroupingSet' in key || 'RowExpr' in key)
-      throw notSupported('A grouping set of a metric that does not add up over time')
+      throw addsUpWrongly('A grouping set of a metric that does not add up over time is not supported.')
     if ('A_Const' in key) return targets[(key.A_Const.ival?.ival ?? 0) - 1]?.val ?? key
     const [name = '', ...more] = columnPath(key) ?? []
     if (more.length > 0 || name === '' || dimensions.has(name)) return key

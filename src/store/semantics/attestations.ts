@@ -3,8 +3,10 @@
 import { Fault } from '../../base/fault.ts'
 import type { Attestation } from '../../core/metric.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { lockContracts } from '../contract/changes.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
+import { appendEvent } from '../event/events.ts'
 import { upsertEdge, upsertNode } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
@@ -21,8 +23,14 @@ export interface StoredAttestation extends NewAttestation {
   readonly at: Date
   /** Subject of the steward. */
   readonly by: string
-  readonly ended: { readonly at: Date; readonly by: string; readonly reason: string } | undefined
+  readonly ended:
+    | { readonly at: Date; readonly by: string; readonly reason: string; readonly cause: EndCause }
+    | undefined
 }
+
+/** A steward ended it, its time was over, or another version took the place of the one that it was bound to. */
+export const endCauses = ['ended', 'expired', 'replaced'] as const
+export type EndCause = (typeof endCauses)[number]
 
 /**
  * Saves an attestation of the version in force.
@@ -65,6 +73,11 @@ export function saveAttestation(on: SemanticChange, attestation: NewAttestation)
       { metric, number, attestation: id },
       { tags, minGroupSize, anonymity, reason, until },
     )
+    await appendEvent(tx, {
+      type: 'metric.attested',
+      subject: metric,
+      data: { attestation: id, version: number, tags, by: on.actor.sub, valid_until: until.toISOString() },
+    })
     const [found] = await attestationsIn(tx, metric, id)
     if (found === undefined)
       throw new Fault('internal', 'Internal error.', { detail: 'the attestation was not saved' })
@@ -72,7 +85,7 @@ export function saveAttestation(on: SemanticChange, attestation: NewAttestation)
   })
 }
 
-/** Ends an attestation. @returns whether there was one that had not been ended */
+/** Ends an attestation. @returns whether there was one that had not ended */
 export function endAttestation(
   on: SemanticChange,
   metric: string,
@@ -80,16 +93,78 @@ export function endAttestation(
   reason: string,
 ): Promise<boolean> {
   return changeSemantics(on, async (tx) => {
-    const rows = await tx.query(
+    const rows = await tx.query<EndRow>(
       `insert into svc.metric_attestation_end (tenant_id, attestation_id, reason, actor, actor_sub)
        select a.tenant_id, a.attestation_id, $3, $4::text::jsonb, $5 from svc.metric_attestation a
        where a.tenant_id = svc.current_tenant() and a.metric = $1 and a.attestation_id = $2::uuid
-       on conflict do nothing returning 1`,
+       on conflict do nothing returning attestation_id, $1 as metric, cause, actor_sub`,
       [metric, id, reason, storableJson(on.actor), on.actor.sub],
     )
     if (rows.length > 0)
       await recordSemantics(tx, on, 'end-attestation', { metric, attestation: id }, { reason })
+    await tellEnds(tx, rows)
     return rows.length > 0
+  })
+}
+
+interface EndRow {
+  readonly attestation_id: string
+  readonly metric: string
+  readonly cause: EndCause
+  readonly actor_sub: string
+}
+
+async function tellEnds(tx: Tx, rows: readonly EndRow[]): Promise<void> {
+  for (const { attestation_id: attestation, metric, cause, actor_sub: by } of rows)
+    await appendEvent(tx, {
+      type: 'metric.attestation_ended',
+      subject: metric,
+      data: { attestation, cause, by },
+    })
+}
+
+/** Ends the attestations of a metric's version in force, which another one replaces or nothing does. */
+export async function endReplaced(tx: Tx, { actor }: SemanticChange, metric: string): Promise<void> {
+  const rows = await tx.query<EndRow>(
+    `insert into svc.metric_attestation_end (tenant_id, attestation_id, reason, actor, actor_sub, cause)
+     select a.tenant_id, a.attestation_id, 'The version that it was bound to is no longer in force.', $2::text::jsonb, $3,
+       'replaced'
+     from svc.metric_attestation a join svc.metric_version m
+       on m.tenant_id = a.tenant_id and m.metric = a.metric and m.number = a.number and m.state in ('active', 'deprecated')
+     where a.tenant_id = svc.current_tenant() and a.metric = $1
+     on conflict do nothing returning attestation_id, $1 as metric, cause, actor_sub`,
+    [metric, storableJson(actor), actor.sub],
+  )
+  await tellEnds(tx, rows)
+}
+
+const expiredText = `
+  from svc.metric_attestation a where a.tenant_id = svc.current_tenant() and a.valid_until <= clock_timestamp()
+    and not exists (select from svc.metric_attestation_end e
+      where e.tenant_id = a.tenant_id and e.attestation_id = a.attestation_id)`
+
+/**
+ * Records the end of what has expired. Nothing reads by it from that moment on, whether it is recorded or not.
+ * @returns how many
+ */
+export async function endExpired(store: Store, tenant: TenantId): Promise<number> {
+  const found = await store.tenantTransaction(tenant, (tx) => tx.query(`select ${expiredText} limit 1`), {
+    readOnly: true,
+  })
+  if (found.length === 0) return 0
+  return await store.tenantTransaction(tenant, async (tx) => {
+    await lockContracts(tx)
+    // By who said when it ends.
+    const rows = await tx.query<EndRow>(
+      `with ended as (
+         insert into svc.metric_attestation_end (tenant_id, attestation_id, reason, actor, actor_sub, cause)
+         select a.tenant_id, a.attestation_id, 'Its time is over.', a.actor, a.actor_sub, 'expired' ${expiredText}
+         on conflict do nothing returning tenant_id, attestation_id, cause, actor_sub)
+       select e.attestation_id, a.metric, e.cause, e.actor_sub from ended e join svc.metric_attestation a
+         on a.tenant_id = e.tenant_id and a.attestation_id = e.attestation_id order by a.valid_until, e.attestation_id`,
+    )
+    await tellEnds(tx, rows)
+    return rows.length
   })
 }
 
@@ -107,11 +182,12 @@ interface Row {
   readonly ended_at: Date | null
   readonly ended_by: string | null
   readonly ended_reason: string | null
+  readonly ended_cause: EndCause | null
 }
 
 const attestationsText = `
   select a.attestation_id, a.metric, a.number, a.sha256, a.definition, a.reason, a.evidence, a.valid_until, a.at, a.actor_sub,
-    e.at as ended_at, e.actor_sub as ended_by, e.reason as ended_reason
+    e.at as ended_at, e.actor_sub as ended_by, e.reason as ended_reason, e.cause as ended_cause
   from svc.metric_attestation a left join svc.metric_attestation_end e
     on e.tenant_id = a.tenant_id and e.attestation_id = a.attestation_id
   where a.tenant_id = svc.current_tenant() and a.metric = $1 and ($2::uuid is null or a.attestation_id = $2::uuid)
@@ -123,9 +199,11 @@ async function attestationsIn(tx: Pick<Tx, 'query'>, metric: string, id: string 
 
 function toAttestation(row: Row): StoredAttestation {
   const { attestation_id: id, definition, valid_until: until, actor_sub: by } = row
-  const { metric, number, sha256, reason, evidence, at, ended_at, ended_by, ended_reason } = row
+  const { metric, number, sha256, reason, evidence, at, ended_at, ended_by, ended_reason, ended_cause } = row
   const ended =
-    ended_at === null ? undefined : { at: ended_at, by: ended_by ?? '', reason: ended_reason ?? '' }
+    ended_at === null
+      ? undefined
+      : { at: ended_at, by: ended_by ?? '', reason: ended_reason ?? '', cause: ended_cause ?? 'ended' }
   return { ...definition, id, metric, number, sha256, reason, evidence, until, at, by, ended }
 }
 

@@ -7,6 +7,7 @@ import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import type { Store } from '../store.ts'
+import { originOf } from '../with-signal.ts'
 
 export interface LoadedModel {
   /** The tenant's governance version that it is of. */
@@ -59,8 +60,9 @@ export async function loadSemanticModel(
   nowMs: number,
   signal?: AbortSignal,
 ): Promise<LoadedModel> {
-  const cache = caches.get(store) ?? new Lru<TenantId, Cached>(limits.governanceCacheBytes)
-  caches.set(store, cache)
+  const origin = originOf(store)
+  const cache = caches.get(origin) ?? new Lru<TenantId, Cached>(limits.governanceCacheBytes)
+  caches.set(origin, cache)
   const cached = cache.get(tenant)
   const [row] = await store.tenantQuery<{ readonly version: string; readonly stored: string | null }>(
     tenant,

@@ -7,12 +7,14 @@ import { Fault } from '../../base/fault.ts'
 import type { MetricDefinition, MetricState, MetricVersion } from '../../core/metric.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { nodeId, storableJson } from '../database/names.ts'
+import { given } from '../database/conditions.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import { readGovernance } from '../governance/governance.ts'
 import { upsertEdge, upsertNode } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
+import { endReplaced } from './attestations.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
 
 export interface StoredMetric extends MetricVersion {
@@ -44,7 +46,7 @@ export function saveMetric(on: SemanticChange, metric: NewMetric): Promise<Store
       [name],
     )
     const number = (last?.number ?? 0) + 1
-    if (state === 'active') await makeRoom(tx, name, definition)
+    if (state === 'active') await makeRoom(tx, on, name, definition)
     await tx.query(
       `insert into svc.metric_version (tenant_id, metric, number, state, definition, sha256, actor, actor_sub)
        values (svc.current_tenant(), $1, $2::int, $3, $4::text::jsonb, $5, $6::text::jsonb, $7)`,
@@ -68,7 +70,12 @@ export function saveMetric(on: SemanticChange, metric: NewMetric): Promise<Store
 }
 
 /** Retires the version in force, and refuses a second metric for one concept. */
-async function makeRoom(tx: Tx, name: string, { term, variant }: MetricDefinition): Promise<void> {
+async function makeRoom(
+  tx: Tx,
+  on: SemanticChange,
+  name: string,
+  { term, variant }: MetricDefinition,
+): Promise<void> {
   if (term !== undefined && variant === undefined) {
     const [other] = await tx.query<{ readonly metric: string }>(
       `select metric from svc.metric_version where tenant_id = svc.current_tenant() and metric <> $1
@@ -81,6 +88,7 @@ async function makeRoom(tx: Tx, name: string, { term, variant }: MetricDefinitio
         `The metric ${other.metric} means the term ${term} already. Change that one, or say by \`variant\` how this one differs.`,
       )
   }
+  await endReplaced(tx, on, name)
   await tx.query(
     `update svc.metric_version set state = 'retired' where tenant_id = svc.current_tenant() and metric = $1
        and state in ('active', 'deprecated')`,
@@ -152,7 +160,8 @@ export function moveMetric(
     if (metric === undefined) throw new Fault('not_found', 'There is no such version of the metric.')
     if (!moves[metric.state].includes(to))
       throw new Fault('conflict', `A version that is ${metric.state} cannot become ${to}.`)
-    if (metric.state === 'draft' && to === 'active') await makeRoom(tx, name, metric.definition)
+    if (metric.state === 'draft' && to === 'active') await makeRoom(tx, on, name, metric.definition)
+    if (to === 'retired' && metric.state !== 'draft') await endReplaced(tx, on, name)
     await tx.query(
       `update svc.metric_version set state = $3 where tenant_id = svc.current_tenant() and metric = $1 and number = $2::int`,
       [name, number, to],
@@ -204,13 +213,33 @@ export async function findMetric(
   tenant: TenantId,
   name: string,
 ): Promise<StoredMetric | undefined> {
-  const [row] = await store.tenantQuery<Row>(
+  return (await findMetrics(store, tenant, [name]))[0]
+}
+
+/** The metrics of several names, each as in {@link findMetric}, in their order; undefined where there is none. */
+export async function findMetrics(
+  store: Store,
+  tenant: TenantId,
+  names: readonly string[],
+): Promise<readonly (StoredMetric | undefined)[]> {
+  const rows = await store.tenantQuery<Row>(
     tenant,
-    `select ${columns} from svc.metric_version where tenant_id = $1 and metric = $2
-     order by state in ('active', 'deprecated') desc, number desc limit 1`,
-    [tenant, name],
+    `select distinct on (metric) ${columns} from svc.metric_version
+     where tenant_id = $1 and metric in (select jsonb_array_elements_text($2::text::jsonb))
+     order by metric, state in ('active', 'deprecated') desc, number desc`,
+    [tenant, JSON.stringify(names.map(storableText))],
   )
-  return row && toMetric(row)
+  const found = new Map(rows.map((row) => [row.metric, toMetric(row)]))
+  return names.map((name) => found.get(name))
+}
+
+/** The metrics in force, in the tenant's context. */
+export async function inForce(run: Pick<Tx, 'query'>['query']): Promise<readonly StoredMetric[]> {
+  const rows = await run<Row>(
+    `select ${columns} from svc.metric_version where tenant_id = svc.current_tenant()
+       and state in ('active', 'deprecated') order by metric`,
+  )
+  return rows.map(toMetric)
 }
 
 /** Metrics by name, each as in findMetric. @throws Fault `bad_request` for a bad page */
@@ -239,11 +268,12 @@ export async function listMetricVersions(
   page: PageRequest,
 ): Promise<Page<StoredMetric>> {
   const limit = pageLimit(page)
+  const { text, params } = given([tenant, name, limit + 1], ['number < ?::int', afterCount(page)])
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select ${columns} from svc.metric_version
-     where tenant_id = $1 and metric = $2 and ($3::int is null or number < $3::int) order by number desc limit $4::int`,
-    [tenant, name, afterCount(page) ?? null, limit + 1],
+     where tenant_id = $1 and metric = $2${text} order by number desc limit $3::int`,
+    params,
   )
   const { items, next } = toPage(rows, limit, (row) => String(row.number))
   return { items: items.map(toMetric), ...(next !== undefined && { next }) }

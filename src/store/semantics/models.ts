@@ -5,9 +5,10 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tableId } from '../contract/targets.ts'
 import { storableJson } from '../database/names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Page, PageRequest } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
+import { findNewest, listNewest, type NewestRow } from './newest.ts'
 
 /** Saves a table's model as its next version. @returns with its number */
 export function saveTableModel(on: SemanticChange, model: Omit<TableModel, 'number'>): Promise<TableModel> {
@@ -24,11 +25,8 @@ export function saveTableModel(on: SemanticChange, model: Omit<TableModel, 'numb
   })
 }
 
-interface Row {
-  readonly table_id: string
-  readonly number: number
-  readonly definition: Omit<TableModel, 'number'>
-}
+type Definition = Omit<TableModel, 'number'>
+const toModel = ({ definition, number }: NewestRow<Definition>): TableModel => ({ ...definition, number })
 
 /** The model of a table that is in force. */
 export async function findTableModel(
@@ -36,13 +34,8 @@ export async function findTableModel(
   tenant: TenantId,
   table: TableRef,
 ): Promise<TableModel | undefined> {
-  const [row] = await store.tenantQuery<Row>(
-    tenant,
-    `select table_id, number, definition from svc.table_model where tenant_id = $1 and table_id = $2
-     order by number desc limit 1`,
-    [tenant, tableId(table)],
-  )
-  return row && { ...row.definition, number: row.number }
+  const row = await findNewest<Definition>(store, tenant, 'table_model', tableId(table))
+  return row && toModel(row)
 }
 
 /** Every table with a model, by id. @throws Fault `bad_request` for a bad page */
@@ -51,16 +44,6 @@ export async function listTableModels(
   tenant: TenantId,
   page: PageRequest,
 ): Promise<Page<TableModel>> {
-  const limit = pageLimit(page)
-  const rows = await store.tenantQuery<Row>(
-    tenant,
-    `select distinct on (table_id) table_id, number, definition from svc.table_model
-     where tenant_id = $1 and table_id > $2 order by table_id, number desc limit $3::int`,
-    [tenant, page.after ?? '', limit + 1],
-  )
-  const { items, next } = toPage(rows, limit, (row) => row.table_id)
-  return {
-    items: items.map(({ definition, number }) => ({ ...definition, number })),
-    ...(next !== undefined && { next }),
-  }
+  const { items, ...more } = await listNewest<Definition>(store, tenant, 'table_model', page)
+  return { items: items.map(toModel), ...more }
 }

@@ -3,10 +3,11 @@
 import type { GlossaryTerm } from '../../core/metric.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
-import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import type { Page, PageRequest } from '../database/page.ts'
 import { upsertNode } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
+import { findNewestOf, listNewest, type NewestRow } from './newest.ts'
 
 /** Saves a term as its next version. @returns with its number */
 export function saveTerm(on: SemanticChange, term: Omit<GlossaryTerm, 'number'>): Promise<GlossaryTerm> {
@@ -26,13 +27,8 @@ export function saveTerm(on: SemanticChange, term: Omit<GlossaryTerm, 'number'>)
   })
 }
 
-interface Row {
-  readonly term: string
-  readonly number: number
-  readonly definition: Omit<GlossaryTerm, 'name' | 'number'>
-}
-
-const toTerm = ({ term: name, number, definition }: Row): GlossaryTerm => ({ ...definition, name, number })
+type Definition = Omit<GlossaryTerm, 'name' | 'number'>
+const toTerm = ({ definition, ...row }: NewestRow<Definition>): GlossaryTerm => ({ ...definition, ...row })
 
 /** The term of a name, as it is in force. */
 export async function findTerm(
@@ -40,13 +36,17 @@ export async function findTerm(
   tenant: TenantId,
   name: string,
 ): Promise<GlossaryTerm | undefined> {
-  const [row] = await store.tenantQuery<Row>(
-    tenant,
-    `select term, number, definition from svc.glossary_term where tenant_id = $1 and term = $2
-     order by number desc limit 1`,
-    [tenant, name],
-  )
-  return row && toTerm(row)
+  return (await findTerms(store, tenant, [name]))[0]
+}
+
+/** The terms of several names, in their order; undefined where there is none. */
+export async function findTerms(
+  store: Store,
+  tenant: TenantId,
+  names: readonly string[],
+): Promise<readonly (GlossaryTerm | undefined)[]> {
+  const rows = await findNewestOf<Definition>(store, tenant, 'glossary_term', names)
+  return rows.map((row) => row && toTerm(row))
 }
 
 /** Every term, by name. @throws Fault `bad_request` for a bad page */
@@ -55,13 +55,6 @@ export async function listTerms(
   tenant: TenantId,
   page: PageRequest,
 ): Promise<Page<GlossaryTerm>> {
-  const limit = pageLimit(page)
-  const rows = await store.tenantQuery<Row>(
-    tenant,
-    `select distinct on (term) term, number, definition from svc.glossary_term
-     where tenant_id = $1 and term > $2 order by term, number desc limit $3::int`,
-    [tenant, page.after ?? '', limit + 1],
-  )
-  const { items, next } = toPage(rows, limit, (row) => row.term)
-  return { items: items.map(toTerm), ...(next !== undefined && { next }) }
+  const { items, ...more } = await listNewest<Definition>(store, tenant, 'glossary_term', page)
+  return { items: items.map(toTerm), ...more }
 }

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Attempt, AttemptOutcome, DeliveryState } from '../../core/webhook.ts'
+import { given } from '../database/conditions.ts'
 import { storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -203,12 +204,16 @@ export async function listDeliveries(
   filter: DeliveryFilter = {},
 ): Promise<Page<ListedDelivery>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, subscription, limit + 1],
+    ['d.state = ?::text', filter.state],
+    ['d.sequence < ?::int8', afterCount(filter)],
+  )
   const rows = await store.tenantQuery<DeliveryRow>(
     tenant,
-    `select ${listed} where d.tenant_id = $1 and d.subscription_id = $2::uuid
-       and ($3::text is null or d.state = $3) and ($4::int8 is null or d.sequence < $4::int8)
-     order by d.sequence desc limit $5::int`,
-    [tenant, subscription, filter.state ?? null, afterCount(filter) ?? null, limit + 1],
+    `select ${listed} where d.tenant_id = $1 and d.subscription_id = $2::uuid${text}
+     order by d.sequence desc limit $3::int`,
+    params,
   )
   const page = toPage(rows, limit, (row) => row.sequence)
   return { ...page, items: page.items.map(toDelivery) }

@@ -195,6 +195,36 @@ describe('a column', () => {
     ])
   })
 
+  test('that metrics and dimensions read says so where it is dropped, retyped or masked', () => {
+    const key = tableKey(orders)
+    const uses = [
+      { what: 'metric revenue (and basket)', kind: 'metric', table: orders, fieldIds: [1] },
+      { what: 'dimension region', kind: 'dimension', table: orders, fieldIds: [2] },
+      { what: 'metric other', kind: 'metric', table: { ...orders, name: 'other' }, fieldIds: [1] },
+    ] as const
+    const options = { fieldIdsBefore: new Map([[key, { a: 1, b: 2 }]]), uses }
+    const before = contract([property('a', typed('int')), property('b')])
+    const of = (...after: ModelProperty[]) =>
+      classify(before, contract(after), options).filter(({ change: one }) => /^(metric|dimension)-/.test(one))
+    expect(of(property('b'))).toEqual([
+      {
+        ...{
+          at: 'orders.a',
+          change: 'metric-broken',
+          consumer: 'breaking',
+          producer: 'info',
+          access: 'none',
+        },
+        message: 'The metric revenue (and basket) reads the column, which is dropped',
+      },
+    ])
+    expect(short(of(property('a', typed('string')), property('b', mask('replace-with-null'))))).toEqual([
+      'metric-retyped warning/info none',
+      'dimension-masked warning/info none',
+    ])
+    expect(of(property('a', typed('int')), property('b'))).toEqual([])
+  })
+
   test('that is dropped and added again under its name is another column', () => {
     const key = tableKey(orders)
     const ids = { fieldIdsBefore: new Map([[key, { a: 1 }]]), fieldIdsAfter: new Map([[key, { a: 7 }]]) }

@@ -20,17 +20,16 @@ import {
 } from '../../../http/schemas.ts'
 import { filterOperators } from '../../../query/metrics/request.ts'
 import type { QueryContext } from '../../../query/query-service.ts'
-import { listMetricViews, showMetric } from '../../../semantics/describe-metric.ts'
+import { listMetricViews, type MetricView, showMetric } from '../../../semantics/describe-metric.ts'
 import { queryMetrics } from '../../../semantics/query-metrics.ts'
 import { metricRequest } from '../../../semantics/query-operation.ts'
 import { mcpBounds } from '../bounds.ts'
 import { assertBudgetLeft } from '../byte-budget.ts'
 import { cursorsOf } from '../cursor.ts'
+import { fitting, listBytes } from '../fitting.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
-
-type MetricView = Awaited<ReturnType<typeof showMetric>>
 
 const listedDefault = 20
 /** Metrics that one call looks at, and dimensions that it shows of each. */
@@ -66,7 +65,14 @@ export const listMetrics = tool({
     ),
     next_cursor: maybe(text),
   }),
-  async run(context, { query = '', limit = listedDefault, cursor }) {
+  async run(context, { query = '', limit: given, cursor }) {
+    const limit = given ?? listedDefault
+    const bytesMax = listBytes(given)
+    const answer = (found: readonly MetricView[], after: string | undefined) => {
+      const shown = fitting(found.map(metricView), bytesMax)
+      const last = shown.length < found.length ? found[shown.length - 1]?.name : after
+      return { metrics: [...shown], next_cursor: cursors.seal(last) }
+    }
     context.parts.licensed.require('metrics')
     const cursors = await cursorsOf(context, 'list_metrics', { query })
     const words = query.toLowerCase().split(/\s+/).filter(Boolean)
@@ -78,12 +84,12 @@ export const listMetrics = tool({
       for (const metric of items) {
         if (!matches(metric, words)) continue
         found.push(metric)
-        if (found.length === limit) return answer(found, cursors.seal(metric.name))
+        if (found.length === limit) return answer(found, metric.name)
       }
       after = next
       if (next === undefined) break
     }
-    return answer(found, cursors.seal(after))
+    return answer(found, after)
   },
 })
 
@@ -93,10 +99,6 @@ function matches(
 ): boolean {
   const all = [name, label, description, term].join('\n').toLowerCase()
   return words.every((word) => all.includes(word))
-}
-
-function answer(found: readonly MetricView[], next: string | undefined) {
-  return { metrics: found.map(metricView), next_cursor: next }
 }
 
 function metricView({ name, label, description, term, unit, tables, dimensions, problems }: MetricView) {

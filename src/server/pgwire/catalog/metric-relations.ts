@@ -5,7 +5,7 @@ import { type MetricRelation, relationOf, type SemanticModel } from '../../../co
 import { tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import type { ResultColumn } from '../../../query/compile.ts'
-import { compileRelation } from '../../../semantics/check-expressions.ts'
+import { relationTypes } from '../../../semantics/relation-types.ts'
 import { type Governance, loadGovernances } from '../../../store/governance/governance.ts'
 import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
@@ -39,10 +39,7 @@ function columnsOf(
   governances: ReadonlyMap<string, Governance>,
   relation: MetricRelation,
 ): readonly ShadowColumn[] {
-  const compile = (dimensions: readonly string[], metrics: readonly string[]) =>
-    compileRelation(model, governances, relation, { dimensions, metrics }).columns
-  const dimensions = typesOf([...relation.dimensions.keys()], (names) => compile(names, []))
-  const metrics = typesOf([...relation.metrics.keys()], (names) => compile([], names))
+  const { dimensions, metrics } = relationTypes(model, governances, relation)
   const about = (name: string) => {
     const { unit, description = '' } = relation.metrics.get(name)?.definition ?? {}
     return `Use MEASURE(${name})${unit === undefined ? '' : `, in ${unit}`}. ${description}`.trim()
@@ -58,21 +55,4 @@ function columnsOf(
 
 function shadowColumn(name: string, { type, size }: ResultColumn, comment: string | undefined): ShadowColumn {
   return { name, type, ...(size && { size }), notNull: false, ...(comment && { comment }) }
-}
-
-/** All at once, and one by one only where one of them does not compile. */
-function typesOf(
-  names: readonly string[],
-  compile: (names: readonly string[]) => readonly ResultColumn[],
-): readonly (readonly [string, ResultColumn])[] {
-  if (names.length === 0) return []
-  try {
-    const columns = compile(names)
-    return names.flatMap((name, index) => {
-      const column = columns[index]
-      return column === undefined ? [] : [[name, column] as const]
-    })
-  } catch {
-    return names.length === 1 ? [] : names.flatMap((name) => typesOf([name], compile))
-  }
 }

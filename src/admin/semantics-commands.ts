@@ -1,0 +1,35 @@
+/** Commands that import and export the semantic layer in formats of others. */
+
+import { interchangeFormats } from '../semantics/interchange/draft.ts'
+import { type Command, onTenant } from './command.ts'
+
+export const semanticsCommands: readonly Command[] = [
+  {
+    words: 'semantics import',
+    usage: `--tenant ID --format ${interchangeFormats.join('|')} --file FILE [--namespace ns] [--dry-run yes]`,
+    summary: 'Imports dimensions and metrics from a document. FILE is its text; - is standard input.',
+    details: 'It lists what cannot be carried. dbt names no namespaces, so --namespace is needed there.',
+    fields: ['metrics', 'tables', 'not_carried', 'not_carried_count'],
+    async prepare(flags) {
+      const input = {
+        format: flags.requiredChoice('format', interchangeFormats),
+        document: await flags.file('file'),
+        namespace: flags.optional('namespace')?.split('.'),
+        dry_run: flags.choice('dry-run', ['yes', 'no']) === 'yes',
+      }
+      return onTenant(flags, { own: 'import_semantics', admin: 'import_tenant_semantics' }, input)
+    },
+  },
+  {
+    words: 'semantics export',
+    usage: '--tenant ID [--format ossie|odcs] [--name NAME]',
+    summary: 'Exports dimensions and metrics as a document of Apache Ossie 0.1.1 or ODCS 3.2.',
+    fields: ['document', 'not_carried', 'not_carried_count'],
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'export_semantics', admin: 'export_tenant_semantics' },
+        { format: flags.choice('format', ['ossie', 'odcs']), name: flags.optional('name') },
+      ),
+  },
+]

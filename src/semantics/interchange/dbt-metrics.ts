@@ -1,0 +1,361 @@
+/** Turns metrics and measures of dbt into metrics of ours. What would change a number is not carried at all. */
+
+import { grains, metricNamePattern } from '../../core/metric.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import { toSqlError } from '../../query/sql-error.ts'
+import type { DraftDimension, DraftMetric } from './draft.ts'
+import { isPlain, type Members } from './members.ts'
+import { identifier, renamed } from './sql-names.ts'
+
+export interface DbtModel {
+  readonly name: string
+  readonly table: TableRef
+  readonly dimensions: readonly DraftDimension[]
+  /** Columns of the entities that are keys, by name. */
+  readonly entities: ReadonlyMap<string, string>
+  readonly timeDimension: string | undefined
+  readonly measures: ReadonlyMap<string, DbtMeasure>
+  /** Metrics that the model holds itself. */
+  readonly ownMetrics: readonly Members[]
+}
+
+export interface DbtMeasure {
+  readonly at: Members
+  readonly name: string
+  readonly about: Readonly<Record<string, string>>
+  /** SQL of the aggregate; undefined where there is none. */
+  readonly expression: string | undefined
+  readonly semiAdditive: Readonly<Record<string, unknown>> | undefined
+  /** Why the number would be another one here. */
+  readonly problem: string | undefined
+  readonly createsMetric: boolean
+}
+
+const namePattern = new RegExp(metricNamePattern)
+
+/** The members of a simple metric, or of a measure. @param timeDimension of its model */
+export function readSimple(members: Members, timeDimension: string | undefined): DbtMeasure {
+  const name = members.text('name') ?? ''
+  const agg = members.text('agg') ?? ''
+  const given = members.any('expr')
+  const expr = given === undefined ? identifier(name) : String(given)
+  const params = members.object('agg_params') ?? members
+  const percentile = params.any('percentile')
+  const isDiscrete =
+    params.flag('use_discrete_percentile') === true || params.any('percentile_type') === 'discrete'
+  const time = members.text('agg_time_dimension')
+  const semi = semiOf(members)
+  const createsMetric = members.flag('create_metric') === true
+  for (const shown of ['fill_nulls_with', 'join_to_timespine'])
+    if (members.any(shown) !== undefined)
+      members.lose('A period without rows has no row, unless the metric is cumulative', shown)
+  const aggregate = aggregateOf(agg, expr, { percentile, isDiscrete })
+  return {
+    at: members,
+    name,
+    about: aboutOf(members),
+    expression: aggregate,
+    semiAdditive: semi === 'unknown' ? undefined : semi,
+    problem:
+      aggregate === undefined
+        ? `The aggregation ${agg} is not supported`
+        : semi === 'unknown'
+          ? 'Its `non_additive_dimension` needs a name and `min` or `max`'
+          : time !== undefined && time !== timeDimension
+            ? `It is told by the time ${time}, and a table has one time for all its metrics`
+            : undefined,
+    createsMetric,
+  }
+}
+
+function aggregateOf(
+  agg: string,
+  expr: string,
+  { percentile, isDiscrete }: { readonly percentile: unknown; readonly isDiscrete: boolean },
+): string | undefined {
+  switch (agg.toLowerCase()) {
+    case 'sum':
+    case 'min':
+    case 'max':
+      return `${agg.toLowerCase()}(${expr})`
+    case 'avg':
+    case 'average':
+      return `avg(${expr})`
+    case 'count':
+      return /^\s*(1|\*)\s*$/.test(expr) ? 'count(*)' : `count(${expr})`
+    case 'count_distinct':
+      return `count(DISTINCT ${expr})`
+    case 'sum_boolean':
+      return `sum(CASE WHEN ${expr} THEN 1 ELSE 0 END)`
+    case 'median':
+      return `percentile_cont(0.5) WITHIN GROUP (ORDER BY ${expr})`
+    case 'percentile': {
+      const share = Number(percentile) > 1 ? Number(percentile) / 100 : Number(percentile)
+      if (!(share >= 0 && share <= 1)) return undefined
+      return `percentile_${isDiscrete ? 'disc' : 'cont'}(${share}) WITHIN GROUP (ORDER BY ${expr})`
+    }
+    default:
+      return undefined
+  }
+}
+
+function semiOf(members: Members): DbtMeasure['semiAdditive'] | 'unknown' {
+  const given = members.object('non_additive_dimension')
+  if (given === undefined) return undefined
+  const name = given.text('name')
+  const choice = given.text('window_agg') ?? given.text('window_choice') ?? 'min'
+  const over = [...given.texts('group_by'), ...given.texts('window_groupings')]
+  given.rest()
+  if (name === undefined || !['min', 'max'].includes(choice)) return 'unknown'
+  return { dimension: name, take: choice === 'min' ? 'first' : 'last', over }
+}
+
+function aboutOf(members: Members): Readonly<Record<string, string>> {
+  const [label, description] = [members.text('label'), members.text('description')]
+  return { ...(label !== undefined && { label }), ...(description !== undefined && { description }) }
+}
+
+/** Every metric of the document. @param given those at its top */
+export function readMetrics(given: readonly Members[], models: readonly DbtModel[]): readonly DraftMetric[] {
+  const found = new Map<string, DraftMetric>()
+  const add = (metric: DraftMetric | undefined, at: Members) => {
+    if (metric === undefined) return
+    if (!namePattern.test(metric.name)) {
+      at.lose('A metric is named by lower-case letters, digits and underscores', 'name')
+      return
+    }
+    if (found.has(metric.name)) {
+      at.lose('There is a metric of that name already', 'name')
+      return
+    }
+    found.set(metric.name, metric)
+  }
+  /** The metric of a measure, made where something asks for it by name. */
+  const ofMeasure = (name: string): boolean => {
+    if (found.has(name)) return true
+    for (const model of models) {
+      const measure = model.measures.get(name)
+      if (measure === undefined) continue
+      add(simpleMetric(measure, model, undefined), measure.at)
+      return found.has(name)
+    }
+    return false
+  }
+  for (const model of models) {
+    for (const members of model.ownMetrics) add(readMetric(members, models, model, ofMeasure), members)
+    for (const [name, { createsMetric }] of model.measures) if (createsMetric) ofMeasure(name)
+  }
+  for (const members of given) add(readMetric(members, models, undefined, ofMeasure), members)
+  for (const { measures } of models)
+    for (const { at, name } of measures.values()) {
+      at.rest()
+      if (![...found.values()].some((metric) => metric.at === at.at || usesMeasure(metric, name)))
+        at.lose('No metric of the document uses the measure')
+    }
+  return [...found.values()]
+}
+
+const usesMeasure = ({ body }: DraftMetric, name: string) => body.of === name
+
+function simpleMetric(
+  measure: DbtMeasure,
+  { table, dimensions, entities }: DbtModel,
+  filters: readonly string[] | undefined,
+): DraftMetric | undefined {
+  const { at, name, about, expression, semiAdditive, problem } = measure
+  const filter = filters && filterOf(filters, dimensions, entities)
+  const why =
+    problem ?? (filter === null ? 'Its filter reads more than dimensions of its own model' : undefined)
+  if (why !== undefined || expression === undefined) {
+    at.lose(why ?? 'It has no aggregation')
+    return undefined
+  }
+  return {
+    at: at.at,
+    name,
+    body: {
+      ...{ kind: 'simple', table, expression, ...about },
+      ...(filter && { filter }),
+      ...(semiAdditive && { semi_additive: semiAdditive }),
+    },
+  }
+}
+
+/** Filters with the SQL of the dimensions that they name; null for one that reads anything else. */
+function filterOf(
+  filters: readonly string[],
+  dimensions: readonly DraftDimension[],
+  entities: ReadonlyMap<string, string>,
+): string | null | undefined {
+  if (filters.length === 0) return undefined
+  const written = filters.map((filter) =>
+    filter.replaceAll(/\{\{\s*Dimension\(\s*['"](\w+)['"]\s*\)\s*\}\}/g, (template, path: string) => {
+      const [entity = '', name = '', ...more] = path.split('__')
+      const dimension = dimensions.find((one) => one.name === (name === '' ? entity : name))
+      const isOwn = more.length === 0 && (name === '' || entities.has(entity))
+      return dimension !== undefined && isOwn ? `(${dimension.expression ?? dimension.name})` : template
+    }),
+  )
+  if (written.some((text) => /\{\{|\}\}|\{%/.test(text))) return null
+  return written.map((text) => (written.length > 1 ? `(${text})` : text)).join(' AND ')
+}
+
+const filtersOf = (members: Members) => members.texts('filter')
+
+/** The name of an input; undefined for one with a filter, an offset and the like, which would be another number. */
+function inputOf(value: unknown): { readonly name: string; readonly alias: string | undefined } | undefined {
+  if (typeof value === 'string') return { name: value, alias: undefined }
+  if (!isPlain(value) || typeof value.name !== 'string') return undefined
+  const { name, alias, ...others } = value
+  const isPlainInput = Object.values(others).every((one) => one === null || one === undefined)
+  return isPlainInput ? { name, alias: typeof alias === 'string' ? alias : undefined } : undefined
+}
+
+type OfMeasure = (name: string) => boolean
+
+function readMetric(
+  members: Members,
+  models: readonly DbtModel[],
+  own: DbtModel | undefined,
+  ofMeasure: OfMeasure,
+): DraftMetric | undefined {
+  const name = members.text('name') ?? ''
+  const type = (members.text('type') ?? 'simple').toLowerCase()
+  // The older form has the members of a kind in an object of their own.
+  const params = members.object('type_params') ?? members
+  const at = members.at
+  const about = aboutOf(members)
+  const filters = filtersOf(members)
+  const finished = (body: DraftMetric['body'] | undefined, why: string): DraftMetric | undefined => {
+    if (params !== members) params.rest()
+    members.rest()
+    if (body !== undefined && filters.length === 0) return { at, name, body: { ...body, ...about } }
+    members.lose(body === undefined ? why : 'A filter of a metric that is made of others is not supported')
+    return undefined
+  }
+  switch (type) {
+    case 'simple':
+      return simpleOf(members, params, { own, models, filters })
+    case 'ratio': {
+      const [numerator, denominator] = ['numerator', 'denominator'].map((each) => inputOf(params.any(each)))
+      const isThere = numerator !== undefined && denominator !== undefined
+      if (isThere) for (const input of [numerator, denominator]) ofMeasure(input.name)
+      const body = isThere
+        ? { kind: 'ratio', numerator: numerator.name, denominator: denominator.name }
+        : undefined
+      return finished(
+        body,
+        'Its numerator or denominator is filtered or moved in time: define that as a metric',
+      )
+    }
+    case 'derived':
+      return finished(
+        derivedBody(params),
+        'Its inputs are filtered or moved in time, or its expression cannot be read',
+      )
+    case 'cumulative': {
+      const inner = params.object('cumulative_type_params') ?? params
+      const input = inputOf(params.any('input_metric') ?? params.any('measure') ?? inner.any('metric'))
+      if (input !== undefined) ofMeasure(input.name)
+      const window = windowOf(params.any('window') ?? inner.any('window'))
+      const toDate = params.text('grain_to_date') ?? inner.text('grain_to_date')
+      if ((params.any('period_agg') ?? inner.any('period_agg')) !== undefined)
+        params.lose('Every period is computed from its rows', 'period_agg')
+      if (inner !== params) inner.rest()
+      const body =
+        input === undefined || window === 'unknown' || (window && toDate)
+          ? undefined
+          : {
+              kind: 'cumulative',
+              of: input.name,
+              ...(window && { window }),
+              ...(toDate && { to_date: toDate }),
+            }
+      return finished(
+        body,
+        'Its input is filtered, or its window is no number of days, weeks, months, quarters or years',
+      )
+    }
+    default:
+      return finished(undefined, `Metrics of the type ${type} are not supported`)
+  }
+}
+
+function simpleOf(
+  members: Members,
+  params: Members,
+  {
+    own,
+    models,
+    filters,
+  }: {
+    readonly own: DbtModel | undefined
+    readonly models: readonly DbtModel[]
+    readonly filters: readonly string[]
+  },
+): DraftMetric | undefined {
+  const wanted = params.any('measure')
+  const name = members.text('name') ?? ''
+  if (own !== undefined && wanted === undefined) {
+    const measure = readSimple(members, own.timeDimension)
+    members.rest()
+    return simpleMetric(measure, own, filters)
+  }
+  const shape = isPlain(wanted) ? params.object('measure') : undefined
+  const measureName = shape?.text('name') ?? (typeof wanted === 'string' ? wanted : undefined)
+  const more = shape?.texts('filter') ?? []
+  shape?.rest('It is not supported')
+  if (params !== members) params.rest()
+  const about = aboutOf(members)
+  members.rest()
+  const model = models.find(({ measures }) => measures.has(measureName ?? ''))
+  const measure = model?.measures.get(measureName ?? '')
+  if (model === undefined || measure === undefined) {
+    members.lose('Its measure is not in the document')
+    return undefined
+  }
+  const found = simpleMetric({ ...measure, name, about: { ...measure.about, ...about } }, model, [
+    ...filters,
+    ...more,
+  ])
+  return found && { ...found, at: measure.at.at }
+}
+
+function derivedBody(params: Members): DraftMetric['body'] | undefined {
+  const expr = params.text('expr')
+  const given = params.any('input_metrics') ?? params.any('metrics') ?? []
+  if (expr === undefined || !Array.isArray(given)) return undefined
+  const inputs = given.map(inputOf)
+  if (inputs.some((one) => one === undefined)) return undefined
+  const names = new Map(inputs.flatMap((one) => (one?.alias === undefined ? [] : [[one.alias, one.name]])))
+  try {
+    const expression = renamed(expr, ([first = '', ...more]) =>
+      more.length === 0 ? names.get(first) : undefined,
+    )
+    return { kind: 'derived', expression }
+  } catch (thrown) {
+    params.lose(toSqlError(thrown).publicMessage.replace(/\.$/, ''), 'expr')
+    return undefined
+  }
+}
+
+/** `30d`, `7 days`, or an object of both. */
+function windowOf(
+  value: unknown,
+): { readonly count: number; readonly grain: string } | 'unknown' | undefined {
+  if (value === undefined) return undefined
+  const text = isPlain(value) ? `${value.count} ${value.granularity}` : String(value)
+  const [, count, unit = ''] = /^\s*(\d{1,6})\s*([a-z]+?)s?\s*$/i.exec(text) ?? []
+  const short: Readonly<Record<string, string>> = {
+    h: 'hour',
+    d: 'day',
+    w: 'week',
+    m: 'month',
+    q: 'quarter',
+    y: 'year',
+  }
+  const grain = short[unit.toLowerCase()] ?? unit.toLowerCase()
+  return count !== undefined && (grains as readonly string[]).includes(grain)
+    ? { count: Number(count), grain }
+    : 'unknown'
+}

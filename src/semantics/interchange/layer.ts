@@ -1,0 +1,140 @@
+/** The semantic layer as it is exported: of tables that may be read, with the names that columns have now. */
+
+import type { BoundExpression, MetricComputation, MetricDefinition } from '../../core/metric.ts'
+import { leavesOf, type SemanticModel } from '../../core/semantic-model.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
+import { loadSemanticModel } from '../../store/semantics/load-model.ts'
+import type { Store } from '../../store/store.ts'
+import { mayKnow } from '../describe-metric.ts'
+import type { DraftDimension, DraftRelationship } from './draft.ts'
+import { identifier, renamed } from './sql-names.ts'
+
+export interface ExportedDimension extends DraftDimension {
+  readonly kind: 'categorical' | 'time'
+  readonly expression: string
+  /** Of the column, where it is one. */
+  readonly type: string | undefined
+}
+
+export interface ExportedTable {
+  readonly table: TableRef
+  readonly key: readonly string[]
+  readonly dimensions: readonly ExportedDimension[]
+  readonly relationships: readonly DraftRelationship[]
+  readonly time_dimension: string | undefined
+}
+
+export interface ExportedMetric {
+  readonly name: string
+  readonly definition: MetricDefinition
+  /** The body of the operation that saves it. */
+  readonly body: Readonly<Record<string, unknown>>
+}
+
+export interface ExportedLayer {
+  readonly tables: readonly ExportedTable[]
+  readonly metrics: ReadonlyMap<string, ExportedMetric>
+}
+
+/** Loads it. Tables that may not be read, and metrics over them, are left out. */
+export async function loadLayer(store: Store, tenant: TenantId): Promise<ExportedLayer> {
+  const { model } = await loadSemanticModel(store, tenant, 0)
+  const refs = [...model.tables.values()].map(({ table }) => table)
+  const governances = await loadGovernances(store, tenant, refs)
+  const isKnown = (table: TableRef) => mayKnow({ roles: [] }, governances.get(tableKey(table)))
+  const tables = [...model.tables.values()].filter(({ table }) => isKnown(table))
+  return {
+    tables: tables.map((one): ExportedTable => {
+      const names = columnNames(governances.get(tableKey(one.table)))
+      return {
+        table: one.table,
+        key: one.key.flatMap((id) => names.get(id) ?? []),
+        dimensions: one.dimensions.map(({ expression, ...dimension }) => ({
+          ...dimension,
+          expression: textOf(expression, names),
+          type: typeOf(expression, governances.get(tableKey(one.table))),
+        })),
+        relationships: one.relationships
+          .filter(({ to }) => isKnown(to))
+          .map(({ name, to, columns, key }) => {
+            const toNames = columnNames(governances.get(tableKey(to)))
+            return {
+              ...{ name, to },
+              columns: columns.flatMap((id) => names.get(id) ?? []),
+              to_columns: key.flatMap((id) => toNames.get(id) ?? []),
+            }
+          }),
+        time_dimension: one.timeDimension,
+      }
+    }),
+    metrics: new Map(
+      [...model.metrics]
+        .filter(([name]) => tablesOf(model, name).every(isKnown))
+        .map(([name, { definition }]) => [name, { name, definition, body: bodyOf(definition, governances) }]),
+    ),
+  }
+}
+
+/** The tables of a metric; those of what accumulates among them. */
+function tablesOf(model: SemanticModel, name: string): readonly TableRef[] {
+  return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
+    if (computation.kind === 'simple') return [computation.table]
+    return computation.kind === 'cumulative' ? tablesOf(model, computation.metric) : []
+  })
+}
+
+type Names = ReadonlyMap<number, string>
+
+function columnNames(governance: Governance | undefined): Names {
+  return new Map(governance?.columns.map(({ fieldId, name }) => [fieldId, name]))
+}
+
+function textOf({ text, names }: BoundExpression, now: Names): string {
+  return renamed(text, ([first = '']) => {
+    const current = Object.hasOwn(names, first) ? now.get(names[first] ?? -1) : undefined
+    return current === undefined || current === first ? undefined : identifier(current)
+  })
+}
+
+function typeOf({ names }: BoundExpression, governance: Governance | undefined): string | undefined {
+  const [fieldId, ...more] = Object.values(names)
+  const type = governance?.columns.find((column) => column.fieldId === fieldId)?.type
+  return more.length === 0 && typeof type === 'string' ? type : undefined
+}
+
+function bodyOf(
+  { computation, defaultGrain, ...about }: MetricDefinition,
+  governances: ReadonlyMap<string, Governance>,
+) {
+  const computed = computedBody(computation, (table) => columnNames(governances.get(tableKey(table))))
+  return {
+    kind: computation.kind,
+    ...computed,
+    ...about,
+    ...(defaultGrain && { default_grain: defaultGrain }),
+  }
+}
+
+function computedBody(computation: MetricComputation, namesOf: (table: TableRef) => Names): object {
+  switch (computation.kind) {
+    case 'simple': {
+      const { table, expression, filter, semiAdditive } = computation
+      const names = namesOf(table)
+      return {
+        ...{ table, expression: textOf(expression, names) },
+        ...(filter && { filter: textOf(filter, names) }),
+        ...(semiAdditive && { semi_additive: semiAdditive }),
+      }
+    }
+    case 'ratio':
+      return { numerator: computation.numerator, denominator: computation.denominator }
+    case 'derived':
+      return { expression: computation.expression }
+    case 'cumulative': {
+      const { metric, window, toDate } = computation
+      return { of: metric, ...(window && { window }), ...(toDate && { to_date: toDate }) }
+    }
+  }
+}
