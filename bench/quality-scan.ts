@@ -1,6 +1,6 @@
 /**
  * Measures the library metrics of a contract on a table with the columns and value ranges of TPC-H `lineitem`, written
- * by DuckDB: planned, compiled, run and judged as a check run does. It compares them, in turns, with the same SQL by
+ * by DuckDB or Spark: planned, compiled, run and judged as a check run does. It compares them, in turns, with the same SQL by
  * DuckDB alone on the same files.
  */
 
@@ -8,13 +8,9 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DuckDBInstance } from '@duckdb/node-api'
-import { duckdbParquet } from '../demo/lake/duckdb-parquet.ts'
-import { tableInFolder } from '../demo/lake/iceberg-writer.ts'
-import type { Field } from '../demo/lake/table-fields.ts'
 import { systemClock } from '../src/base/clock.ts'
 import { planChecks } from '../src/contract/quality/plan-checks.ts'
 import { stepsOf } from '../src/contract/quality/quality-kind.ts'
-import type { GovernedTable } from '../src/core/governed-table.ts'
 import type { SystemTable } from '../src/core/system-read.ts'
 import type { TenantId } from '../src/core/tenant.ts'
 import { startDuckdb } from '../src/engine/duckdb/duckdb-host.ts'
@@ -25,38 +21,22 @@ import type { ContractModel, ModelQuality } from '../src/wire/odcs/model.ts'
 import { defaultTextOptions, textOf } from '../src/wire/postgres/text-values.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
+import { lineitemColumns, lineitemWriters, writeLineitem } from './lineitem.ts'
 import { bootstrapRatio, percentile, seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
 export const qualityScan: BenchEntry = {
   name: 'quality-scan',
   about: 'library metrics of 10 million rows by a check run, against the same SQL by DuckDB alone',
-  options: {},
+  options: {
+    'written-by': {
+      type: 'string',
+      value: lineitemWriters.join('|'),
+      about: 'who writes the table (default duckdb)',
+    },
+  },
   run,
 }
-
-const columns: readonly (readonly [name: string, type: Field['type'], sql: string])[] = [
-  ['l_orderkey', 'long', '(i // 4)::BIGINT'],
-  ['l_partkey', 'long', '(hash(i) % 2000000)::BIGINT'],
-  ['l_suppkey', 'long', '(hash(i + 1) % 100000)::BIGINT'],
-  ['l_linenumber', 'int', '(i % 7 + 1)::INTEGER'],
-  ['l_quantity', 'decimal(12,2)', '(hash(i + 2) % 50 + 1)::DECIMAL(12,2)'],
-  ['l_extendedprice', 'decimal(12,2)', '((hash(i + 3) % 10000000)::BIGINT / 100)::DECIMAL(12,2)'],
-  ['l_returnflag', 'string', "['A', 'N', 'R'][1 + (hash(i + 4) % 3)::INTEGER]"],
-  ['l_linestatus', 'string', "['O', 'F'][1 + (hash(i + 5) % 2)::INTEGER]"],
-  ['l_shipdate', 'date', "DATE '1992-01-02' + (hash(i + 6) % 2526)::INTEGER"],
-  [
-    'l_shipmode',
-    'string',
-    "['AIR', 'FOB', 'MAIL', 'RAIL', 'REG AIR', 'SHIP', 'TRUCK'][1 + (hash(i + 7) % 7)::INTEGER]",
-  ],
-  [
-    'l_comment',
-    'string',
-    "CASE WHEN i % 100 = 0 THEN NULL ELSE 'carefully ' || (hash(i + 8) % 1000000) || ' deposits' END",
-  ],
-]
-const fields: readonly Field[] = columns.map(([name, type], index) => ({ id: index + 1, name, type }))
 
 interface Check {
   readonly column: string
@@ -112,7 +92,7 @@ const tenant = '00000000-0000-4000-8000-000000000001' as TenantId
 const threads = navigator.hardwareConcurrency
 const memoryBytes = 1024 ** 3
 
-async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
+async function* run({ smoke, seed, flags }: BenchRun): AsyncGenerator<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-bench-'))
   const host = await startDuckdb({
     folder: join(folder, 'engine'),
@@ -126,12 +106,13 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
   const connection = await alone.connect()
   try {
     const [fileCount, rowsPerFile] = smoke ? [2, 1_000] : [20, 500_000]
-    const { files, snapshot } = await writeTable(folder, fileCount, rowsPerFile)
+    const [writer = 'duckdb'] = flags.choices('written-by', lineitemWriters) ?? []
+    const { files, snapshot } = await writeLineitem(writer, folder, fileCount, rowsPerFile)
     const table = systemTable(
       host.engine({ tenant, key: 'bench', access: { roots: [folder], s3: undefined } }),
       snapshot,
     )
-    const from = `read_parquet([${files.map((file) => `'${new URL(file).pathname}'`).join(', ')}])`
+    const from = `read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`
     for (const [name, { checks, alone: statements }] of Object.entries(cases)) {
       const found: { base: string[]; target: string[] } = { base: [], target: [] }
       const [base = [], target = []] = await interleavedTimes(
@@ -157,7 +138,7 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
       const ratio = bootstrapRatio(rounds, { quantile: 0.5, seed })
       yield {
         bench: 'quality-scan',
-        case: { checks: name, rows: fileCount * rowsPerFile, files: fileCount, threads },
+        case: { checks: name, writer, rows: fileCount * rowsPerFile, files: fileCount, threads },
         figures: {
           p50_ms: rounded(percentile(target, 0.5)),
           p50_duckdb_ms: rounded(percentile(base, 0.5)),
@@ -187,7 +168,7 @@ async function throughChecks(table: SystemTable, checks: readonly Check[]): Prom
   const schema = {
     ...{ name: 'lineitem', table: { namespace: ['tpch'], name: 'lineitem' }, quality: quality('') },
     ...{ relationships: [], rowFilters: [] },
-    properties: columns.map(([name]) => ({
+    properties: lineitemColumns.map(([name]) => ({
       ...{ name, required: false, unique: false, primaryKey: false, options: {}, relationships: [] },
       ...{ quality: quality(name), masks: [], rowFilters: [] },
     })),
@@ -222,7 +203,7 @@ function systemTable(engine: ComputeEngine, snapshot: TableSnapshot): SystemTabl
     relation: '"tpch"."lineitem"',
     check(text) {
       compile(text)
-      return []
+      return { fieldIds: [], types: [] }
     },
     runNative: () => Promise.reject(new Error('checks of quality run no SQL of the engine')),
     async run(text, _rowsMax, signal) {
@@ -245,32 +226,4 @@ function systemTable(engine: ComputeEngine, snapshot: TableSnapshot): SystemTabl
       }
     },
   }
-}
-
-async function writeTable(folder: string, fileCount: number, rowsPerFile: number) {
-  const writer = tableInFolder(folder, 'lineitem', { fields })
-  const files = []
-  for (let file = 0; file < fileCount; file++) {
-    const list = columns.map(([name, , sql]) => `${sql} AS ${name}`).join(', ')
-    const bytes = await duckdbParquet(
-      `SELECT ${list} FROM range(${file * rowsPerFile}, ${(file + 1) * rowsPerFile}) AS r(i)`,
-      `{${columns.map(([name], index) => `${name}: ${index + 1}`).join(', ')}}`,
-    )
-    files.push({ rows: [], recordCount: rowsPerFile, bytes })
-  }
-  const appended = await writer.append(files)
-  const table: GovernedTable = {
-    ...{
-      ref: { namespace: ['tpch'], name: 'lineitem' },
-      schemaName: 'tpch',
-      tableName: 'lineitem',
-      relation: {},
-    },
-    columns: fields.map(({ id, name, type }) => {
-      return { name, fieldId: id, type: String(type), required: false, masks: [] }
-    }),
-    ...{ rowFilters: [], contract: { id: 'c', version: 1 } },
-  }
-  const { metadataLocation, snapshotId } = appended
-  return { files: appended.files, snapshot: { table, metadataLocation, snapshotId } }
 }

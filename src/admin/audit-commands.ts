@@ -40,6 +40,7 @@ const recordFields = [
   'principal_source',
   'table',
   'base_metadata_location',
+  'base_held',
   'metadata_location',
   'request_id',
   'principal',

@@ -96,7 +96,11 @@ export async function runPrepared(call: Call, client: Client, print: (text: stri
 }
 
 /** The items of a listing, page by page. */
-async function* pagesOf(client: Client, operation: string, input: Input): AsyncGenerator<readonly unknown[]> {
+export async function* pagesOf(
+  client: Client,
+  operation: string,
+  input: Input,
+): AsyncGenerator<readonly unknown[]> {
   let token: string | undefined
   do {
     const more = token === undefined ? {} : { page_token: token }

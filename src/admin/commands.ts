@@ -10,6 +10,7 @@ import { intentCommands } from './intent-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { replayCommands } from './replay-commands.ts'
+import { semanticsCommands } from './semantics-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { sourceCommands } from './source-commands.ts'
 import { tagCommands } from './tag-commands.ts'
@@ -33,4 +34,5 @@ export const commands: readonly Command[] = [
   ...webhookCommands,
   ...sourceCommands,
   ...checkCommands,
+  ...semanticsCommands,
 ]

@@ -13,6 +13,7 @@ import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
+import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 
 const all = [
@@ -29,6 +30,7 @@ const all = [
   ...webhookSubscriptionOperations,
   ...sourceOperations,
   ...checkRunOperations,
+  ...interchangeOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

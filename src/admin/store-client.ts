@@ -10,6 +10,7 @@ import type { Caller, OperationContext } from '../core/operation.ts'
 import { type ReadableSchema, readValue } from '../http/read-value.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
 import { licensedBy } from '../license/licensed.ts'
+import { InterchangeCodec } from '../semantics/interchange/codec.ts'
 import type { Client } from './client.ts'
 import { operationNamed } from './operations.ts'
 import type { OpenStore } from './store-in-use.ts'
@@ -23,7 +24,8 @@ export async function openStoreClient(config: Config, openStore: OpenStore): Pro
   const store = await openStore(config)
   const rules = addressRules(config.upstreamAllow)
   const catalogs = new OpenCatalogs({ addressRules: rules })
-  const parts = { store, clock: systemClock, licensed, addressRules: rules, catalogs }
+  const interchange = new InterchangeCodec()
+  const parts = { store, clock: systemClock, licensed, addressRules: rules, catalogs, interchange }
   return {
     async run(name, input) {
       const operation = operationNamed(name)
@@ -37,6 +39,9 @@ export async function openStoreClient(config: Config, openStore: OpenStore): Pro
       const context = { parts, caller, signal: new AbortController().signal } as OperationContext<unknown>
       return await operation.run(context, checked as never)
     },
-    close: () => store.close(),
+    close: async () => {
+      interchange.close()
+      await store.close()
+    },
   }
 }

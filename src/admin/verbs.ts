@@ -58,6 +58,16 @@ const verbs: readonly Verb[] = [
     }),
   ),
   {
+    name: 'replay',
+    summary: 'Tries a draft policy on stored commits, and fails where it would deny too many of them.',
+    run: async (words, terminal) => (await import('./replay-verb.ts')).replay(words, terminal),
+  },
+  {
+    name: 'transform',
+    summary: 'Shows rows before and after the transform plan of a table, or the plan as SQL.',
+    run: async (words, terminal) => (await import('./transform-verb.ts')).transform(words, terminal),
+  },
+  {
     name: 'license',
     summary: 'Shows a license, issues one, or makes a signing key.',
     run: async (words, terminal) => (await import('./license.ts')).license(words, terminal),

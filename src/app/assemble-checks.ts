@@ -14,6 +14,7 @@ import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { checkPolicies } from '../query/protect.ts'
 import { systemReads } from '../query/system-reads.ts'
 import type { Store } from '../store/store.ts'
+import type { CheckMetrics } from '../telemetry/check-metrics.ts'
 
 interface CheckParts {
   readonly store: Store
@@ -23,6 +24,7 @@ interface CheckParts {
   readonly addressRules: AddressRules
   readonly clock: Clock
   readonly log: Logger
+  readonly metrics: CheckMetrics
   /** Whether the runner looks at the queue by itself; else only `runDue` does. */
   readonly byTime: boolean
 }
@@ -37,11 +39,11 @@ const lookMs = 5_000
 
 /** The check runs of a service. */
 export function assembleChecks(parts: CheckParts): Checks {
-  const { store, states, engines, addressRules, clock, log, byTime } = parts
+  const { store, states, engines, addressRules, clock, log, metrics, byTime } = parts
   const reads = systemReads({ store, states, engines, log })
   const kinds = [qualityKind(clock), reconcileKind({ store, reads, addressRules })]
   const runner = new CheckRunner({
-    ...{ store, log, kinds, lookMs: byTime ? lookMs : 0 },
+    ...{ store, log, metrics, kinds, lookMs: byTime ? lookMs : 0 },
     reads,
     onEnd: async ({ tenant, contract, number, cause }) => {
       const deployment = { store, states, clock, checkPolicies }

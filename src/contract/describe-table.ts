@@ -21,6 +21,7 @@ import {
 import type { Store } from '../store/store.ts'
 
 export interface DescribedColumn {
+  readonly fieldId: number
   readonly name: string
   readonly type: string
   readonly required: boolean
@@ -131,7 +132,7 @@ function describe(table: ReadableTable, governance: Governance, principal: Princ
     const mask = maskOf(stored.get(fieldId)?.masks.filter(applies) ?? [], type, required)
     const tags = stored.get(fieldId)?.tags ?? []
     return {
-      ...{ name, type: typeName(type), required, tags },
+      ...{ fieldId, name, type: typeName(type), required, tags },
       ...(description !== undefined && { description }),
       ...(mask !== undefined && { mask }),
     }

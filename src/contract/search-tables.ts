@@ -13,6 +13,8 @@ export interface TableSearch {
   readonly query?: string | undefined
   /** A tag that one of its columns must have. */
   readonly tag?: string | undefined
+  /** Keys of tables: no others are found. */
+  readonly only?: ReadonlySet<string> | undefined
   readonly limit: number
   readonly after?: string | undefined
 }
@@ -41,7 +43,7 @@ const tablesMax = 2_000
 export async function searchTables(
   store: Store,
   tenant: TenantId,
-  { query = '', tag, limit, after }: TableSearch,
+  { query = '', tag, only, limit, after }: TableSearch,
   principal: Principal,
 ): Promise<TableMatches> {
   const words = query.toLowerCase().split(/\s+/).filter(Boolean).slice(0, wordsMax)
@@ -50,7 +52,8 @@ export async function searchTables(
   for (let seen = 0; seen < tablesMax; seen += pageCount) {
     const page = { limit: pageCount, ...(from !== undefined && { after: from }) }
     const { items, next } = await listReadableTables(store, tenant, page)
-    const described = await describeTables(store, tenant, items, principal)
+    const wanted = only === undefined ? items : items.filter(({ ref }) => only.has(tableKey(ref)))
+    const described = await describeTables(store, tenant, wanted, principal)
     for (const table of described) {
       const matched = matchedPlaces(table, words, tag)
       if (matched === undefined) continue
@@ -64,7 +67,7 @@ export async function searchTables(
 }
 
 /** The position behind the last table found. */
-function positionAfter(found: readonly FoundTable[]): string {
+export function positionAfter(found: readonly FoundTable[]): string {
   const last = found.at(-1)
   return last === undefined ? '' : nodeId(tableKey(last.table.ref))
 }

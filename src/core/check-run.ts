@@ -7,7 +7,8 @@ import type { TenantId } from './tenant.ts'
 export const checkKinds = ['quality', 'reconciliation'] as const
 export type CheckKind = (typeof checkKinds)[number]
 
-export const checkCauses = ['deploy', 'request', 'schedule', 'commit'] as const
+/** `external`: another tool measured it. */
+export const checkCauses = ['deploy', 'request', 'schedule', 'commit', 'external'] as const
 export type CheckCause = (typeof checkCauses)[number]
 
 /** `error`: a check could not be measured, so nothing is known; it never counts as passed. */

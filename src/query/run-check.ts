@@ -11,7 +11,7 @@ import type { Territory } from '../core/territory.ts'
 import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
 import type { Governance } from '../store/governance/governance.ts'
-import { appliesTo } from '../store/governance/governed-table.ts'
+import { appliesTo, revealsFor } from '../store/governance/governed-table.ts'
 import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
@@ -119,7 +119,12 @@ export class RunCheck {
   #isAlike(before: Governance | undefined, now: Governance | undefined): boolean {
     if (before === undefined || now === undefined) return false
     const { principal } = this.context
-    const rests = (governance: Governance) => restsOn(governance, appliesTo(principal))
+    const rests = (governance: Governance) => ({
+      ...restsOn(governance, appliesTo(principal)),
+      reveals: revealsFor(governance.reveals, principal)
+        .map((reveal) => JSON.stringify(reveal))
+        .sort(),
+    })
     return Bun.deepEquals(rests(before), rests(now), true)
   }
 }

@@ -9,6 +9,7 @@ import { commands } from '../../src/admin/commands.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
@@ -99,6 +100,7 @@ describe('a command over HTTP', () => {
       words(`policy list${of} --table sales.orders`),
       words(`tag list --tenant ${tenant} --table sales.orders`),
       words(`tag history --tenant ${tenant} --tag pii --table sales.orders --column id`),
+      words(`semantics export --tenant ${tenant}`),
       words(`audit list --tenant ${tenant} --table sales.orders --limit 1`),
       words(`audit export --tenant ${tenant} --table sales.orders --format csv`),
       words(`audit show --tenant ${tenant} --id ${decided[0]?.commitId}`),
@@ -128,6 +130,10 @@ describe('a command over HTTP', () => {
     expect(await over(put)).toMatchObject({ status: 0, stderr: '' })
     reading.push(words(`source list${of}`))
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
+    // The operator is no steward, and runs of a table that may not be read are hidden.
+    await putReadSettings(service.store, made.id as TenantId, actorOf('seed'), {
+      readableWithoutContract: true,
+    })
     const run = await requestRun(service.store, made.id as TenantId)
     reading.push(words(`checks list${of} --table sales.orders`))
     const seen: string[] = []
@@ -157,6 +163,14 @@ describe('a command over HTTP', () => {
       scopes: [{ namespace: ['sales', 'eu'] }, { tag: 'pii' }],
     })
     expect((await over(`policy delete${of} --id wide`)).status).toBe(0)
+    const models = 'models: [{name: t, semantic_model: true, metrics: [{name: rows, agg: count, expr: 1}]}]'
+    expect(
+      await json<unknown>(
+        words(`semantics import${of} --format dbt --namespace sales --dry-run yes --file -`),
+        undefined,
+        models,
+      ),
+    ).toMatchObject({ metrics: ['rows'] })
     const draft = words(`replay start${of} --namespace * --kind schema --commits 5 --file -`)
     const replay = await json<{ id: string; state: string }>(draft, undefined, keepId)
     expect(replay.state).toBe('running')
@@ -214,6 +228,7 @@ describe('a command over HTTP', () => {
       'policy delete',
       'intent settle',
       'quarantine release',
+      'semantics import',
       ...['put', 'remove'].map((one) => `source ${one}`),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,
@@ -229,8 +244,9 @@ describe('a command over HTTP', () => {
   })
 
   test('concerns the tenant of its session without --tenant', async () => {
-    const put = await json<{ id: string }>(policyPut(''), administrator, keepId)
-    expect(put.id).toBe('keep-id')
+    const said = await json<{ id: string; pinnable: boolean }>(policyPut(''), administrator, keepId)
+    const { pinnable, ...put } = said
+    expect([put.id, pinnable]).toEqual(['keep-id', true])
     expect(await json<unknown[]>('policy list', administrator)).toEqual([put])
     expect(await json<unknown[]>(`policy list --tenant ${foreign.tenant}`)).toEqual([])
     for (const command of ['session list', 'audit list', 'audit administration', 'refusal list'])

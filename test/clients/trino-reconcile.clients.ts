@@ -3,9 +3,8 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { type ColumnPair, icebergColumn, pairOf } from '../../src/contract/reconcile/column-kind.ts'
-import { compareContent, compareTotals } from '../../src/contract/reconcile/compare.ts'
 import { type Cells, locate, type SideReader } from '../../src/contract/reconcile/locate.ts'
-import { contentStatement, rowsStatement, totalsStatement } from '../../src/contract/reconcile/measures.ts'
+import { differencesOf, named, readSide } from '../support/reconcile.ts'
 import { startTrino, type TrinoServer, trinoSql } from './trino-server.ts'
 
 /** Name, Iceberg's type, the value in DuckDB and in Trino. */
@@ -108,32 +107,8 @@ function right(changes: Readonly<Record<string, string>> = {}): SideReader {
 }
 
 async function differences(other: SideReader) {
-  const read = async (side: 'left' | 'right', reader: SideReader) => {
-    const [[rows = '', ...values] = []] = await reader.read(
-      (relation) => totalsStatement(reader.dialect, pairs, side, relation),
-      1,
-      signal,
-    )
-    const [content = []] = await reader.read(
-      (relation) => contentStatement(reader.dialect, pairs, side, relation),
-      1,
-      signal,
-    )
-    const [whole = []] = await reader.read(
-      (relation) => rowsStatement(reader.dialect, pairs, side, relation),
-      1,
-      signal,
-    )
-    return { totals: { rows: rows ?? '', values }, content, whole }
-  }
-  const [a, b] = [await read('left', left), await read('right', other)]
-  const { measures } = totalsStatement('duckdb', pairs, 'left', '')
-  const found = [
-    ...compareTotals(pairs, measures, a.totals, b.totals),
-    ...compareContent(pairs, a.content, b.content),
-  ]
-  const names = found.map(({ fieldId, measure }) => `${columns[(fieldId ?? 0) - 1]?.[0] ?? ''} ${measure}`)
-  return { names, isWholeEqual: a.whole[0] === b.whole[0] }
+  const [a, b] = [await readSide(left, pairs, 'left'), await readSide(other, pairs, 'right')]
+  return { names: named(differencesOf(pairs, a, b)), isWholeEqual: a.whole === b.whole }
 }
 
 test('trino-reconcile: equal rows have equal counts, sums, hashes and row hashes', async () => {
@@ -145,8 +120,8 @@ test('trino-reconcile: one value of many is found, and its row named', async () 
   const { names, isWholeEqual } = await differences(other)
   expect(names).toEqual(['name bytes', 'name max', 'name content'])
   expect(isWholeEqual).toBe(false)
-  const named = (name: string) => pairs.filter((pair) => pair.left.name === name)
-  expect(await locate({ left, right: other }, named('id'), named('name'), signal)).toEqual({
+  const of = (name: string) => pairs.filter((pair) => pair.left.name === name)
+  expect(await locate({ left, right: other }, of('id'), of('name'), signal)).toEqual({
     keys: [{ key: ['1235'], left: 1, right: 1 }],
     complete: true,
     parts: 1,

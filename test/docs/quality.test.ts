@@ -17,8 +17,12 @@ test('the commands do what the page says', async () => {
     .trim()
     .split('\n')
     .map((line) => line.replace(/^- /, ''))
+  const tool = '{id: drift, type: custom, engine: soda, implementation: x}'
   await world.deploy(
-    contractOf('2.0.0', { '': `[${rules.join(', ')}]`, qty: '[{id: nulls, metric: nullValues, mustBe: 0}]' }),
+    contractOf('2.0.0', {
+      '': `[${[...rules, tool].join(', ')}]`,
+      qty: '[{id: nulls, metric: nullValues, mustBe: 0}]',
+    }),
   )
   const { runner } = world.lake.app.checks
   await runner.runDue()
@@ -42,10 +46,12 @@ test('the commands do what the page says', async () => {
   await runner.runDue()
   const [, { items }] = await world.ask('GET', '/api/v1/checks/runs', world.stella)
   expect(items as unknown as object[]).toMatchObject([
-    ...[{ cause: 'request' }, { cause: 'request' }, { cause: 'request' }].map((one) => ({
-      ...one,
-      state: 'passed',
-    })),
+    ...[{ cause: 'external' }, { cause: 'request' }, { cause: 'request' }, { cause: 'request' }].map(
+      (one) => ({
+        ...one,
+        state: 'passed',
+      }),
+    ),
     { cause: 'deploy', state: 'passed' },
   ])
   rmSync(cwd, { recursive: true })

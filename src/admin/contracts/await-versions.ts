@@ -1,5 +1,6 @@
 /** Follows versions of contracts until they are in force: deploys what is approved, where it is asked to, and waits. */
 
+import { pause } from '../pause.ts'
 import type { ContractService, ShownVersion } from './contract-service.ts'
 import { needs } from './print-plan.ts'
 
@@ -61,19 +62,4 @@ async function advance(
 export function progressOf({ id, version, state, waits_for: signOffs }: ShownVersion): string {
   const waits = signOffs.length > 0 ? `, ${needs(signOffs)}` : ''
   return `${id} ${version} is ${state}${waits}`
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  signal.throwIfAborted()
-  return new Promise((resolve, reject) => {
-    const stop = () => {
-      clearTimeout(timer)
-      reject(signal.reason)
-    }
-    const timer = setTimeout(() => {
-      signal.removeEventListener('abort', stop)
-      resolve()
-    }, ms)
-    signal.addEventListener('abort', stop, { once: true })
-  })
 }

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino'
 import { Fault } from '../../base/fault.ts'
-import type { ClaimedCheckRun } from '../../core/check-run.ts'
+import type { CheckRunState, ClaimedCheckRun } from '../../core/check-run.ts'
 import type { SystemReads } from '../../core/system-read.ts'
 import {
   claimCheckRun,
@@ -18,6 +18,7 @@ import {
 import { isAcceptedBySteward } from '../../store/contract/life-cycle.ts'
 import { type ContractVersion, findVersion, type RunQuery } from '../../store/contract/versions.ts'
 import type { Store } from '../../store/store.ts'
+import { type CheckMetrics, type CheckRunEnd, checkRunEnds } from '../../telemetry/check-metrics.ts'
 import type { RunKind, RunStep } from './run-kind.ts'
 
 export interface CheckRunnerParts {
@@ -25,6 +26,7 @@ export interface CheckRunnerParts {
   readonly log: Logger
   readonly reads: SystemReads
   readonly kinds: readonly RunKind[]
+  readonly metrics: CheckMetrics
   /** Called when a run has ended, also where it was cancelled. It is called again after a crash: it must be idempotent. */
   readonly onEnd: (run: ClaimedCheckRun) => Promise<void>
   /** Milliseconds between two looks at the queue; 0: only `runDue` looks. */
@@ -83,17 +85,26 @@ export class CheckRunner {
   }
 
   async #perform(run: ClaimedCheckRun): Promise<void> {
-    const { store, log, onEnd } = this.parts
+    const { store, log, onEnd, metrics } = this.parts
+    const { kind } = run
     const watch = this.#watch(run)
+    const startedMs = performance.now()
+    const count = (outcome: CheckRunEnd) => {
+      metrics.checkRuns.inc({ kind, outcome })
+      metrics.checkRunMs.observe({ kind }, performance.now() - startedMs)
+    }
     try {
       const ended = await this.#steps(run, watch.signal)
-      if (ended) await onEnd(run)
+      if (ended === undefined) return
+      count(ended)
+      await onEnd(run)
     } catch (err) {
       const reason: unknown = watch.signal.aborted ? watch.signal.reason : undefined
       if (reason === 'lost') return
       if (reason === 'stopping') return await releaseCheckRun(store, run, 0)
       if (reason === undefined && mayPass(err) && run.tries < triesMax) {
         log.warn({ err, runId: run.runId, tries: run.tries }, 'a check run will be tried again')
+        count('retried')
         return await releaseCheckRun(
           store,
           run,
@@ -105,14 +116,16 @@ export class CheckRunner {
         reason === 'cancelled'
           ? ({ state: 'cancelled', reason: 'cancelled' } as const)
           : ({ state: 'error', reason: reason === 'late' ? 'time limit' : reasonOf(err) } as const)
-      if ((await endCheckRun(store, run, as)) !== undefined) await onEnd(run)
+      if ((await endCheckRun(store, run, as)) === undefined) return
+      count(as.state)
+      await onEnd(run)
     } finally {
       watch.end()
     }
   }
 
-  /** @returns whether this process ended the run @throws what a step throws; the signal's reason */
-  async #steps(run: ClaimedCheckRun, signal: AbortSignal): Promise<boolean> {
+  /** @returns how this process ended the run; undefined where it did not @throws what a step throws; the signal's reason */
+  async #steps(run: ClaimedCheckRun, signal: AbortSignal): Promise<CheckRunEnd | undefined> {
     const { store } = this.parts
     let { bytesRead } = run
     const steps = await this.#open(run, signal)
@@ -121,15 +134,15 @@ export class CheckRunner {
       if (run.done.has(step.key)) continue
       signal.throwIfAborted()
       if (bytesRead > checkRunBytesMax)
-        return (await endCheckRun(store, run, { state: 'error', reason: 'scan limit' })) !== undefined
+        return endOf(await endCheckRun(store, run, { state: 'error', reason: 'scan limit' }))
       const startedMs = performance.now()
       const result = await step.run(signal)
       signal.throwIfAborted()
       bytesRead += result.bytes ?? 0
       const ms = performance.now() - startedMs
-      if (!(await finishStep(store, run, { key: step.key, ms, result }))) return false
+      if (!(await finishStep(store, run, { key: step.key, ms, result }))) return undefined
     }
-    return (await endCheckRun(store, run)) !== undefined
+    return endOf(await endCheckRun(store, run))
   }
 
   async #open(run: ClaimedCheckRun, signal: AbortSignal): Promise<readonly RunStep[]> {
@@ -186,6 +199,11 @@ export class CheckRunner {
       },
     }
   }
+}
+
+/** The end of a run by its state. */
+function endOf(state: CheckRunState | undefined): CheckRunEnd | undefined {
+  return checkRunEnds.find((end) => end === state)
 }
 
 /** Whether a later attempt may succeed. */

@@ -39,11 +39,11 @@ import {
 import {
   findCheckRun,
   listCheckRuns,
-  listResults,
   resultsOfRun,
   type StoredCheckRun,
 } from '../../store/check/check-results.ts'
 import { cancelCheckRun, requestCheckRun, resumeCheckRun } from '../../store/check/check-runs.ts'
+import { listResults } from '../../store/check/checks-of-tables.ts'
 import { recordChange } from '../../store/contract/changes.ts'
 import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import { isUuid } from '../../store/database/page.ts'
@@ -52,7 +52,7 @@ import type { Store } from '../../store/store.ts'
 import { changing, operation, reading } from '../parts.ts'
 import { placedRules, schemaOf } from '../quality/plan-checks.ts'
 import { chooseSnapshot } from './plan-deployment.ts'
-import { isShown, type Sight, seenResult, sightsOf } from './sight.ts'
+import { isShown, type Sight, seenResult, seenRun, sightsOf } from './sight.ts'
 
 const tag = 'checks'
 const capability = 'contracts'
@@ -69,7 +69,7 @@ const runMembers = {
   snapshot_id: maybe(described(text, 'a 64-bit number; absent where the table had no snapshot')),
   current_snapshot_id: maybe(described(text, 'the table’s snapshot when the run was requested')),
   cause: oneOf(checkCauses),
-  state: oneOf(checkRunStates),
+  state: maybe(described(oneOf(checkRunStates), 'absent where something of the table is hidden from you')),
   requested_at: time,
   requested_by: text,
   started_at: maybe(time),
@@ -101,7 +101,8 @@ const result = {
 }
 
 /** A run as a principal sees it. */
-function runView(run: StoredCheckRun, { isWhole }: Sight) {
+function runView(stored: StoredCheckRun, sight: Sight) {
+  const { took, ...run } = seenRun(stored, sight)
   const { runId: id, kind, contract, number, table, catalog, cause, state, requestedAt, requestedBy } = run
   const seen = {
     ...{
@@ -112,17 +113,17 @@ function runView(run: StoredCheckRun, { isWhole }: Sight) {
       table,
       catalog,
       cause,
+      ...(state !== undefined && { state }),
       requested_at: requestedAt,
       requested_by: requestedBy,
     },
     ...(run.snapshotId !== undefined && { snapshot_id: String(run.snapshotId) }),
     ...(run.currentSnapshotId !== undefined && { current_snapshot_id: String(run.currentSnapshotId) }),
   }
-  // To others, an error is not told from a failure, and there are no times.
-  if (!isWhole) return { ...seen, state: state === 'error' ? ('failed' as const) : state }
-  const { startedAt, finishedAt, spentMs, steps, stepsDone, rowsRead, bytesRead, reason } = run
+  if (took === undefined) return seen
+  const { startedAt, finishedAt, spentMs, steps, stepsDone, rowsRead, bytesRead, reason } = took
   return {
-    ...{ ...seen, state, ms: spentMs },
+    ...{ ...seen, ms: spentMs },
     ...(startedAt !== undefined && { started_at: startedAt }),
     ...(finishedAt !== undefined && { finished_at: finishedAt }),
     progress: {

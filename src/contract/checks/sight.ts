@@ -26,7 +26,7 @@ const whole: Sight = { isWhole: true, showsNumbers: () => true }
 const closed: Sight = { isWhole: false, showsNumbers: () => false }
 
 /**
- * The sights of a principal, by tableKey.
+ * The sights of a principal, by tableKey. A table that may not be read is left out, so nothing of it is shown.
  * @throws Fault where the governance cannot be loaded; nothing is shown then
  */
 export async function sightsOf(
@@ -38,7 +38,14 @@ export async function sightsOf(
   const keys = [...new Map(tables.map((table) => [tableKey(table), table])).values()]
   if (principal.roles.includes('steward')) return new Map(keys.map((table) => [tableKey(table), whole]))
   const governances = keys.length === 0 ? new Map() : await loadGovernances(store, tenant, keys)
-  return new Map(keys.map((table) => [tableKey(table), sightOf(governances.get(tableKey(table)), principal)]))
+  return new Map(
+    keys.flatMap((table): readonly [string, Sight][] => {
+      const governance: Governance | undefined = governances.get(tableKey(table))
+      const isReadable =
+        governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
+      return isReadable ? [[tableKey(table), sightOf(governance, principal)]] : []
+    }),
+  )
 }
 
 /** The sight of a principal that is no steward. @param governance undefined: the table is not known, so all is hidden */
@@ -68,6 +75,14 @@ export function isShown(
   nowMs: number,
 ): boolean {
   return isWhole || (finishedAt !== undefined && nowMs >= requestedAt.getTime() + checkRunMsMax)
+}
+
+/** A run as a principal sees it. To others there are no times, and no state, because a hidden result may decide it. */
+export function seenRun(run: StoredCheckRun, { isWhole }: Sight) {
+  const { startedAt, finishedAt, spentMs, steps, stepsDone, rowsRead, bytesRead, reason, state, ...told } =
+    run
+  const took = { startedAt, finishedAt, spentMs, steps, stepsDone, rowsRead, bytesRead, reason }
+  return isWhole ? { ...told, state, took } : { ...told, state: undefined, took: undefined }
 }
 
 /** A result as a principal sees it; undefined where it is hidden. */

@@ -2,7 +2,9 @@
 
 import type { TenantId } from '../../core/tenant.ts'
 import { described, list, maybe, object, oneOf, text } from '../../http/schemas.ts'
+import { governing } from '../../store/contract/put-in-force.ts'
 import { earlierModels, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
+import { readColumnUses } from '../../store/semantics/column-uses.ts'
 import type { Store } from '../../store/store.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import { loadFieldIds } from '../classify/field-ids.ts'
@@ -52,5 +54,7 @@ export async function judgeAgainstForce(
   const since = earlier.findIndex(({ version }) => parseVersion(version)?.[0] !== major)
   const compared =
     major === undefined ? earlier.slice(0, 1) : earlier.slice(0, since < 0 ? earlier.length : since)
-  return judgeChange(compared, model, await loadFieldIds(run, model))
+  const tables = governing(compared[0]).map(({ table }) => table)
+  const uses = await readColumnUses(run, tables)
+  return judgeChange(compared, model, { ...(await loadFieldIds(run, model)), uses })
 }

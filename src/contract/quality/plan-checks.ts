@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { CheckFinding, Severity } from '../../core/check-run.ts'
+import type { SqlType } from '../../core/sql-type.ts'
 import type { SystemColumn, SystemTable } from '../../core/system-read.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { columnOf, type GoverningSchema, governing } from '../../store/contract/put-in-force.ts'
@@ -98,7 +99,8 @@ function planRule(placed: PlacedRule, table: SystemTable, speaksOurs: boolean): 
     const column = columnNamed(table, element)
     if (rule.type === 'sql') {
       const text = ownStatement(String(query ?? ''), table.relation, column)
-      const fieldIds = table.check(text)
+      const { fieldIds, types } = table.check(text)
+      assertNumber(types)
       return { ...placed, severity, metric, measure: { kind: 'own', text }, fieldIds }
     }
     const standard = standardMetrics[metric] ?? metric
@@ -113,6 +115,15 @@ function planRule(placed: PlacedRule, table: SystemTable, speaksOurs: boolean): 
   } catch (thrown) {
     return { ...finding, outcome: 'error', reason: planProblem(thrown) }
   }
+}
+
+const numberTypes = new Set<SqlType>(['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8'])
+
+/** A text would be a value of the data, and results hold none. @throws MetricProblem */
+function assertNumber(types: readonly SqlType[]): void {
+  const [type] = types
+  if (type === undefined || types.length > 1) throw new MetricProblem('not one value')
+  if (!numberTypes.has(type)) throw new MetricProblem('not a number')
 }
 
 /** Names of earlier versions of the standard. */

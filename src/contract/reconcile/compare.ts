@@ -1,7 +1,7 @@
 /** Compares what both sides measured, and names every difference. It knows no engine. */
 
 import type { ColumnPair } from './column-kind.ts'
-import type { Measure, MeasureName } from './measures.ts'
+import { floatSumScale, type Measure, type MeasureName } from './measures.ts'
 
 /** Floats are added in any order, so their sums may differ by this part of the sum of their magnitudes. */
 const sumTolerance = 1e-9
@@ -42,7 +42,10 @@ export function plainNumber(text: string): string {
 function shown({ kind }: ColumnPair, { name }: Measure, value: string | null): string {
   if (value === null) return ''
   const isFloat = kind === 'float' && ['sum', 'sum_of_magnitudes', 'min', 'max'].includes(name)
-  if (isFloat) return Object.is(doubleOf(value), -0) ? '0' : String(doubleOf(value))
+  if (isFloat) {
+    const double = doubleOf(value) * (name.startsWith('sum') ? floatSumScale : 1)
+    return Object.is(double, -0) ? '0' : String(double)
+  }
   return isNumeric(kind, name) ? plainNumber(value) : value
 }
 

@@ -9,7 +9,7 @@ import { canonicalText, engineOf, type ReconcileDialect, sideValue } from './dia
 /** One side of a comparison. */
 export type Side = 'left' | 'right'
 
-/** What is measured of a column besides NULLs, by what it shows. `sum` of floats has a tolerance. */
+/** What is measured of a column besides NULLs, by what it shows. `sum` of floats has a tolerance and a scale. */
 export const measureNames = [
   'nulls',
   'empty',
@@ -25,6 +25,9 @@ export const measureNames = [
   'max',
 ] as const
 export type MeasureName = (typeof measureNames)[number]
+
+/** Doubles are added divided by this power of two, so that no engine's sum of 10¹² of them overflows. */
+export const floatSumScale = 2 ** 64
 
 export interface Measure {
   readonly fieldId: number
@@ -58,6 +61,10 @@ function measuresOf(dialect: ReconcileDialect, pair: ColumnPair, side: Side): re
       ]
     case 'float': {
       const finite = `CASE WHEN ${engine.isFinite(x)} THEN ${x} END`
+      const double = (value: number) => `CAST('${value}' AS ${engine.double})`
+      // What is too small to be scaled counts as nothing beside the tolerance of sums.
+      const scaled = (value: string) =>
+        `CASE WHEN ${engine.isFinite(x)} AND abs(${x}) >= ${double(1e-280)} THEN ${value} * ${double(1 / floatSumScale)} WHEN ${engine.isFinite(x)} THEN 0 END`
       const infinite = (sign: string) =>
         countIf(`NOT ${engine.isFinite(x)} AND NOT ${engine.isNan(x)} AND ${x} ${sign} 0`)
       return [
@@ -66,8 +73,8 @@ function measuresOf(dialect: ReconcileDialect, pair: ColumnPair, side: Side): re
         one('infinity', infinite('>')),
         one('negative_infinity', infinite('<')),
         one('negative_zero', countIf(`${x} = 0 AND ${engine.bits(x)} < 0`)),
-        one('sum', engine.bits(`sum(${finite})`)),
-        one('sum_of_magnitudes', engine.bits(`sum(abs(${finite}))`)),
+        one('sum', engine.bits(`sum(${scaled(x)})`)),
+        one('sum_of_magnitudes', engine.bits(`sum(${scaled(`abs(${x})`)})`)),
         one('min', engine.bits(`min(${finite})`)),
         one('max', engine.bits(`max(${finite})`)),
       ]

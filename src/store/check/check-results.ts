@@ -10,6 +10,7 @@ import type {
 } from '../../core/check-run.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -19,14 +20,18 @@ import type { Store } from '../store.ts'
 export async function addResults(
   tx: Tx,
   tenant: TenantId,
-  { runId, step, ms }: { readonly runId: string; readonly step: string; readonly ms: number },
+  { runId, step, ms }: { readonly runId: string; readonly step: string; readonly ms: number | undefined },
   findings: readonly CheckFinding[],
 ): Promise<void> {
   const rows = findings.map((one) => ({
     ...{ check_key: one.key, element: one.element, metric: one.metric, severity: one.severity },
     ...{ outcome: one.outcome, value: one.value ?? null, unit: one.unit ?? '', engine: one.engine ?? null },
     ...{ expected: one.expected ?? null, field_ids: one.fieldIds, custom: one.custom },
-    ...{ reason: one.reason ?? '', detail: one.detail ?? null, ms: one.outcome === 'not_run' ? null : ms },
+    ...{
+      reason: one.reason ?? '',
+      detail: one.detail ?? null,
+      ms: one.outcome === 'not_run' ? null : (ms ?? null),
+    },
   }))
   await tx.query(
     `insert into svc.check_result (tenant_id, run_id, step, check_key, element, metric, severity, outcome, value, unit,
@@ -41,6 +46,8 @@ export async function addResults(
 }
 
 export interface StoredCheckRun {
+  /** A page of runs after this one begins here. */
+  readonly sequence: string
   readonly runId: string
   readonly kind: CheckKind
   readonly contract: string
@@ -63,7 +70,7 @@ export interface StoredCheckRun {
   readonly reason: string
 }
 
-interface RunRow {
+export interface RunRow {
   readonly run_seq: string
   readonly run_id: string
   readonly kind: CheckKind
@@ -88,7 +95,8 @@ interface RunRow {
   readonly reason: string
 }
 
-const runColumns = `run_seq, run_id, kind, contract_id, number, namespace, table_name, catalog, snapshot_id,
+/** The columns of {@link RunRow}. */
+export const runColumns = `run_seq, run_id, kind, contract_id, number, namespace, table_name, catalog, snapshot_id,
   current_snapshot_id, cause, state, requested_at, requested_by->>'sub' as requested_by, started_at, finished_at,
   spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read, bytes_read, reason`
 
@@ -105,17 +113,17 @@ export async function listCheckRuns(
   { table, contract, kind, ...page }: CheckRunFilter,
 ): Promise<Page<StoredCheckRun>> {
   const limit = pageLimit(page)
+  const { text, params } = given(
+    [tenant, limit + 1],
+    ['table_id = ?::text', table && nodeId(tableKey(table))],
+    ['contract_id = ?::text', contract === undefined ? undefined : storableText(contract)],
+    ['kind = ?::text', kind],
+    ['run_seq < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<RunRow>(
     tenant,
-    `select ${runColumns} from svc.check_run
-     where tenant_id = $1 and ($2::text is null or table_id = $2) and ($3::text is null or contract_id = $3)
-       and ($4::text is null or kind = $4) and ($5::int8 is null or run_seq < $5)
-     order by run_seq desc limit $6::int`,
-    [
-      ...[tenant, table === undefined ? null : nodeId(tableKey(table))],
-      ...[contract === undefined ? null : storableText(contract), kind ?? null],
-      ...[afterCount(page) ?? null, limit + 1],
-    ],
+    `select ${runColumns} from svc.check_run where tenant_id = $1${text} order by run_seq desc limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.run_seq)
   return { ...found, items: found.items.map(runOf) }
@@ -149,11 +157,12 @@ export async function findRunInput(
   return row?.input ?? {}
 }
 
-function runOf(row: RunRow): StoredCheckRun {
+/** A run as it is stored. */
+export function runOf(row: RunRow): StoredCheckRun {
   const big = (value: string | null) => (value === null ? undefined : BigInt(value))
   const { run_id: runId, kind, contract_id: contract, number, catalog, cause, state, reason, steps } = row
   return {
-    ...{ runId, kind, contract, number, catalog, cause, state, reason },
+    ...{ sequence: row.run_seq, runId, kind, contract, number, catalog, cause, state, reason },
     table: { namespace: row.namespace, name: row.table_name },
     ...{ snapshotId: big(row.snapshot_id), currentSnapshotId: big(row.current_snapshot_id) },
     ...{ requestedAt: row.requested_at, requestedBy: row.requested_by, spentMs: row.spent_ms },
@@ -182,7 +191,7 @@ export interface StoredCheckResult {
   readonly at: Date
 }
 
-interface ResultRow {
+export interface ResultRow {
   readonly run_id: string
   readonly check_key: string
   readonly element: string
@@ -207,17 +216,29 @@ export async function resultsOfRun(
   tenant: TenantId,
   runId: string,
 ): Promise<readonly StoredCheckResult[]> {
+  return (await resultsOfRuns(store, tenant, [runId]))[0] ?? []
+}
+
+/** As {@link resultsOfRun}, of each of several runs, in their order, in one statement. */
+export async function resultsOfRuns(
+  store: Store,
+  tenant: TenantId,
+  runIds: readonly string[],
+): Promise<readonly (readonly StoredCheckResult[])[]> {
   const rows = await store.tenantQuery<ResultRow>(
     tenant,
     `select run_id, check_key, element, metric, severity, outcome, value, unit, expected, engine, ms, field_ids, custom,
        reason, detail, at
-     from svc.check_result where tenant_id = $1 and run_id = $2 order by result_seq`,
-    [tenant, runId],
+     from svc.check_result
+     where tenant_id = $1 and run_id in (select jsonb_array_elements_text($2::text::jsonb)::uuid) order by result_seq`,
+    [tenant, JSON.stringify(runIds)],
   )
-  return rows.map(resultOf)
+  const byRun = Map.groupBy(rows.map(resultOf), ({ runId }) => runId)
+  return runIds.map((runId) => byRun.get(runId) ?? [])
 }
 
-function resultOf({
+/** A result as it is stored. */
+export function resultOf({
   run_id: runId,
   check_key: key,
   field_ids: fieldIds,
@@ -228,60 +249,5 @@ function resultOf({
     ...{ outcome: row.outcome, value: row.value ?? undefined, unit: row.unit, ms: row.ms ?? undefined },
     ...{ expected: row.expected ?? undefined, engine: row.engine ?? undefined, custom: row.custom },
     ...{ reason: row.reason, detail: row.detail ?? undefined, at: row.at },
-  }
-}
-
-export interface ListedResult {
-  readonly run: StoredCheckRun
-  readonly result: StoredCheckResult
-}
-
-export interface ResultFilter extends PageRequest {
-  readonly table: TableRef
-  /** Key of one check. */
-  readonly check?: string | undefined
-}
-
-/** The results of a table, newest first. @throws Fault `bad_request` for a bad page token */
-export async function listResults(
-  store: Store,
-  tenant: TenantId,
-  { table, check, ...page }: ResultFilter,
-): Promise<Page<ListedResult>> {
-  const limit = pageLimit(page)
-  const rows = await store.tenantQuery<{ run: RunRow; result: ResultRow & { readonly result_seq: string } }>(
-    tenant,
-    `select to_jsonb(r) as run, to_jsonb(c) as result from (
-       select c.result_seq::text, c.run_id, c.check_key, c.element, c.metric, c.severity, c.outcome, c.value, c.unit,
-         c.expected, c.engine, c.ms, c.field_ids, c.custom, c.reason, c.detail, c.at
-       from svc.check_result c
-       join svc.check_run o on o.tenant_id = c.tenant_id and o.run_id = c.run_id
-       where c.tenant_id = $1 and o.table_id = $2 and ($3::text is null or c.check_key = $3)
-         and ($4::int8 is null or c.result_seq < $4)
-       order by c.result_seq desc limit $5::int) c
-     join lateral (
-       select run_seq::text, run_id, kind, contract_id, number, namespace, table_name, catalog,
-         snapshot_id::text, current_snapshot_id::text, cause, state, requested_at, requested_by->>'sub' as requested_by,
-         started_at, finished_at, spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read::text,
-         bytes_read::text, reason
-       from svc.check_run where tenant_id = $1 and run_id = c.run_id) r on true
-     order by c.result_seq::int8 desc`,
-    [
-      ...[tenant, nodeId(tableKey(table)), check === undefined ? null : storableText(check)],
-      ...[afterCount(page) ?? null, limit + 1],
-    ],
-  )
-  const found = toPage(rows, limit, ({ result }) => result.result_seq)
-  const date = (value: Date | null) => (value === null ? null : new Date(value))
-  return {
-    ...found,
-    items: found.items.map(({ run, result }) => ({
-      run: runOf({
-        ...run,
-        requested_at: new Date(run.requested_at),
-        ...{ started_at: date(run.started_at), finished_at: date(run.finished_at) },
-      }),
-      result: resultOf({ ...result, at: new Date(result.at) }),
-    })),
   }
 }

@@ -189,14 +189,19 @@ export async function endCheckRun(
       [tenant, runId, leaseId, state, as?.reason ?? ''],
     )
     if (ended === undefined) return undefined
-    const { contract_id: contract, table_name: table, ...rest } = ended
-    const data = { ...rest, contract, table, run_id: runId, state }
-    await appendEvent(tx, { type: 'checks.ended', subject: runId, data })
+    await tellEnd(tx, runId, state, ended)
     return state
   })
 }
 
-interface EndedRow {
+/** Appends the event that a run has ended. */
+export async function tellEnd(tx: Tx, runId: string, state: CheckRunState, ended: EndedRow): Promise<void> {
+  const { contract_id: contract, table_name: table, ...rest } = ended
+  const data = { ...rest, contract, table, run_id: runId, state }
+  await appendEvent(tx, { type: 'checks.ended', subject: runId, data })
+}
+
+export interface EndedRow {
   readonly kind: CheckKind
   readonly contract_id: string
   readonly number: number
@@ -249,7 +254,7 @@ export async function resumeCheckRun(run: RunQuery, tenant: TenantId, runId: str
   const rows = await run(
     `update svc.check_run set state = 'queued', cancel_requested = false, due_at = clock_timestamp(), tries = 0,
        finished_at = null, reported_at = null, reason = ''
-     where tenant_id = $1 and run_id = $2 and state in ('cancelled', 'error') and cause <> 'deploy'
+     where tenant_id = $1 and run_id = $2 and state in ('cancelled', 'error') and cause not in ('deploy', 'external')
        and not exists (select 1 from svc.check_result where tenant_id = $1 and run_id = $2 and outcome = 'error')
      returning 1`,
     [tenant, runId],

@@ -1,6 +1,7 @@
 /** Check runs: one at a time for a table, resumed after their last finished step, cancelled, scheduled, settled. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { Fault } from '../../../src/base/fault.ts'
 import { TableStates } from '../../../src/catalog/table-states.ts'
 import { CheckRunner, type CheckRunnerParts } from '../../../src/contract/checks/check-runner.ts'
 import type { RunStep } from '../../../src/contract/checks/run-kind.ts'
@@ -11,6 +12,8 @@ import { claimCheckRun, finishStep } from '../../../src/store/check/check-runs.t
 import { openIntent } from '../../../src/store/commit/commit-intents.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
 import { createLogger } from '../../../src/telemetry/log.ts'
+import { createMetrics } from '../../../src/telemetry/metrics.ts'
+import { rejectsWhenAborted } from '../../support/aborted.ts'
 import { requestRun } from '../../support/check-rows.ts'
 import { approvedOf, intentOf } from '../../support/commits.ts'
 import { contractOf, type Json, type QualityWorld, startQualityWorld } from '../quality/world.ts'
@@ -47,7 +50,7 @@ const finding: CheckFinding = {
 function runnerOf(steps: readonly RunStep[], more: Partial<CheckRunnerParts> = {}): CheckRunner {
   const { store } = world.lake
   return new CheckRunner({
-    ...{ store, log, lookMs: 0, retryMs: 0, onEnd: async () => {} },
+    ...{ store, log, metrics: createMetrics(), lookMs: 0, retryMs: 0, onEnd: async () => {} },
     kinds: [{ name: 'quality', open: async () => steps }],
     reads: { open: async () => ({}) as never },
     ...more,
@@ -88,6 +91,34 @@ test('a run whose process died goes on after its last finished step, under anoth
   expect(await finishStep(store, lost, { key: 'c', ms: 1, result: { findings: [] } })).toBe(false)
 })
 
+test('the end of each attempt is counted, by kind and outcome', async () => {
+  const metrics = createMetrics()
+  const counted = async () =>
+    Object.fromEntries(
+      (await metrics.checkRuns.get()).values
+        .filter(({ value }) => value > 0)
+        .map(({ labels, value }) => [`${labels.kind} ${labels.outcome}`, value]),
+    )
+  await wanted()
+  await runnerOf([step('a')], { metrics }).runDue()
+  expect(await counted()).toEqual({ 'quality passed': 1 })
+  const failing = (first: Error): RunStep => {
+    let thrown = false
+    return step('b', async () => {
+      if (thrown) throw new Fault('forbidden', 'No.')
+      thrown = true
+      throw first
+    })
+  }
+  await wanted()
+  await runnerOf([failing(new Fault('unavailable', 'Later.'))], { metrics }).runDue()
+  expect(await counted()).toEqual({ 'quality passed': 1, 'quality retried': 1, 'quality error': 1 })
+  const [{ value } = { value: 0 }] = (await metrics.checkRunMs.get()).values.filter(
+    ({ metricName }) => metricName === 'svc_check_run_duration_ms_count',
+  )
+  expect(value).toBe(3)
+})
+
 test('two runs of one table are never under way together', async () => {
   const { store } = world.lake
   const [first, second] = [await wanted(), await wanted()]
@@ -109,7 +140,7 @@ test('a run is cancelled between its steps, and resumed after the last one that 
       step('a', async () => void done.push('a')),
       step('b', async (signal) => {
         await world.ask('POST', `/api/v1/checks/runs/${id}/cancel`, world.stella)
-        await new Promise<void>((_, reject) => signal.addEventListener('abort', () => reject(signal.reason)))
+        await rejectsWhenAborted(signal)
       }),
     ],
     { leaseMs: 60 },
@@ -144,10 +175,7 @@ test('what fails for a while is tried again, and given up as an error, never as 
 
 test('a run that takes too long ends in error', async () => {
   const id = await wanted()
-  const waits = step(
-    'a',
-    (signal) => new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason))),
-  )
+  const waits = step('a', rejectsWhenAborted)
   await runnerOf([waits], { runMs: 1 }).runDue()
   expect(await shown(id)).toMatchObject({ state: 'error', reason: 'time limit' })
 })

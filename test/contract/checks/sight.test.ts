@@ -1,11 +1,15 @@
 /** Numbers of checks tell nobody what a filter or mask hides: by thresholds, by own statements, by the time of a run. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { deleteContract } from '../../../src/contract/delete-contract.ts'
+import { putContract } from '../../../src/contract/put-contract.ts'
 import { sessionScopes } from '../../../src/core/session.ts'
+import { checkPolicies } from '../../../src/query/protect.ts'
 import { addVersion } from '../../../src/store/contract/versions.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { actorOf } from '../../support/actor.ts'
 import { requestRun } from '../../support/check-rows.ts'
+import { commitColumns } from '../../support/governed.ts'
 import { ordersTable } from '../../support/lake-tables.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
 import { contractOf, type Json, type QualityWorld, startQualityWorld } from '../quality/world.ts'
@@ -149,6 +153,57 @@ test('who is masked sees of a masked column whether a metric passed, and no own 
   })
 })
 
+test.each([
+  ['a text, without a threshold', 'SELECT min(email) FROM {object}', 'not a number'],
+  ['a text that is compared', `SELECT min(email) FROM {object} WHERE email > '${secret}'`, 'not a number'],
+  ['a date', 'SELECT max(day) FROM {object}', 'not a number'],
+  ['an array of numbers', 'SELECT array_agg(qty) FROM {object}', 'not a number'],
+  ['two numbers', 'SELECT min(qty), max(qty) FROM {object}', 'not one value'],
+  ['many rows', 'SELECT qty FROM {object}', '21000'],
+  ['a file', `SELECT count(*) FROM read_csv('/etc/passwd')`, '42883'],
+  ['a file as a table', `SELECT count(*) FROM '/etc/passwd'`, '42601'],
+  ['several statements', 'SELECT 1; SELECT 2', '0A000'],
+  ['a change', 'DELETE FROM {object}', '0A000'],
+  [
+    'a pause, by which a value could be told',
+    'SELECT count(*) FROM {object} WHERE pg_sleep(1) IS NULL',
+    '42883',
+  ],
+])(
+  'an own statement that gives or reads %s is an error, and nothing of it is kept',
+  async (_, query, reason) => {
+    const { store, tenant, app } = world.lake
+    const body = new TextEncoder().encode(query)
+    const measures = JSON.stringify([query, null, null, null])
+    const quality = [{ key: 'own', type: 'sql', measures }]
+    const schema = {
+      ...{ name: 'orders', table: { namespace: ['sales'], name: 'orders' }, properties: [] },
+      ...{ relationships: [], quality, rowFilters: [] },
+    }
+    const contract = `attack-${Bun.hash(query)}`
+    const number = await store.tenantTransaction(tenant, async (tx) => {
+      return await addVersion(tx, tenant, {
+        ...{ contract, format: 'yaml', body, sha256: 'cd'.repeat(32), state: 'active' },
+        ...{ unverified: true, lifeCycle: true, by: { ...actorOf('stella'), roles: ['steward'] } },
+        model: {
+          ...({ apiVersion: 'v3.2.0', id: contract, version: '1.0.0', compatibility: 'none' } as const),
+          ...{ secondApproval: false, sla: [], schemas: [schema] },
+        },
+      })
+    })
+    const id = await requestRun(store, tenant, { contract, number, catalog: 'lake', snapshotId: undefined })
+    await app.checks.runner.runDue()
+    const [, run] = await world.ask('GET', `/api/v1/checks/runs/${id}`, world.stella)
+    expect(resultsOf(run).own).toMatchObject({ outcome: 'error', reason })
+    const rows = await store.tenantQuery(
+      tenant,
+      `select to_jsonb(r)::text as row from svc.check_result r where run_id = '${id}'`,
+    )
+    expect(JSON.stringify(rows)).not.toContain('@example.com')
+    expect(resultsOf(run).own).not.toHaveProperty('value')
+  },
+)
+
 test('thresholds tell nothing, because nobody but a steward has a version measured', async () => {
   const versions = '/api/v1/contracts/documents/orders/versions'
   const [, added] = await world.ask('POST', versions, world.bob, contractOf('9.0.0', rules('mustBe: 0')))
@@ -220,10 +275,62 @@ test('no time tells a pass from a failure: all steps run, and others see a run a
       Object.keys((await shown(passed, world.bob))[1]).toSorted(),
     )
     const [, seen] = await shown(run, world.bob)
-    for (const time of ['ms', 'started_at', 'finished_at', 'progress', 'reason'])
+    for (const time of ['state', 'ms', 'started_at', 'finished_at', 'progress', 'reason'])
       expect(seen).not.toHaveProperty(time)
     expect(JSON.stringify(seen.results)).not.toContain('"ms"')
     expect((await shown(run, foreign))[0]).toBe(404)
   }
   expect((await world.ask('GET', '/api/v1/checks/runs', foreign))[1]).toMatchObject({ items: [] })
+})
+
+test('the end of a run of one own statement tells nothing about a masked column, whatever it found', async () => {
+  const answers: string[] = []
+  for (const [version, bound] of [
+    ['11.0.0', 'mustBe: 1'],
+    ['12.0.0', 'mustBe: 0'],
+  ] as const) {
+    const at = await world.deploy(contractOf(version, rules(bound)))
+    await world.lake.app.checks.runner.runDue()
+    const [, { state }] = await world.ask('GET', at, world.stella)
+    expect(state).toBe((bound === 'mustBe: 1' ? 'active' : 'failed') as never)
+    const [, listed] = await world.ask('GET', '/api/v1/checks/runs?contract=orders&limit=1', world.stella)
+    const [run] = listed.items as unknown as [Json]
+    await age(run)
+    const [, list] = await world.ask('GET', '/api/v1/checks/runs?contract=orders&limit=1', world.bob)
+    const [, one] = await shown(run, world.bob)
+    answers.push(
+      JSON.stringify([list, one]).replace(
+        /"(id|requested_at|number)":("[^"]*"|\d+)|"next_page_token":"[^"]*"/g,
+        '',
+      ),
+    )
+  }
+  expect(answers[1]).toBe(answers[0] as string)
+})
+
+test('nothing is shown to readers once the table has no contract', async () => {
+  const { store, tenant } = world.lake
+  const table = { namespace: ['sales'], name: 'brief' }
+  const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
+  await commitColumns(store, tenant, table, { id: 'long' })
+  await putContract(on, table, { id: 'brief', version: 1 })
+  const run = { id: await requestRun(store, tenant, { table, contract: 'brief' }) } as unknown as Json
+  await store.ownerTransaction(tenant, async (tx) => {
+    await tx.query(
+      `update svc.check_run set state = 'passed', finished_at = clock_timestamp() where run_id = $1`,
+      [String(run.id)],
+    )
+  })
+  await age(run)
+  const listed = async (reader: string) =>
+    (await world.ask('GET', '/api/v1/checks/runs?contract=brief', reader))[1].items as unknown as unknown[]
+  for (const [isReadable, status, count] of [
+    [true, 200, 1],
+    [false, 404, 0],
+  ] as const) {
+    if (!isReadable) await deleteContract(on, table)
+    for (const reader of [world.bob, world.ann])
+      expect([(await shown(run, reader))[0], (await listed(reader)).length]).toEqual([status, count])
+    expect((await shown(run, world.stella))[0]).toBe(200)
+  }
 })

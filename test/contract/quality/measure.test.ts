@@ -77,3 +77,56 @@ test('each metric counts as the standard says, and nulls are neither invalid nor
     'qty.share': 'passed 10',
   })
 })
+
+test('all counts of a table are one step of a run, and each other statement is one of its own', async () => {
+  const { progress } = await world.measure()
+  // The scan, five checks of duplicates, two statements of the author, and what is not run.
+  expect(progress).toMatchObject({ steps: 9, steps_done: 9 })
+})
+
+test('the history of a check has its snapshot, duration, value and threshold, newest first', async () => {
+  const run = await world.measure({ checks: ['qty.repeated'] })
+  const path = '/api/v1/checks/results?namespace=sales&table=orders&check=qty.repeated&limit=2'
+  const [, history] = await world.ask('GET', path, world.stella)
+  const [newest, before] = history.items as unknown as readonly Record<string, unknown>[]
+  expect(newest).toMatchObject({
+    ...{ key: 'qty.repeated', column: 'qty', run: run.id, snapshot_id: run.snapshot_id, engine: 'duckdb' },
+    ...{
+      outcome: 'passed',
+      value: '100',
+      operator: 'mustBe',
+      threshold: 100,
+      detail: { rows_concerned: '1000' },
+    },
+  })
+  expect(newest?.ms).toBeGreaterThan(0)
+  expect(Date.parse(String(newest?.at))).toBeGreaterThan(Date.parse(String(before?.at)))
+})
+
+test('service levels are measured by the columns of the table, and a missed one stops no deployment', async () => {
+  const levels = `slaProperties:
+- {property: freshness, value: 1, unit: d, element: orders.placed_at}
+- {property: latency, value: 1000, unit: y, element: orders.created}
+- {property: retention, value: 1, unit: d, element: orders.day}
+- {property: frequency, value: 1000, unit: y}
+- {property: endOfLife, value: '2020-01-01'}
+- {property: availability, value: 99.9, unit: percent}`
+  const columns = { placed_at: '[]', created: '[]', day: '[]' }
+  const at = await world.deploy(contractOf('3.0.0', columns, levels))
+  await world.lake.app.checks.runner.runDue()
+  expect((await world.ask('GET', at, world.stella))[1]).toMatchObject({ state: 'active' })
+  const found = outcomes(await world.measure())
+  const words = Object.entries(found).map(([key, outcome]) => [key, outcome.replace(/ [\d:.TZ-]+$/, '')])
+  expect(Object.fromEntries(words)).toEqual({
+    readable: 'passed',
+    'sla.freshness.orders.placed_at': 'warned',
+    'sla.latency.orders.created': 'passed',
+    'sla.retention.orders.day': 'warned',
+    'sla.frequency': 'passed',
+    'sla.endOfLife': 'warned',
+    'sla.availability': 'not_run not measurable',
+  })
+  // Ages are whole seconds, by the newest row for freshness and by the oldest for retention.
+  const age = (key: string) => Number(found[key]?.split(' ')[1])
+  expect(age('sla.retention.orders.day')).toBeGreaterThan(age('sla.freshness.orders.placed_at'))
+})

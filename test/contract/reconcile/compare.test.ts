@@ -2,26 +2,18 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import fc from 'fast-check'
 import {
   type ColumnPair,
   icebergColumn,
   pairOf,
   postgresColumn,
 } from '../../../src/contract/reconcile/column-kind.ts'
-import {
-  compareContent,
-  compareTotals,
-  type Difference,
-  plainNumber,
-} from '../../../src/contract/reconcile/compare.ts'
+import { plainNumber } from '../../../src/contract/reconcile/compare.ts'
 import { locate, type SideReader } from '../../../src/contract/reconcile/locate.ts'
-import {
-  contentStatement,
-  hasContent,
-  rowsStatement,
-  totalsStatement,
-} from '../../../src/contract/reconcile/measures.ts'
 import { type Oracle, startOracle } from '../../query/support/postgres.ts'
+import { roundsOf } from '../../support/long-form.ts'
+import { differencesOf, type NamedDifference, named, readSide } from '../../support/reconcile.ts'
 
 setDefaultTimeout(300_000)
 
@@ -112,41 +104,14 @@ async function pairsOf(relation: string): Promise<readonly ColumnPair[]> {
   )
 }
 
-const signal = new AbortController().signal
-
 /** All differences, by the names of columns. */
-async function differences(
-  relation: string,
-): Promise<readonly (Omit<Difference, 'fieldId'> & { column: string })[]> {
+async function differences(relation: string): Promise<readonly NamedDifference[]> {
   const pairs = await pairsOf(relation)
-  const read = async (side: 'left' | 'right') => {
-    const reader = side === 'left' ? left : right(relation)
-    const { dialect } = reader
-    const totals = (from: string) => totalsStatement(dialect, pairs, side, from)
-    const [[rows = '', ...values] = []] = await reader.read(totals, 1, signal)
-    const [content = []] = await reader.read(
-      (from) =>
-        contentStatement(
-          dialect,
-          pairs.filter((pair) => hasContent(pair)),
-          side,
-          from,
-        ),
-      1,
-      signal,
-    )
-    const [whole = []] = await reader.read((from) => rowsStatement(dialect, pairs, side, from), 1, signal)
-    return { measures: totals('').measures, totals: { rows: rows ?? '', values }, content, whole }
-  }
-  const [a, b] = [await read('left'), await read('right')]
-  const names = new Map(pairs.map(({ fieldId, left: { name } }) => [fieldId, name]))
-  const found = [
-    ...compareTotals(pairs, a.measures, a.totals, b.totals),
-    ...compareContent(pairs, a.content, b.content),
-  ]
-  if (found.length === 0 && a.whole[0] !== b.whole[0])
-    found.push({ fieldId: undefined, measure: 'content', left: '', right: '' })
-  return found.map(({ fieldId, ...one }) => ({ column: names.get(fieldId ?? 0) ?? '', ...one }))
+  return differencesOf(
+    pairs,
+    await readSide(left, pairs, 'left'),
+    await readSide(right(relation), pairs, 'right'),
+  )
 }
 
 /** A copy of the table in PostgreSQL, changed. */
@@ -161,14 +126,11 @@ async function planted(name: string, ...changes: string[]): Promise<string> {
   return name
 }
 
-const named = (found: Awaited<ReturnType<typeof differences>>) =>
-  found.map(({ column, measure }) => `${column} ${measure}`.trim())
-
 /** The keys in which a table differs. */
 async function located(relation: string, names: readonly string[]) {
   const pairs = await pairsOf(relation)
   const of = (wanted: readonly string[]) => pairs.filter((pair) => wanted.includes(pair.left.name))
-  return await locate({ left, right: right(relation) }, of(['id']), of(names), signal)
+  return await locate({ left, right: right(relation) }, of(['id']), of(names), new AbortController().signal)
 }
 
 describe('equal rows', () => {
@@ -183,6 +145,99 @@ describe('equal rows', () => {
       'ALTER TABLE TABLE ALTER amount TYPE numeric(20,6)',
     )
     expect(await differences(relation)).toEqual([])
+  })
+})
+
+/** Texts that both engines read as one value of the column's type. */
+const literals: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  id: fc.bigInt({ min: -(2n ** 63n), max: 2n ** 63n - 1n }).map(String),
+  amount: fc.integer({ min: -999_999, max: 999_999 }).map((cents) => (cents / 100).toFixed(2)),
+  ratio: fc.double().map((value) => (Object.is(value, -0) ? '-0' : String(value))),
+  name: fc.string({
+    unit: fc.constantFrom('a', 'ä', 'a\u0308', '\u{1f600}', ' ', "'", '\\', ',', ':', '\n', '5', '-'),
+    maxLength: 6,
+  }),
+  made: fc
+    .date({
+      min: new Date('1900-01-01T00:00:00Z'),
+      max: new Date('2200-01-01T00:00:00Z'),
+      noInvalidDate: true,
+    })
+    .map((date) => date.toISOString().replace('T', ' ').replace('Z', '123')),
+}
+const types: Readonly<Record<string, readonly [iceberg: string, duckdb: string, postgres: string]>> = {
+  ...{ id: ['long', 'BIGINT', 'bigint'], amount: ['decimal(10, 2)', 'DECIMAL(10,2)', 'numeric(10,2)'] },
+  ...{ ratio: ['double', 'DOUBLE', 'double precision'], name: ['string', 'VARCHAR', 'text'] },
+  made: ['timestamp', 'TIMESTAMP', 'timestamp without time zone'],
+}
+const names = Object.keys(literals)
+type Row = readonly (string | null)[]
+const rowOf = fc.tuple(...names.map((name) => fc.option(literals[name] ?? fc.constant(''), { freq: 8 })))
+
+const drawnPairs = names.map((name, index) => {
+  const [iceberg = '', , postgres = ''] = types[name] ?? []
+  const pair = pairOf(index + 1, icebergColumn(name, iceberg), postgresColumn(name, postgres))
+  if (pair === undefined) throw new Error(name)
+  return pair
+})
+
+/** The differences of two lists of rows, the one in DuckDB and the other in PostgreSQL. */
+async function differencesBetween(here: readonly Row[], there: readonly Row[]): Promise<readonly string[]> {
+  const values = (rows: readonly Row[], type: 1 | 2) => {
+    const cell = (value: string | null, at: number) =>
+      `CAST(${value === null ? 'NULL' : `'${value.replaceAll("'", "''")}'`} AS ${types[names[at] ?? '']?.[type]})`
+    return `(VALUES ${rows.map((row) => `(${row.map(cell).join(', ')})`).join(', ')}) AS drawn(${names.join(', ')})`
+  }
+  const ours: SideReader = {
+    dialect: 'duckdb',
+    read: async (write) =>
+      (await duckdb.runAndReadAll(write(values(here, 1)).sql)).getRowsJS() as (string | null)[][],
+  }
+  return named(
+    differencesOf(
+      drawnPairs,
+      await readSide(ours, drawnPairs, 'left'),
+      await readSide(right(values(there, 2)), drawnPairs, 'right'),
+    ),
+  )
+}
+
+describe('random rows', () => {
+  const seed = 20_261_124
+  const numRuns = roundsOf(200)
+
+  test('never differ from themselves in another order', async () => {
+    console.info(`seed ${seed}`)
+    await fc.assert(
+      fc.asyncProperty(fc.array(rowOf, { minLength: 1, maxLength: 30 }), async (rows) => {
+        expect(await differencesBetween(rows, rows.toReversed())).toEqual([])
+      }),
+      { seed, numRuns },
+    )
+  })
+
+  test('differ where one value is another, in that column alone', async () => {
+    console.info(`seed ${seed}`)
+    const changed = fc.nat(names.length - 1).chain((column) =>
+      fc.record({
+        column: fc.constant(column),
+        rows: fc.array(rowOf, { minLength: 1, maxLength: 30 }),
+        at: fc.nat(1_000),
+        value: fc.option(literals[names[column] ?? ''] ?? fc.constant(''), { freq: 4 }),
+      }),
+    )
+    await fc.assert(
+      fc.asyncProperty(changed, async ({ column, rows, at, value }) => {
+        const index = at % rows.length
+        const row = rows[index] ?? []
+        fc.pre(row[column] !== value)
+        const other = rows.with(index, row.with(column, value) as (typeof rows)[number])
+        const found = await differencesBetween(rows, other)
+        expect(found).toContain(`${names[column]} content`)
+        expect(new Set(found.map((one) => one.split(' ')[0]))).toEqual(new Set([names[column] ?? '']))
+      }),
+      { seed, numRuns },
+    )
   })
 })
 

@@ -1,14 +1,19 @@
 /** Declares check_query: what a statement would read, and what would protect it. It runs nothing. */
 
 import { tableName } from '../../../core/table-ref.ts'
-import { flag, list, maybe, object, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
+import { described, flag, list, maybe, object, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
 import { explain } from '../../../query/explain.ts'
 import { runError } from '../../../query/run-error.ts'
 import { type EarlierRuns, earlierRuns } from '../../../store/query/earlier-runs.ts'
+import { partOf } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
 import { protectionSchema, protectionView, sqlInput } from './query.ts'
+
+const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
+/** Bytes of each list, in sum below those of an answer that nobody asked to be long. */
+const bytes = { columns: 8_000, reads: 12_000, readColumns: 4_000, protections: 8_000 } as const
 
 export const checkQuery = tool({
   name: 'check_query',
@@ -17,19 +22,21 @@ export const checkQuery = tool({
   scope: 'mcp:read',
   input: object({ sql: sqlInput, catalog: catalogInput }),
   output: object({
-    columns: object({ ...untrustedMark, items: list(object({ name: text, type: text })) }),
+    columns: object({ ...untrustedMark, items: list(object({ name: text, type: text })), total: listTotal }),
     parameters: list(text),
+    reads_total: listTotal,
     reads: list(
       object({
         ...untrustedMark,
         table: text,
         contract: maybe(object({ id: text, version: ordinal })),
         columns: list(text),
+        columns_total: listTotal,
         snapshot_id: maybe(text),
         pinned: maybe(flag),
       }),
     ),
-    protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+    protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
     estimate: maybe(
       object({
         runs: ordinal,
@@ -57,30 +64,46 @@ export const checkQuery = tool({
       ...estimateView(runs),
       columns: {
         ...untrusted,
-        items: explained.columns.map(({ name, type }) => ({ name: cleanName(name), type })),
+        ...partOf(
+          explained.columns.map(({ name, type }) => ({ name: cleanName(name), type })),
+          bytes.columns,
+        ),
       },
       parameters: [...explained.parameters],
-      reads: explained.reads.map(({ table, contract, columns, snapshot }) => ({
-        ...untrusted,
-        table: cleanName(tableName(table)),
-        ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
-        columns: columns.map(cleanName),
-        ...(snapshot?.id != null && { snapshot_id: snapshot.id }),
-        ...(snapshot && { pinned: snapshot.pinned }),
-      })),
+      ...readsView(explained.reads),
       protections: {
         ...untrusted,
-        items: explained.policies.map(({ column, action, ...policy }) =>
-          protectionView({
-            ...policy,
-            ...(column !== undefined && { column }),
-            ...(action !== undefined && { action }),
-          }),
+        ...partOf(
+          explained.policies.map(({ column, action, ...policy }) =>
+            protectionView({
+              ...policy,
+              ...(column !== undefined && { column }),
+              ...(action !== undefined && { action }),
+            }),
+          ),
+          bytes.protections,
         ),
       },
     }
   },
 })
+
+function readsView(reads: Awaited<ReturnType<typeof explain>>['reads']) {
+  const views = reads.map(({ table, contract, columns, snapshot }) => {
+    const named = partOf(columns.map(cleanName), bytes.readColumns)
+    return {
+      ...untrusted,
+      table: cleanName(tableName(table)),
+      ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
+      columns: named.items,
+      ...(named.total !== undefined && { columns_total: named.total }),
+      ...(snapshot?.id != null && { snapshot_id: snapshot.id }),
+      ...(snapshot && { pinned: snapshot.pinned }),
+    }
+  })
+  const { items, total } = partOf(views, bytes.reads)
+  return { reads: items, ...(total !== undefined && { reads_total: total }) }
+}
 
 /** The cost of a statement by the medians of earlier runs; how large a table is would tell of its hidden rows. */
 function estimateView(earlier: EarlierRuns | undefined) {
