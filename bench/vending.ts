@@ -94,6 +94,7 @@ async function* measureService(run: BenchRun, kind: BenchStore): AsyncGenerator<
     SVC_LISTEN_ADDR: '127.0.0.1:0',
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
     UV_THREADPOOL_SIZE: '16',
     SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     SVC_LICENSE: licenseFor('vending'),

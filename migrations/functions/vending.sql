@@ -16,13 +16,18 @@ begin
 end $$;
 
 -- Records a credential that is about to be issued, unless its session has ended, and says whether it was recorded. A
--- revocation that runs at the same time finds the record. Its key is empty until it is known.
+-- revocation that runs at the same time finds the record. Its key is empty until it is known. Where the prefixes come
+-- from a version of the tenant's territory that is not the present one, nothing is recorded, and the answer is null.
 create or replace function svc.reserve_vended(tenant uuid, vended text) returns table (recorded boolean)
 language plpgsql as $$
 declare
   entered boolean := svc.enter(tenant);
   v jsonb := vended::jsonb;
 begin
+  if v ? 'territory_version' then
+    perform from svc.territory_state s where s.tenant_id = tenant and s.version = (v ->> 'territory_version')::bigint;
+    if not found then return next; return; end if;
+  end if;
   recorded := svc.may_hold(tenant, v ->> 'session_kind', (v ->> 'session_id')::uuid);
   if recorded then
     insert into svc.vended_credential (tenant_id, vended_id, session_id, session_kind, principal, credential_id, table_id,

@@ -53,6 +53,8 @@ export interface SignSettings {
   /** Whether the bucket is in the path; otherwise it is in the host name. */
   readonly isPathStyle: boolean
   readonly deletes: boolean
+  /** Whether a client may use the signature of a read again, for whichever of its catalogs asks. */
+  readonly cachesSignatures: boolean
 }
 
 export type VendingSettings =
@@ -108,6 +110,9 @@ export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'co
     problems.push('The vending.storage can be s3 only: credentials for other storage are not issued yet.')
   const deletes = String(config['vending.deletes'] ?? false)
   if (deletes !== 'true' && deletes !== 'false') problems.push('The vending.deletes must be true or false.')
+  const caches = String(config['vending.cache-signatures'] ?? false)
+  if (caches !== 'true' && caches !== 'false')
+    problems.push('The vending.cache-signatures must be true or false.')
   const planning = text('vending.scan-planning') ?? 'client'
   if (planning !== 'client' && planning !== 'server')
     problems.push('The vending.scan-planning must be client or server.')
@@ -127,6 +132,7 @@ export function vendingSettings(credential: Pick<CatalogCredential, 'kind' | 'co
       endpoint: new URL(s3.endpoint),
       isPathStyle: !s3.virtualHosted,
       deletes: deletes === 'true',
+      cachesSignatures: caches === 'true',
     }
   }
   if (mode !== 'vend') {

@@ -37,6 +37,8 @@ export interface VendRequest {
   readonly table: TableRef
   /** The table's territory: canonical prefixes. */
   readonly prefixes: readonly string[]
+  /** Of the tenant's territory, where the prefixes are those of an earlier request. */
+  readonly territoryVersion?: string
   readonly access: CredentialAccess
 }
 
@@ -47,12 +49,25 @@ export interface VendedTable {
   readonly storage: VendSettings['storage']
 }
 
+/** Credentials that are being asked for. Until they are taken, none leaves and none is on record as issued. */
+export interface PendingVend {
+  /**
+   * Completes the record and gives the credentials out.
+   * @returns undefined where the territory is not of the version any more from which the prefixes are
+   * @throws Fault `policy_denied` where they cannot be limited to the territory, `unauthenticated` where the session has
+   *   ended, `upstream_failed` where none can be had
+   */
+  take(): Promise<VendedTable | undefined>
+  /** Withdraws the record, where they are not taken after all. Does not wait for the cloud. @throws Fault of the store */
+  drop(): Promise<void>
+}
+
 /**
- * Issues the credentials of one table.
- * @throws Fault `policy_denied` where they cannot be limited to the territory, `forbidden` without a license for it,
- *   `unauthenticated` where the session has ended, `misconfigured` or `upstream_failed` where none can be had
+ * Begins to issue the credentials of one table. Either `take` or `drop` follows.
+ * @returns undefined where earlier ones would be given again, but the request does not know the present territory
+ * @throws Fault `forbidden` without a license for it, `misconfigured`, `not_acceptable` where the catalog does not vend
  */
-export type Vend = (request: VendRequest) => Promise<VendedTable>
+export type Vend = (request: VendRequest) => PendingVend | undefined
 
 /** Seconds for which credentials are issued. Readers get the least that AWS allows. */
 const lifetimes = { read: 900, write: 3_600 } as const satisfies Record<CredentialAccess, number>
@@ -66,7 +81,7 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
 
   const withheld = (reason: 'license' | 'territory' | 'failed') => metrics.credentialsWithheld.inc({ reason })
 
-  return async ({ session, sub, credential, table, prefixes: all, access }) => {
+  return ({ session, sub, credential, table, prefixes: all, territoryVersion, access }) => {
     const { tenant, sessionId } = session
     try {
       licensed.require('vending')
@@ -82,41 +97,60 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
       ...[tenant, credential.id, credential.version, sessionId, access],
       ...[tableKey(table), ...prefixes],
     ])
+    const vended = (issued: IssuedCredential): VendedTable => ({
+      issued,
+      prefixes,
+      storage: settings.storage,
+    })
     const known = issuedBefore.get(key)
     if (known !== undefined && known.expiresAtMs - clock.now() > lifetimes[access] * 500)
-      return { issued: known, prefixes, storage: settings.storage }
+      return territoryVersion === undefined
+        ? { take: async () => vended(known), drop: async () => {} }
+        : undefined
 
     const sessionName = sessionNameOf(tenant, sessionId)
     const issuer = awsIssuer(settings, { addressRules, clock })
-    const request = { prefixes, access, sessionName, lifetimeSeconds }
-    const roleArn = issuer.issuedFor(access)
     // Durable while the cloud is asked, so that the two waits are one.
-    const reserving = reserveVended(store, tenant, {
+    const record = {
       ...{ sessionId, table, access, prefixes, sessionName },
-      issuedFor: roleArn,
+      issuedFor: issuer.issuedFor(access),
       sessionKind: session.kind,
       principal: sub,
       credentialId: credential.id,
       expiresAtMs: clock.now() + lifetimeSeconds * 1000 + expirySlackMs,
-    })
-    const [reserved, asked] = await Promise.allSettled([reserving, issuer.issue(request)])
-    if (reserved.status === 'rejected') throw reserved.reason
-    const id = reserved.value
-    if (asked.status === 'rejected' || 'refusal' in asked.value) {
-      if (id !== undefined) await dropReserved(store, tenant, id)
-      withheld(asked.status === 'rejected' ? 'failed' : 'territory')
-      if (asked.status === 'rejected') throw asked.reason
-      throw new Fault(
-        'policy_denied',
-        `policy denied: credentials of ${tableName(table)} ${(asked.value as CannotNarrow).refusal}, so none are given out`,
-      )
     }
-    const issued = asked.value
-    const isValid = id !== undefined && (await completeVended(store, tenant, id, issued))
-    if (!isValid) throw new Fault('unauthenticated', 'The session has ended.')
-    metrics.credentialsVended.inc({ access })
-    issuedBefore.set(key, issued)
-    return { issued, prefixes, storage: settings.storage }
+    const reserving = reserveVended(store, tenant, record, territoryVersion)
+    const asking = issuer.issue({ prefixes, access, sessionName, lifetimeSeconds })
+    // Settled at once, because nobody sees a failure of what is dropped.
+    const both = Promise.allSettled([reserving, asking])
+
+    return {
+      async take() {
+        const [reserved, asked] = await both
+        if (reserved.status === 'rejected') throw reserved.reason
+        const { id, problem } = reserved.value
+        if (problem === 'territory-changed') return undefined
+        if (asked.status === 'rejected' || 'refusal' in asked.value) {
+          if (id !== undefined) await dropReserved(store, tenant, id)
+          withheld(asked.status === 'rejected' ? 'failed' : 'territory')
+          if (asked.status === 'rejected') throw asked.reason
+          throw new Fault(
+            'policy_denied',
+            `policy denied: credentials of ${tableName(table)} ${(asked.value as CannotNarrow).refusal}, so none are given out`,
+          )
+        }
+        const issued = asked.value
+        const isValid = id !== undefined && (await completeVended(store, tenant, id, issued))
+        if (!isValid) throw new Fault('unauthenticated', 'The session has ended.')
+        metrics.credentialsVended.inc({ access })
+        issuedBefore.set(key, issued)
+        return vended(issued)
+      },
+      async drop() {
+        const id = await reserving.then((reserved) => reserved.id).catch(() => undefined)
+        if (id !== undefined) await dropReserved(store, tenant, id)
+      },
+    }
   }
 }
 

@@ -89,7 +89,7 @@ test('signing: a revoked session has nothing signed from then on, whatever sessi
     return { response, signed }
   }
   const { response, signed } = await sign()
-  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'private'])
+  expect([response.status, response.headers.get('cache-control')]).toEqual([200, 'no-cache'])
   const given = Object.fromEntries(
     Object.entries(signed.headers).map(([name, [value = '']]) => [name, value]),
   )

@@ -34,6 +34,6 @@ export async function leaveVended(
   more: Partial<NewVendedCredential> = {},
 ): Promise<boolean> {
   const given = newVended(sessionId, more)
-  const id = await reserveVended(store, tenant, given)
+  const { id } = await reserveVended(store, tenant, given)
   return id !== undefined && (await completeVended(store, tenant, id, given))
 }

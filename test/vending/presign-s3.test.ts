@@ -14,7 +14,7 @@ test.each([
   ['https://s3.eu-1.example', false, 'wh/orders/data/a%2Fb.parquet', 'ST'],
 ] as const)('is that of aws4fetch: %s, %p, %s', async (endpoint, isPathStyle, key, sessionToken) => {
   const settings: SignSettings = {
-    ...{ mode: 'sign', keys, sessionToken, region: 'eu-1', deletes: false },
+    ...{ mode: 'sign', keys, sessionToken, region: 'eu-1', deletes: false, cachesSignatures: false },
     ...{ endpoint: new URL(endpoint), isPathStyle },
   }
   const made = new URL(presignGet(settings, `s3://lake/${key}`, { atMs, lifetimeSeconds: 900 }))
@@ -34,7 +34,14 @@ test.each([
 
 test('is refused for what is no object', () => {
   const settings: SignSettings = {
-    ...{ mode: 'sign', keys, sessionToken: undefined, region: 'eu-1', deletes: false },
+    ...{
+      mode: 'sign',
+      keys,
+      sessionToken: undefined,
+      region: 'eu-1',
+      deletes: false,
+      cachesSignatures: false,
+    },
     ...{ endpoint: new URL('https://s3.example'), isPathStyle: true },
   }
   for (const path of ['s3://lake/', 's3://lake', 'gs://lake/a', 'file:///a'])

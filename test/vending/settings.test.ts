@@ -95,6 +95,16 @@ describe('settings that vend', () => {
     )
   })
 
+  test('keep the catalogs of a process apart unless signatures may be cached', () => {
+    const sign = { ...vend, 'vending.mode': 'sign' }
+    expect(vendingSettings(credential(sign))).toMatchObject({ cachesSignatures: false })
+    const caching = { ...sign, 'vending.cache-signatures': true }
+    expect(vendingSettings(credential(caching))).toMatchObject({ cachesSignatures: true })
+    expect(refusal({ ...sign, 'vending.cache-signatures': 'yes' })).toContain(
+      'vending.cache-signatures must be true or false',
+    )
+  })
+
   test('refuse an unknown mode', () => {
     expect(refusal({ 'vending.mode': 'Vend' })).toContain(
       'vending.mode must be one of pass-through, vend, sign, none',

@@ -5,6 +5,7 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Territory } from '../../core/territory.ts'
 import type { ManifestMode, TerritoryKind } from '../../core/territory-owner.ts'
+import { given } from '../database/conditions.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { type SweepRow, sweepsText } from './sweeps.ts'
@@ -103,6 +104,10 @@ export async function listTerritory(
   filter: TableFilter,
 ): Promise<Page<HeldPrefix>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, afterUuid(filter), limit + 1],
+    ['t.table_id = ?::text', filter.table && territoryTableId(filter.table)],
+  )
   const rows = await store.tenantQuery<{
     readonly territory_id: string
     readonly prefix: string
@@ -118,15 +123,9 @@ export async function listTerritory(
     tenant,
     `select t.territory_id, t.prefix, t.kind, t.namespace, t.table_name, t.table_uuid, c.nickname, t.source, t.since, t.dropped_at
      from svc.territory t left join svc.catalog_credential c using (tenant_id, credential_id)
-     where t.tenant_id = $1 and t.released_at is null and t.territory_id > $2
-       and ($4::text is null or t.table_id = $4)
+     where t.tenant_id = $1 and t.released_at is null and t.territory_id > $2${text}
      order by t.territory_id limit $3::int`,
-    [
-      tenant,
-      afterUuid(filter),
-      limit + 1,
-      filter.table === undefined ? null : territoryTableId(filter.table),
-    ],
+    params,
   )
   const page = toPage(rows, limit, (row) => row.territory_id)
   return {
@@ -164,6 +163,10 @@ export async function listConflicts(
   filter: TableFilter,
 ): Promise<Page<ListedConflict>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, afterUuid(filter), limit + 1],
+    ['f.table_id = ?::text', filter.table && territoryTableId(filter.table)],
+  )
   const rows = await store.tenantQuery<{
     readonly conflict_id: string
     readonly namespace: readonly string[]
@@ -179,14 +182,9 @@ export async function listConflicts(
   }>(
     tenant,
     `select f.*, c.nickname from svc.territory_conflict f left join svc.catalog_credential c using (tenant_id, credential_id)
-     where f.tenant_id = $1 and f.conflict_id > $2 and ($4::text is null or f.table_id = $4)
+     where f.tenant_id = $1 and f.conflict_id > $2${text}
      order by f.conflict_id limit $3::int`,
-    [
-      tenant,
-      afterUuid(filter),
-      limit + 1,
-      filter.table === undefined ? null : territoryTableId(filter.table),
-    ],
+    params,
   )
   const page = toPage(rows, limit, (row) => row.conflict_id)
   return {

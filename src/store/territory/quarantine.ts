@@ -4,6 +4,7 @@ import type { Actor } from '../../core/administration.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -66,16 +67,14 @@ export async function listQuarantine(
   filter: PageRequest & { readonly table?: TableRef | undefined } = {},
 ): Promise<Page<ListedQuarantine>> {
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, afterUuid(filter), limit + 1],
+    ['q.table_id = ?::text', filter.table && territoryTableId(filter.table)],
+  )
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `${listText} and q.quarantine_id > $2 and ($4::text is null or q.table_id = $4)
-     order by q.quarantine_id limit $3::int`,
-    [
-      tenant,
-      afterUuid(filter),
-      limit + 1,
-      filter.table === undefined ? null : territoryTableId(filter.table),
-    ],
+    `${listText} and q.quarantine_id > $2${text} order by q.quarantine_id limit $3::int`,
+    params,
   )
   const page = toPage(rows, limit, (row) => row.quarantine_id)
   return { ...page, items: page.items.map(toListed) }

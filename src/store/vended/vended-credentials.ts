@@ -9,6 +9,7 @@ import type { SessionKind } from '../../core/session.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -37,20 +38,26 @@ export interface NewVendedCredential {
 /** Days for which the record of an expired credential is kept. */
 const keptDays = 30
 
+/** The id of a record, or why there is none. */
+export type Reserved =
+  | { readonly id: string; readonly problem?: never }
+  | { readonly id?: never; readonly problem: 'session-ended' | 'territory-changed' }
+
 /**
  * Records a credential that is about to be issued, unless its session has ended. No session is revoked while it is
  * recorded, so the record is there for a later revocation.
- * @returns the record's id; undefined where the session has ended
+ * @param territoryVersion from which the prefixes were taken; undefined where they were looked up for this credential
  */
 export async function reserveVended(
   store: Store,
   tenant: TenantId,
   credential: Omit<NewVendedCredential, 'keyId'>,
-): Promise<string | undefined> {
+  territoryVersion?: string,
+): Promise<Reserved> {
   const { sessionId, sessionKind, principal, credentialId, table, access, prefixes } = credential
   const { issuedFor, sessionName, expiresAtMs } = credential
   const id = crypto.randomUUID()
-  const [row] = await store.tenantCall<{ readonly recorded: boolean }>(tenant, 'reserve_vended', [
+  const [row] = await store.tenantCall<{ readonly recorded: boolean | null }>(tenant, 'reserve_vended', [
     storableJson({
       id,
       session_id: sessionId,
@@ -64,9 +71,11 @@ export async function reserveVended(
       issued_for: issuedFor,
       session_name: sessionName,
       expires_ms: expiresAtMs,
+      ...(territoryVersion !== undefined && { territory_version: territoryVersion }),
     }),
   ])
-  return row?.recorded === true ? id : undefined
+  if (row?.recorded === true) return { id }
+  return { problem: row?.recorded === null ? 'territory-changed' : 'session-ended' }
 }
 
 /**
@@ -132,6 +141,11 @@ export async function listVended(
   const { sessionId, table } = filter
   if (sessionId !== undefined && !isUuid(sessionId)) return { items: [] }
   const limit = pageLimit(filter)
+  const { text, params } = given(
+    [tenant, afterUuid(filter), limit + 1],
+    ['v.session_id = ?::uuid', sessionId],
+    ['v.table_id = ?::text', table && nodeId(tableKey(table))],
+  )
   const rows = await store.tenantQuery<{
     readonly vended_id: string
     readonly session_id: string
@@ -151,16 +165,9 @@ export async function listVended(
   }>(
     tenant,
     `select v.*, c.nickname from svc.vended_credential v left join svc.catalog_credential c using (tenant_id, credential_id)
-     where v.tenant_id = $1 and v.vended_id > $2 and v.expires_at > clock_timestamp()
-       and ($4::uuid is null or v.session_id = $4) and ($5::text is null or v.table_id = $5)
+     where v.tenant_id = $1 and v.vended_id > $2 and v.expires_at > clock_timestamp()${text}
      order by v.vended_id limit $3::int`,
-    [
-      tenant,
-      afterUuid(filter),
-      limit + 1,
-      sessionId ?? null,
-      table === undefined ? null : nodeId(tableKey(table)),
-    ],
+    params,
   )
   const page = toPage(rows, limit, (row) => row.vended_id)
   return {

@@ -76,7 +76,7 @@ beforeAll(async () => {
     store,
     tokens,
     verifyToken: tokenVerifier({ url: keyServer.url.href, issuer, audience: 'covenant' }),
-    organizationClaim: 'org_id',
+    claims: { organization: 'org_id', roles: undefined },
     clock: systemClock,
   })
   wire = await startWire({
@@ -241,7 +241,7 @@ test('whether an identity provider’s token counts is not told while its keys c
     store,
     tokens,
     verifyToken: tokenVerifier({ url: gone.url.href, issuer, audience: 'covenant' }),
-    organizationClaim: 'org_id',
+    claims: { organization: 'org_id', roles: undefined },
     clock: systemClock,
   })
   const failure = await bySecret(await issueToken({ sub: 'ada', org_id: 'org_ours' })).catch(

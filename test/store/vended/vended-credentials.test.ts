@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
+import { loadWriteGovernance } from '../../../src/store/policy/policies.ts'
 import {
   createBrowserSession,
   listBrowserSessions,
@@ -20,6 +21,7 @@ import {
   writtenTable,
 } from '../../../src/store/vended/vended-credentials.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
+import { take } from '../../support/territory.ts'
 import { leaveVended, newVended } from '../../support/vended.ts'
 
 setDefaultTimeout(300_000)
@@ -84,7 +86,7 @@ test('one that is being issued is on record until it is completed, dropped, or i
   const id = await session()
   const { keyId: _, ...wanted } = newVended(id)
   const keys = async () => (await listVended(store, home, { sessionId: id })).items.map(({ keyId }) => keyId)
-  const reserve = async () => (await reserveVended(store, home, wanted)) ?? ''
+  const reserve = async () => (await reserveVended(store, home, wanted)).id ?? ''
   const [one, two, three] = [await reserve(), await reserve(), await reserve()]
   expect(await keys()).toEqual(['', '', ''])
   const expiresAtMs = Date.now() + 600_000
@@ -99,6 +101,21 @@ test('one that is being issued is on record until it is completed, dropped, or i
   expect(await keys()).toHaveLength(2)
   expect(await completeVended(store, home, three, { keyId: 'ASIA8', expiresAtMs })).toBe(false)
   expect(await keys()).toEqual(['ASIA7'])
+})
+
+test('none is recorded for folders of a version of the territory that has passed', async () => {
+  const { keyId: _, ...wanted } = newVended(await session())
+  const versionOf = async (tenant: TenantId) =>
+    (await loadWriteGovernance(store, tenant, table('orders'))).territory.version
+  const [before, theirs] = [await versionOf(home), await versionOf(foreign)]
+  expect((await reserveVended(store, home, wanted, before)).id).toBeDefined()
+  // That of another tenant is not looked at.
+  await take(store, foreign, 'orders', 's3://lake/orders/')
+  expect(await versionOf(foreign)).not.toBe(theirs)
+  expect((await reserveVended(store, home, wanted, before)).id).toBeDefined()
+  await take(store, home, 'orders', 's3://lake/orders/')
+  expect(await reserveVended(store, home, wanted, before)).toEqual({ problem: 'territory-changed' })
+  expect((await reserveVended(store, home, wanted, await versionOf(home))).id).toBeDefined()
 })
 
 test('records of credentials that expired 30 days ago are forgotten, one tenant at a time', async () => {
