@@ -1,12 +1,14 @@
 /**
- * The conformance suite of the Model Context Protocol in both of its forms, MCP Inspector's command line and the Python
- * client, against the real service. They send no credential of their own, so a proxy adds one.
+ * The conformance suite of the Model Context Protocol in both of its forms, MCP Inspector's command line, the TypeScript
+ * clients of both packages and the Python client, against the real service. The first two send no credential of their
+ * own, so a proxy adds one.
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { type Lake, startLake } from '../support/lake.ts'
 import { licenseForAll } from '../support/license.ts'
+import { connectMcp, eras } from '../support/mcp.ts'
 import { packageFolder } from './packages.ts'
 import { runClient } from './processes.ts'
 
@@ -76,6 +78,19 @@ test('mcp: MCP Inspector lists the tools and calls one', async () => {
     'table=sales.orders',
   )
   expect(called).toMatchObject({ exitCode: 0, output: expect.stringContaining('mask-alphanum') })
+})
+
+test('mcp: the TypeScript clients list the tools and call one', async () => {
+  for (const era of eras) {
+    await using client = await connectMcp(era, lake.app.url, lake.restricted.PGPASSWORD)
+    expect([era, client.revision]).toEqual([era, era === '2026' ? '2026-07-28' : '2025-11-25'])
+    expect((await client.tools()).map(({ name }) => name)).toEqual(
+      expect.arrayContaining(['find_datasets', 'query']),
+    )
+    expect((await client.call('explain_contract', { table: 'sales.orders' })).structured).toMatchObject({
+      applies_to_you: { masked: [{ column: 'email', action: 'mask-alphanum' }] },
+    })
+  }
 })
 
 test('mcp: the Python client lists the tools and calls one, with its own credential', async () => {

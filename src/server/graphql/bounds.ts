@@ -13,6 +13,9 @@ export const graphqlBounds = {
   costMax: 5_000,
   /** Items of one page. */
   firstMax: 100,
+  /** Rows of metrics in one field, and their bytes. */
+  metricRowsMax: 1_000,
+  metricBytesMax: 1024 * KiB,
   /** Subscriptions of one principal, and of one tenant in a process. */
   subscriptionsMax: 8,
   tenantSubscriptionsMax: 200,

@@ -4,9 +4,25 @@
  */
 
 import DataLoader from 'dataloader'
+import type { Clock } from '../../base/clock.ts'
+import { type Sight, sightsOf } from '../../contract/checks/sight.ts'
 import { type DescribedTable, describeTablesNamed } from '../../contract/describe-table.ts'
+import type { CheckKind } from '../../core/check-run.ts'
+import type { GlossaryTerm } from '../../core/metric.ts'
 import type { Caller } from '../../core/operation.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import {
+  type MetricView,
+  metricsOfTerms,
+  metricsOverTables,
+  metricViews,
+} from '../../semantics/describe-metric.ts'
+import {
+  resultsOfRuns,
+  type StoredCheckResult,
+  type StoredCheckRun,
+} from '../../store/check/check-results.ts'
+import { type ListedResult, resultsOfTables, runsOfTables } from '../../store/check/checks-of-tables.ts'
 import { type ListedDecision, listDecisionsOf } from '../../store/commit/decision-list.ts'
 import { type ContractOverview, readOverviews } from '../../store/contract/contract-overview.ts'
 import {
@@ -25,12 +41,15 @@ import {
 } from '../../store/contract/versions.ts'
 import type { Page, PageRequest } from '../../store/database/page.ts'
 import { type LineageDirection, type LineagePage, lineageOfTables } from '../../store/lineage/graph.ts'
+import { findTerms } from '../../store/semantics/terms.ts'
 import type { Store } from '../../store/store.ts'
 
 export interface VersionKey {
   readonly contract: string
   readonly number: number
 }
+
+const nothingSeen: Sight = { isWhole: false, showsNumbers: () => false }
 
 const versionKey = ({ contract, number }: VersionKey) => JSON.stringify([contract, number])
 
@@ -39,6 +58,9 @@ export interface LineageAround {
   readonly depth: number
   readonly limit: number
 }
+
+export type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
+export type ResultPage = PageRequest & { readonly check?: string | undefined }
 
 export interface Loaders {
   readonly table: (ref: TableRef) => Promise<DescribedTable | undefined>
@@ -51,21 +73,28 @@ export interface Loaders {
   readonly pins: (ref: TableRef, page: PageRequest) => Promise<Page<PinEvent>>
   readonly decisions: (ref: TableRef, page: PageRequest) => Promise<Page<ListedDecision>>
   readonly lineage: (ref: TableRef, around: LineageAround) => Promise<LineagePage>
+  /** What the caller may see of a table's checks. */
+  readonly sight: (ref: TableRef) => Promise<Sight>
+  readonly runs: (ref: TableRef, page: RunPage) => Promise<Page<StoredCheckRun>>
+  readonly results: (ref: TableRef, page: ResultPage) => Promise<Page<ListedResult>>
+  readonly resultsOfRun: (runId: string) => Promise<readonly StoredCheckResult[]>
+  readonly term: (name: string) => Promise<GlossaryTerm | undefined>
+  readonly metric: (name: string) => Promise<MetricView | undefined>
+  readonly metricsOver: (ref: TableRef) => Promise<readonly MetricView[]>
+  readonly metricsOfTerm: (term: string) => Promise<readonly MetricView[]>
   /** Keeps a table that was loaded already. */
   readonly prime: (table: DescribedTable) => void
   /** Forgets what was loaded, so that it is loaded again. */
   readonly clear: () => void
 }
 
-/** Makes the loaders of a caller. @param signal ends their statements */
-export function loadersFor(store: Store, { tenant, principal }: Caller, signal: AbortSignal): Loaders {
-  // Every statement of the request ends with it.
-  const bound: Store = {
-    ...store,
-    tenantQuery: (of, text, params, options) => store.tenantQuery(of, text, params, { signal, ...options }),
-    tenantTransaction: (of, work, options) => store.tenantTransaction(of, work, { signal, ...options }),
-  }
-  const run: RunQuery = (text, params) => bound.tenantQuery(tenant, text, params)
+/** Makes the loaders of a caller. @param store whose statements end with the request */
+export function loadersFor(
+  { store, clock }: { readonly store: Store; readonly clock: Clock },
+  { tenant, principal }: Caller,
+): Loaders {
+  const asking = { store, clock, tenant, principal }
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
   const open = new Map<string, DataLoader<unknown, unknown, string>>()
   /** The loader of a name and its arguments. */
   function loader<K, V>(
@@ -83,7 +112,7 @@ export function loadersFor(store: Store, { tenant, principal }: Caller, signal: 
   const asText = (text: string) => text
   const tables = () =>
     loader<TableRef, DescribedTable | undefined>('table', {}, tableKey, async (refs) => {
-      const found = await describeTablesNamed(bound, tenant, refs, principal)
+      const found = await describeTablesNamed(store, tenant, refs, principal)
       const byKey = new Map(found.map((table) => [tableKey(table.ref), table]))
       return refs.map((ref) => byKey.get(tableKey(ref)))
     })
@@ -104,11 +133,11 @@ export function loadersFor(store: Store, { tenant, principal }: Caller, signal: 
       }).load(name),
     versions: (contract, page) =>
       loader<string, Page<ContractVersion>>('versions', page, asText, (ids) =>
-        pagesOfVersions(bound, tenant, ids, page),
+        pagesOfVersions(store, tenant, ids, page),
       ).load(contract),
     moves: (contract, page) =>
       loader<string, Page<RecordedMove>>('moves', page, asText, (ids) =>
-        listMovesOf(bound, tenant, ids, page),
+        listMovesOf(store, tenant, ids, page),
       ).load(contract),
     signOffs: (name) =>
       loader<VersionKey, readonly StoredSignOff[]>('signOffs', {}, versionKey, (names) =>
@@ -116,16 +145,49 @@ export function loadersFor(store: Store, { tenant, principal }: Caller, signal: 
       ).load(name),
     pins: (ref, page) =>
       loader<TableRef, Page<PinEvent>>('pins', page, tableKey, (refs) =>
-        listPinsOf(bound, tenant, refs, page),
+        listPinsOf(store, tenant, refs, page),
       ).load(ref),
     decisions: (ref, page) =>
       loader<TableRef, Page<ListedDecision>>('decisions', page, tableKey, (refs) =>
-        listDecisionsOf(bound, tenant, refs, page),
+        listDecisionsOf(store, tenant, refs, page),
       ).load(ref),
     lineage: (ref, around) =>
       loader<TableRef, LineagePage>('lineage', around, tableKey, (refs) =>
-        lineageOfTables(bound, tenant, refs, around),
+        lineageOfTables(store, tenant, refs, around),
       ).load(ref),
+    sight: (ref) =>
+      loader<TableRef, Sight>('sight', {}, tableKey, async (refs) => {
+        const found = await sightsOf(store, tenant, principal, refs)
+        return refs.map((one) => found.get(tableKey(one)) ?? nothingSeen)
+      }).load(ref),
+    runs: (ref, page) =>
+      loader<TableRef, Page<StoredCheckRun>>('runs', page, tableKey, (refs) =>
+        runsOfTables(store, tenant, refs, page),
+      ).load(ref),
+    results: (ref, page) =>
+      loader<TableRef, Page<ListedResult>>('results', page, tableKey, (refs) =>
+        resultsOfTables(store, tenant, refs, page),
+      ).load(ref),
+    resultsOfRun: (runId) =>
+      loader<string, readonly StoredCheckResult[]>('resultsOfRun', {}, asText, (ids) =>
+        resultsOfRuns(store, tenant, ids),
+      ).load(runId),
+    term: (name) =>
+      loader<string, GlossaryTerm | undefined>('term', {}, asText, (names) =>
+        findTerms(store, tenant, names),
+      ).load(name),
+    metric: (name) =>
+      loader<string, MetricView | undefined>('metric', {}, asText, (names) =>
+        metricViews(asking, names),
+      ).load(name),
+    metricsOver: (ref) =>
+      loader<TableRef, readonly MetricView[]>('metricsOver', {}, tableKey, (refs) =>
+        metricsOverTables(asking, refs),
+      ).load(ref),
+    metricsOfTerm: (term) =>
+      loader<string, readonly MetricView[]>('metricsOfTerm', {}, asText, (terms) =>
+        metricsOfTerms(asking, terms),
+      ).load(term),
     prime: (table) => void tables().prime(table.ref, table),
     clear: () => open.clear(),
   }

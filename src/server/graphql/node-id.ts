@@ -1,6 +1,17 @@
 /** The opaque ids of nodes: the type and our own id, in base64url. An id grants nothing: whose it names is checked. */
 
-export const nodeTypes = ['Table', 'Column', 'Contract', 'ContractVersion', 'Policy', 'WriteEvent'] as const
+export const nodeTypes = [
+  'Table',
+  'Column',
+  'Contract',
+  'ContractVersion',
+  'Policy',
+  'WriteEvent',
+  'GlossaryTerm',
+  'Metric',
+  'QualityRun',
+  'QualityCheck',
+] as const
 export type NodeType = (typeof nodeTypes)[number]
 
 export type NodeKey = readonly (string | number)[]

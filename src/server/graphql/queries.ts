@@ -22,8 +22,10 @@ import { accessOf, requireAccess } from './access.ts'
 import { type Builder, connectionOf, pageOf, sliceOf } from './builder.ts'
 import type { GraphContext } from './context.ts'
 import { type NodeKey, type NodeType, parseNodeId } from './node-id.ts'
+import { checkModel, runModel } from './types/checks.ts'
 import { contractModel, versionModel } from './types/contracts.ts'
 import type { Refs } from './types/refs.ts'
+import { metricModel, termModel } from './types/semantics.ts'
 
 const policiesAccess = accessOf(policyOperations, 'list_policies')
 const decisionsAccess = accessOf(decisionOperations, 'list_decisions')
@@ -79,10 +81,10 @@ export function addQueries(builder: Builder, refs: Refs): void {
       description: 'Every contract, by name. For stewards and administrators.',
       args: { first: t.arg.int({ required: true }), after: t.arg.string() },
       resolve: async (_, args, context) => {
-        const { parts, caller } = context
+        const { parts, store, caller } = context
         requireAccess(parts, caller, contractsAccess)
         const run = (text: string, params?: readonly never[]) =>
-          parts.store.tenantQuery<never>(caller.tenant, text, params)
+          store.tenantQuery<never>(caller.tenant, text, params)
         const { items, next } = await pageOfContracts(run as never, caller.tenant, pageOf(args))
         const models = await Promise.all(items.map(({ contract }) => contractModel(context, contract)))
         return connectionOf(
@@ -108,11 +110,11 @@ export function addQueries(builder: Builder, refs: Refs): void {
         namespace: t.arg.stringList(),
         table: t.arg.string(),
       },
-      resolve: async (_, { namespace, table, ...args }, { parts, caller }) => {
+      resolve: async (_, { namespace, table, ...args }, { parts, store, caller }) => {
         requireAccess(parts, caller, policiesAccess)
         if (namespace == null || table == null)
-          return connectionOf(await listPolicies(parts.store, caller.tenant, pageOf(args)), ({ id }) => id)
-        const found = await loadWriteGovernance(parts.store, caller.tenant, { namespace, name: table })
+          return connectionOf(await listPolicies(store, caller.tenant, pageOf(args)), ({ id }) => id)
+        const found = await loadWriteGovernance(store, caller.tenant, { namespace, name: table })
         return sliceOf(found.policies, args)
       },
     }),
@@ -128,7 +130,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
         from: t.arg({ type: 'DateTime' }),
         to: t.arg({ type: 'DateTime' }),
       },
-      resolve: async (_, { decision, committer, from, to, ...args }, { parts, caller, signal }) => {
+      resolve: async (_, { decision, committer, from, to, ...args }, { parts, store, caller, signal }) => {
         requireAccess(parts, caller, decisionsAccess)
         const wanted = decisionKinds.find((one) => one === decision)
         const filter = {
@@ -137,7 +139,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
           ...{ from: from ?? undefined, to: to ?? undefined },
         }
         const options = { isExplained: true, signal }
-        const page = await listDecisions(parts.store, caller.tenant, filter, options)
+        const page = await listDecisions(store, caller.tenant, filter, options)
         return connectionOf(page, ({ sequence }) => sequence)
       },
     }),
@@ -146,8 +148,8 @@ export function addQueries(builder: Builder, refs: Refs): void {
       nullable: true,
       description: 'Why a change was denied: your own, or any for those who oversee policies.',
       args: { commitId: t.arg.id({ required: true }) },
-      resolve: async (_, { commitId }, { parts, caller }) => {
-        const found = await explainDecision(parts.store, caller.tenant, String(commitId), caller.principal)
+      resolve: async (_, { commitId }, { store, caller }) => {
+        const found = await explainDecision(store, caller.tenant, String(commitId), caller.principal)
         if (found === undefined) return null
         return { policies: [], outcomes: found.policies }
       },
@@ -162,8 +164,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
         from: t.arg({ type: 'DateTime' }),
         to: t.arg({ type: 'DateTime' }),
       },
-      resolve: async (_, { by, from, to, ...args }, { parts, caller }) => {
-        const { store } = parts
+      resolve: async (_, { by, from, to, ...args }, { store, caller }) => {
         const filter = { from: from ?? undefined, to: to ?? undefined }
         const page = pageOf(args)
         const found = await totalUsageBy(
@@ -178,7 +179,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
 
 /** A page of tables. A search goes through all tables, a plain list reads its page only. */
 async function tablesOf(
-  { parts: { store }, caller: { tenant, principal } }: GraphContext,
+  { store, caller: { tenant, principal } }: GraphContext,
   page: ReturnType<typeof pageOf>,
   query: string | undefined,
   tag: string | undefined,
@@ -198,7 +199,7 @@ async function findNode(context: GraphContext, id: string): Promise<object | und
   if (parsed === undefined) return undefined
   const { key } = parsed
   const words = key.map(String)
-  const { parts, caller } = context
+  const { parts, store, caller } = context
   switch (parsed.type) {
     case 'Table':
       return branded(await tableAt(context, words), 'Table')
@@ -219,15 +220,25 @@ async function findNode(context: GraphContext, id: string): Promise<object | und
     case 'Policy':
       return await ifAllowed(async () => {
         requireAccess(parts, caller, policiesAccess)
-        const found = await findPolicy(parts.store, caller.tenant, words[0] ?? '')
+        const found = await findPolicy(store, caller.tenant, words[0] ?? '')
         return branded(found?.policy, 'Policy')
       })
     case 'WriteEvent':
       return await ifAllowed(async () => {
         requireAccess(parts, caller, decisionsAccess)
-        const record = await findAudit(parts.store, caller.tenant, words[0] ?? '')
+        const record = await findAudit(store, caller.tenant, words[0] ?? '')
         return branded(record && { ...record, sequence: '', explanation: record }, 'WriteEvent')
       })
+    case 'GlossaryTerm':
+      return await ifAllowed(async () => branded(await termModel(context, words[0] ?? ''), 'GlossaryTerm'))
+    case 'Metric':
+      return await ifAllowed(async () => branded(await metricModel(context, words[0] ?? ''), 'Metric'))
+    case 'QualityRun':
+      return await ifAllowed(async () => branded(await runModel(context, words[0] ?? ''), 'QualityRun'))
+    case 'QualityCheck':
+      return await ifAllowed(async () =>
+        branded(await checkModel(context, words[0] ?? '', words[1] ?? ''), 'QualityCheck'),
+      )
   }
 }
 

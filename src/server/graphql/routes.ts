@@ -15,6 +15,7 @@ import type { Caller } from '../../core/operation.ts'
 import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { findOperation, takesStoredOnly } from '../../store/query/graphql-operations.ts'
+import { withSignal } from '../../store/with-signal.ts'
 import { graphqlBounds } from './bounds.ts'
 import type { GraphContext, GraphParts } from './context.ts'
 import { errorMask } from './errors.ts'
@@ -28,6 +29,8 @@ export interface GraphqlOptions {
   readonly log: Logger
   /** Aborts when the process drains. */
   readonly draining: AbortSignal
+  /** Aborts after so many milliseconds; a test decides when. */
+  readonly after?: (ms: number) => AbortSignal
 }
 
 /** Where GraphQL is served. */
@@ -84,7 +87,7 @@ export function graphqlRoutes(options: GraphqlOptions) {
 
 /** Admits the caller and reads the body, before anything else looks at a request. */
 function admission(
-  { parts, admit, log, draining }: GraphqlOptions,
+  { parts, admit, log, draining, after = AbortSignal.timeout }: GraphqlOptions,
   contexts: WeakMap<Request, GraphContext>,
 ): Plugin {
   const admitted = async (request: Request): Promise<Caller> => {
@@ -102,14 +105,14 @@ function admission(
           throw new Fault('bad_request', 'Send the operation as application/json.')
         const { bytes } = await readBodyOf(request, graphqlBounds.bodyBytesMax, () => admitted(request))
         const isStream = request.headers.get('accept')?.includes('text/event-stream') === true
-        const deadline = isStream ? [] : [AbortSignal.timeout(graphqlBounds.operationMs)]
-        const signal = AbortSignal.any([request.signal, ...deadline])
+        const signal = isStream ? request.signal : AbortSignal.any([request.signal, timeUp(after)])
         const { url, method, headers } = request
         const read = new Request(url, { method, headers, body: new Uint8Array(bytes), signal })
         const ends = isStream ? AbortSignal.any([signal, draining]) : signal
+        const store = withSignal(parts.store, ends)
         contexts.set(read, {
-          ...{ parts, caller, signal: ends },
-          loaders: loadersFor(parts.store, caller, ends),
+          ...{ parts, store, caller, signal: ends },
+          loaders: loadersFor({ store, clock: parts.clock }, caller),
           again: () => admitted(request),
         })
         setRequest(read)
@@ -118,4 +121,16 @@ function admission(
       if (refused.status !== 204) endResponse(refused)
     },
   }
+}
+
+/** Aborts once the time of an operation is up, with what its client is told. */
+function timeUp(after: (ms: number) => AbortSignal): AbortSignal {
+  const { operationMs } = graphqlBounds
+  const ending = new AbortController()
+  const tell = () =>
+    ending.abort(
+      new Fault('unprocessable', `The operation took more than ${operationMs / 1_000} s. Ask for less.`),
+    )
+  after(operationMs).addEventListener('abort', tell, { once: true })
+  return ending.signal
 }

@@ -5,9 +5,12 @@ import { newBuilder } from './builder.ts'
 import { addMutations } from './mutations.ts'
 import { addQueries } from './queries.ts'
 import { addSubscriptions } from './subscriptions.ts'
+import { addChecks } from './types/checks.ts'
 import { addContracts } from './types/contracts.ts'
+import { addMetricValues } from './types/metric-values.ts'
 import { addOversight } from './types/oversight.ts'
 import { makeRefs } from './types/refs.ts'
+import { addSemantics } from './types/semantics.ts'
 import { addTables } from './types/tables.ts'
 
 /** Makes the schema. */
@@ -17,6 +20,9 @@ export function makeSchema(): GraphQLSchema {
   addTables(builder, refs)
   addContracts(builder, refs)
   addOversight(builder, refs)
+  addSemantics(builder, refs)
+  addMetricValues(builder)
+  addChecks(builder, refs)
   addQueries(builder, refs)
   addMutations(builder, refs)
   addSubscriptions(builder, refs)

@@ -9,9 +9,9 @@ import type { EventType, TenantEvent } from '../../core/event.ts'
 import type { Caller } from '../../core/operation.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { decisionOperations } from '../../gateway/oversight/decision-operations.ts'
-import { lastEvent, readEvents } from '../../store/event/events.ts'
+import { lastEvent } from '../../store/event/events.ts'
+import { eventsAfter } from '../events/follow-events.ts'
 import { accessOf, requireAccess } from './access.ts'
-import { graphqlBounds } from './bounds.ts'
 import type { Builder } from './builder.ts'
 import type { GraphContext } from './context.ts'
 import type { Refs } from './types/refs.ts'
@@ -136,48 +136,23 @@ async function* follow(
   types: readonly EventType[],
   isSeen: IsSeen,
 ): AsyncGenerator<TenantEvent> {
-  const { parts, caller } = context
+  const { parts, caller, signal, loaders } = context
   const leave = parts.events.enter(caller.tenant, caller.principal.sub)
   try {
     const { tenant } = caller
     const after = given == null ? await lastEvent(parts.store, tenant) : sequenceOf(given)
-    for await (const [event, now] of eventsAfter(context, after))
-      if (types.includes(event.type) && (await isSeen(event, now))) yield event
+    const again = async () => {
+      loaders.clear()
+      return await context.again()
+    }
+    for await (const [event, now] of eventsAfter(parts, { caller, signal, again }, after))
+      if (event !== undefined && types.includes(event.type) && (await isSeen(event, now))) yield event
   } finally {
     leave()
   }
 }
 
 type IsSeen = (event: TenantEvent, caller: Caller) => Promise<boolean>
-
-/** The events after a number, each with the caller as the session is when it is sent. */
-async function* eventsAfter(
-  context: GraphContext,
-  start: bigint,
-): AsyncGenerator<readonly [TenantEvent, Caller]> {
-  const { parts, signal, loaders } = context
-  const { store, events, clock } = parts
-  let { caller } = context
-  let after = start
-  let checkedMs = clock.now()
-  while (!signal.aborted) {
-    const found = await readEvents(store, caller.tenant, after, graphqlBounds.firstMax)
-    if (found.length > 0 || clock.now() - checkedMs >= graphqlBounds.sessionMs) {
-      // Nothing is sent to a session that has ended.
-      caller = await context.again()
-      checkedMs = clock.now()
-      loaders.clear()
-    }
-    for (const event of found) {
-      after = event.sequence
-      if (signal.aborted) return
-      yield [event, caller]
-    }
-    if (found.length === 0) await events.wait(caller.tenant, after, AbortSignal.any([signal, soon()]))
-  }
-}
-
-const soon = () => AbortSignal.timeout(graphqlBounds.sessionMs)
 
 /** @throws Fault `bad_request` for what is no number of an event */
 function sequenceOf(text: string): bigint {

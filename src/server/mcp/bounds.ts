@@ -6,6 +6,9 @@ export const mcpBounds = {
   /** Bytes of one request, and of one tool's answer: below what clients cut off. */
   bodyBytesMax: 256 * KiB,
   answerBytesMax: 75_000,
+  /** Bytes of the lists of an answer: where the caller names no number of items, and where it does. */
+  listBytes: 28_000,
+  listBytesMax: 70_000,
   /** Calls of one principal at once, and milliseconds of one. */
   callsMax: 4,
   callMs: 30_000,

@@ -3,7 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { cleanText } from '../../base/clean-text.ts'
 import type { Fault, FaultKind } from '../../base/fault.ts'
-import { SqlError, type SqlState } from '../../query/sql-error.ts'
+import { SqlError, type SqlState, UnreadableTable } from '../../query/sql-error.ts'
 import { mcpBounds } from './bounds.ts'
 
 const messageCharsMax = 500
@@ -36,6 +36,8 @@ export function errorOf(error: ToolError): CallToolResult {
 
 /** The error of a Fault. A SQL error may repeat names of the statement, so its message is marked. */
 export function faultResult(fault: Fault): CallToolResult {
+  // A table that may not be read looks like one that there is not.
+  if (fault instanceof UnreadableTable) return faultResult(fault.absent)
   const message = cleanText(fault.publicMessage, messageCharsMax)
   if (fault instanceof SqlError) {
     const { sqlState } = fault

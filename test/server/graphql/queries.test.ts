@@ -10,9 +10,9 @@ import { graphqlBounds } from '../../../src/server/graphql/bounds.ts'
 import { nodeIdOf } from '../../../src/server/graphql/node-id.ts'
 import { pinTable } from '../../../src/store/contract/pins.ts'
 import { receiveLineage } from '../../../src/store/lineage/events.ts'
-import type { Store } from '../../../src/store/store.ts'
 import { actorOf } from '../../support/actor.ts'
 import { seedContractVersion } from '../../support/contract-versions.ts'
+import { countStatements } from '../../support/counted-store.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { graphql } from '../../support/graphql.ts'
 import { type IdentityService, session, startIdentityService } from '../../support/identity.ts'
@@ -27,33 +27,12 @@ let foreign: TestTenant
 let reader: string
 let steward: string
 let stranger: string
-let statements = 0
-
-/** Counts what goes to the database. */
-function counted(store: Store): Store {
-  const counting =
-    <A extends readonly unknown[], R>(work: (...args: A) => R) =>
-    (...args: A): R => {
-      statements += 1
-      return work(...args)
-    }
-  return {
-    ...store,
-    tenantQuery: counting(store.tenantQuery) as Store['tenantQuery'],
-    tenantCall: counting(store.tenantCall) as Store['tenantCall'],
-    tenantTransaction: (tenant, work, options) =>
-      store.tenantTransaction(
-        tenant,
-        (tx) => work({ ...tx, query: counting(tx.query.bind(tx)) as typeof tx.query }),
-        options,
-      ),
-  }
-}
+const statements = countStatements()
 
 const tables = ['orders', 'items', 'people', 'shops', 'parts', 'hidden']
 
 beforeAll(async () => {
-  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() }, wrapStore: counted })
+  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() }, wrapStore: statements.wrap })
   const { store, owner } = service
   foreign = await addTenant(store, 'foreign', service.catalog.url)
   for (const { tenant } of [owner, foreign]) {
@@ -189,11 +168,11 @@ describe('statements', () => {
     const counts: number[] = []
     for (const first of [1, 2, 5]) {
       await graphql(service, steward, nested, { first })
-      statements = 0
+      statements.take()
       const { data, errors } = await graphql(service, steward, nested, { first })
       expect(errors).toEqual([])
       expect(data.tables.edges).toHaveLength(first)
-      counts.push(statements)
+      counts.push(statements.take())
     }
     expect(new Set(counts).size).toBe(1)
     expect(counts[0]).toBeLessThan(25)
@@ -204,13 +183,12 @@ describe('statements', () => {
       .slice(0, 5)
       .map((name) => `${name}: table(namespace: ["sales"], name: "${name}") { name }`)
     await graphql(service, reader, `{ ${aliases[0]} }`)
-    statements = 0
+    statements.take()
     await graphql(service, reader, `{ ${aliases[0]} }`)
-    const one = statements
-    statements = 0
+    const one = statements.take()
     const { data } = await graphql(service, reader, `{ ${aliases.join(' ')} }`)
     expect(Object.keys(data)).toHaveLength(5)
-    expect(statements).toBe(one)
+    expect(statements.take()).toBe(one)
   })
 })
 

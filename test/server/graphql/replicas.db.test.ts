@@ -48,6 +48,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('subscriptions 
         SVC_LISTEN_ADDR: loopback,
         SVC_METRICS_ADDR: loopback,
         SVC_PGWIRE_ADDR: loopback,
+        SVC_XMLA_ADDR: loopback,
         UV_THREADPOOL_SIZE: '16',
       },
       stdout: 'pipe',

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { EngineRun } from '../../../src/engine/engine.ts'
+import { aborted } from '../../support/aborted.ts'
 import { eventually } from '../../support/eventually.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { licenseForAll } from '../../support/license.ts'
@@ -20,8 +21,7 @@ function makeSlow(engine: ScriptedEngine): Slow {
   const end = Promise.withResolvers<void>()
   engine.rows = async function* (_, run) {
     started.resolve(run)
-    const stopped = new Promise<void>((resolve) => run.signal.addEventListener('abort', () => resolve()))
-    await Promise.race([end.promise, stopped])
+    await Promise.race([end.promise, aborted(run.signal)])
     run.signal.throwIfAborted()
     yield longs(1n)
   }

@@ -1,8 +1,12 @@
 /** The names of the types with the values behind them. A field of one type leads to another by these. */
 
+import type { Sight, seenResult } from '../../../contract/checks/sight.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
+import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
+import type { MetricView } from '../../../semantics/describe-metric.ts'
+import type { StoredCheckRun } from '../../../store/check/check-results.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
@@ -25,6 +29,18 @@ export interface ContractModel {
 export interface DecisionModel {
   readonly policies: readonly { readonly id: string }[]
   readonly outcomes: readonly OutcomeModel[]
+}
+
+/** A check run and what the caller may see of it. */
+export interface RunModel {
+  readonly run: StoredCheckRun
+  readonly sight: Sight
+}
+
+/** What a run found of one check, as the caller may see it. */
+export interface CheckModel extends RunModel {
+  readonly found: NonNullable<ReturnType<typeof seenResult>>
+  readonly at: Date
 }
 
 /** Without an id where the caller oversees no policies. */
@@ -109,6 +125,12 @@ export function makeRefs(builder: Builder) {
     lineageEdge: paged<LineageEdge>(builder, 'LineageEdge'),
     policy: paged<Policy>(builder, 'Policy'),
     usageTotal: paged<UsageTotalModel>(builder, 'UsageTotal'),
+    term: paged<GlossaryTerm>(builder, 'GlossaryTerm'),
+    metric: paged<MetricView>(builder, 'Metric'),
+    qualityRun: paged<RunModel>(builder, 'QualityRun'),
+    qualityCheck: paged<CheckModel>(builder, 'QualityCheck'),
+    metricDimension: builder.objectRef<MetricView['dimensions'][number]>('MetricDimension'),
+    metricProblem: builder.objectRef<MetricView['problems'][number]>('MetricProblem'),
     attestation: builder.objectRef<StoredSignOff>('Attestation'),
     finding: builder.objectRef<VersionFinding>('ContractFinding'),
     decision: builder.objectRef<DecisionModel>('Decision'),

@@ -2,8 +2,19 @@
 
 import { contractVersion, type DescribedTable } from '../../../contract/describe-table.ts'
 import { tableName } from '../../../core/table-ref.ts'
-import { flag, list, maybe, object, oneOf, ordinal, text } from '../../../http/schemas.ts'
+import {
+  described,
+  flag,
+  list,
+  maybe,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  wholeNumber,
+} from '../../../http/schemas.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
+import { fitting, partOf } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
 import { columnsSchema, columnsView, tableInput, visibleTable } from './tables.ts'
@@ -13,6 +24,10 @@ type Section = (typeof sections)[number]
 
 /** Columns that an explanation shows; describe_columns pages through all. */
 const columnsShown = 40
+/** Bytes of each list, in sum below those of an answer that nobody asked to be long. */
+const bytes = { columns: 14_000, serviceLevels: 5_000, masked: 4_000, filtered: 5_000 } as const
+
+const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
 
 export const explainContract = tool({
   name: 'explain_contract',
@@ -40,13 +55,16 @@ export const explainContract = tool({
       object({
         ...untrustedMark,
         items: list(object({ property: text, value: text, unit: maybe(text), element: maybe(text) })),
+        total: listTotal,
       }),
     ),
     applies_to_you: maybe(
       object({
         ...untrustedMark,
         masked: list(object({ column: text, action: text })),
+        masked_total: listTotal,
         filtered: list(object({ id: text, columns: list(text), expression: maybe(text) })),
+        filtered_total: listTotal,
       }),
     ),
   }),
@@ -62,7 +80,7 @@ export const explainContract = tool({
       contract: contract && { ...untrusted, id: cleanName(contract.id), version: contract.version },
       meaning: shown('meaning', () => meaningView(table)),
       columns: shown('columns', () =>
-        columnsView(table.columns.slice(0, columnsShown), table.columns.length),
+        firstColumns(columnsView(table.columns.slice(0, columnsShown), table.columns.length)),
       ),
       state: shown('state', () => stateView(table, version)),
       service_levels: shown('service_levels', () => serviceLevelsView(version)),
@@ -70,6 +88,10 @@ export const explainContract = tool({
     }
   },
 })
+
+function firstColumns(view: ReturnType<typeof columnsView>) {
+  return { ...view, items: [...fitting(view.items, bytes.columns)] }
+}
 
 function meaningView({ description, primaryKey }: DescribedTable) {
   return {
@@ -93,27 +115,30 @@ const levelsMax = 50
 
 function serviceLevelsView(version: ContractVersion | undefined) {
   const items = (version?.model.sla ?? []).slice(0, levelsMax)
-  return {
-    ...untrusted,
-    items: items.map(({ property, value, unit, element }) => ({
-      property: cleanName(property),
-      value: cleanName(typeof value === 'string' ? value : JSON.stringify(value)),
-      ...(unit !== undefined && { unit: cleanName(unit) }),
-      ...(element !== undefined && { element: cleanName(element) }),
-    })),
-  }
+  const views = items.map(({ property, value, unit, element }) => ({
+    property: cleanName(property),
+    value: cleanName(typeof value === 'string' ? value : JSON.stringify(value)),
+    ...(unit !== undefined && { unit: cleanName(unit) }),
+    ...(element !== undefined && { element: cleanName(element) }),
+  }))
+  return { ...untrusted, ...partOf(views, bytes.serviceLevels) }
 }
 
 function appliesView({ columns, filters }: DescribedTable, isSteward: boolean) {
+  const masks = columns.flatMap(({ name, mask }) =>
+    mask === undefined ? [] : [{ column: cleanName(name), action: mask }],
+  )
+  const views = filters.map(({ id, columns: named, expression }) => ({
+    id: cleanName(id),
+    columns: [...fitting(named.map(cleanName), bytes.filtered / 2)],
+    ...(isSteward && { expression: untrustedTextOf(expression).text }),
+  }))
+  const [masked, filtered] = [partOf(masks, bytes.masked), partOf(views, bytes.filtered)]
   return {
     ...untrusted,
-    masked: columns.flatMap(({ name, mask }) =>
-      mask === undefined ? [] : [{ column: cleanName(name), action: mask }],
-    ),
-    filtered: filters.map(({ id, columns: named, expression }) => ({
-      id: cleanName(id),
-      columns: named.map(cleanName),
-      ...(isSteward && { expression: untrustedTextOf(expression).text }),
-    })),
+    masked: masked.items,
+    ...(masked.total !== undefined && { masked_total: masked.total }),
+    filtered: filtered.items,
+    ...(filtered.total !== undefined && { filtered_total: filtered.total }),
   }
 }

@@ -1,10 +1,12 @@
 /** Declares find_datasets: the tables that the caller may read, by words and tags. */
 
 import { Type } from '@sinclair/typebox'
-import { searchTables } from '../../../contract/search-tables.ts'
+import { positionAfter, searchTables } from '../../../contract/search-tables.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { list, maybe, object, ordinal, text } from '../../../http/schemas.ts'
+import { tablesOfTerm } from '../../../semantics/describe-metric.ts'
 import { cursorsOf } from '../cursor.ts'
+import { fitting, listBytes } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
 import { catalogNames } from './catalogs.ts'
@@ -15,13 +17,16 @@ const limitDefault = 20
 export const findDatasets = tool({
   name: 'find_datasets',
   description:
-    'Find tables that you may read, by words in names, descriptions, columns and tags. Start here. Also lists the catalogs that `query` takes.',
+    'Find tables that you may read, by words in names, descriptions, columns and tags, or by a glossary term. Start here. Also lists the catalogs that `query` takes.',
   scope: 'mcp:read',
   input: object({
     query: maybe(
       Type.String({ maxLength: 200, description: 'words that must all be found; absent: all tables' }),
     ),
     tag: maybe(Type.String({ maxLength: 255, description: 'a tag that a column has' })),
+    term: maybe(
+      Type.String({ maxLength: 255, description: 'a glossary term that a metric or dimension means' }),
+    ),
     limit: maybe(Type.Integer({ minimum: 1, maximum: 50, default: limitDefault })),
     cursor,
   }),
@@ -38,24 +43,30 @@ export const findDatasets = tool({
     catalogs: list(text),
     next_cursor: maybe(text),
   }),
-  async run(context, { query, tag, limit = limitDefault, cursor: given }) {
+  async run(context, { query, tag, term, limit, cursor: given }) {
     const { parts, caller } = context
-    const cursors = await cursorsOf(context, 'find_datasets', { query, tag })
-    const search = { query, tag, limit, after: cursors.open(given) }
+    const cursors = await cursorsOf(context, 'find_datasets', { query, tag, term })
+    if (term !== undefined) parts.licensed.require('semantic-layer')
+    const on = { store: parts.store, clock: parts.clock, tenant: caller.tenant }
+    const only = term === undefined ? undefined : await tablesOfTerm(on, term)
+    const search = { query, tag, only, limit: limit ?? limitDefault, after: cursors.open(given) }
     const [{ found, next }, catalogs] = await Promise.all([
       searchTables(parts.store, caller.tenant, search, caller.principal),
       catalogNames(parts.store, caller.tenant),
     ])
+    const datasets = found.map(({ table: { ref, contract, description }, matched }) => ({
+      ...untrusted,
+      table: cleanName(tableName(ref)),
+      ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
+      ...(description !== undefined && { meaning: untrustedTextOf(firstLine(description)) }),
+      ...(matched.length > 0 && { matched }),
+    }))
+    const shown = fitting(datasets, listBytes(limit))
+    const end = shown.length < found.length ? positionAfter(found.slice(0, shown.length)) : next
     return {
-      datasets: found.map(({ table: { ref, contract, description }, matched }) => ({
-        ...untrusted,
-        table: cleanName(tableName(ref)),
-        ...(contract && { contract: { id: cleanName(contract.id), version: contract.version } }),
-        ...(description !== undefined && { meaning: untrustedTextOf(firstLine(description)) }),
-        ...(matched.length > 0 && { matched }),
-      })),
+      datasets: [...shown],
       catalogs,
-      next_cursor: cursors.seal(next),
+      next_cursor: cursors.seal(end),
     }
   },
 })

@@ -5,6 +5,7 @@ import { cleanText } from '../../../base/clean-text.ts'
 import { type GraphValue, runGraphQuery } from '../../../graph/run-query.ts'
 import { anyObject, described, flag, list, maybe, object, text, wholeNumber } from '../../../http/schemas.ts'
 import { textBounds } from '../../../wire/cypher/tokens.ts'
+import { fitting, listBytes } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { charsMax, untrusted, untrustedMark } from '../untrusted.ts'
 
@@ -29,17 +30,19 @@ export const graphQuery = tool({
     truncated: flag,
     hint: maybe(text),
   }),
-  async run({ parts, caller, signal }, { cypher, parameters, limit = limitDefault }) {
-    const query = { query: cypher, parameters, limit, signal }
-    const { columns, rows, truncated } = await runGraphQuery(
-      parts.store,
-      caller.tenant,
-      query,
-      caller.principal,
-    )
+  async run({ parts, caller, signal }, { cypher, parameters, limit }) {
+    const query = { query: cypher, parameters, limit: limit ?? limitDefault, signal }
+    const {
+      columns,
+      rows,
+      truncated: isMore,
+    } = await runGraphQuery(parts.store, caller.tenant, query, caller.principal)
+    const cleaned = rows.map((row) => row.map(cleanValue))
+    const shown = fitting(cleaned, listBytes(limit))
+    const truncated = isMore || shown.length < cleaned.length
     return {
-      result: { ...untrusted, columns: [...columns], rows: rows.map((row) => row.map(cleanValue)) },
-      row_count: rows.length,
+      result: { ...untrusted, columns: [...columns], rows: [...shown] },
+      row_count: shown.length,
       truncated,
       ...(truncated && { hint: 'There are more rows. Count, filter, or raise the limit.' }),
     }

@@ -6,13 +6,25 @@ import { parseJson } from '../../../base/json.ts'
 import { sentence } from '../../../contract/classify/verdict-view.ts'
 import { readEditList } from '../../../contract/document/read-edits.ts'
 import { proposeChange } from '../../../contract/lifecycle/propose-change.ts'
-import { anyObject, flag, list, object, oneOf, ordinal, text } from '../../../http/schemas.ts'
+import {
+  anyObject,
+  flag,
+  list,
+  maybe,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  wholeNumber,
+} from '../../../http/schemas.ts'
+import { partOf } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedTextOf } from '../untrusted.ts'
 import { tableInput, visibleTable } from './tables.ts'
 
 const editsMax = 50
-const findingsShown = 50
+/** Bytes of the findings that an answer shows. */
+const findingBytes = 20_000
 
 export const proposeContractChange = tool({
   name: 'propose_contract_change',
@@ -34,7 +46,7 @@ export const proposeContractChange = tool({
     breaking: flag,
     loosens_access: flag,
     step_needed: text,
-    findings: object({ ...untrustedMark, items: list(text) }),
+    findings: object({ ...untrustedMark, items: list(text), total: maybe(wholeNumber) }),
     sign_offs: list(oneOf(['first', 'second'])),
     next: text,
   }),
@@ -61,7 +73,10 @@ export const proposeContractChange = tool({
       step_needed: verdict.step,
       findings: {
         ...untrusted,
-        items: verdict.findings.slice(0, findingsShown).map((one) => untrustedTextOf(sentence(one)).text),
+        ...partOf(
+          verdict.findings.map((one) => untrustedTextOf(sentence(one)).text),
+          findingBytes,
+        ),
       },
       sign_offs: signOffs,
       next:

@@ -3,7 +3,19 @@
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
 import { tableName } from '../../../core/table-ref.ts'
-import { flag, list, maybe, nullable, object, oneOf, text, uuid, wholeNumber } from '../../../http/schemas.ts'
+import { protectionKinds } from '../../../core/usage.ts'
+import {
+  described,
+  flag,
+  list,
+  maybe,
+  nullable,
+  object,
+  oneOf,
+  text,
+  uuid,
+  wholeNumber,
+} from '../../../http/schemas.ts'
 import { type RowBounds, type WrittenRows, writeRows } from '../../../query/json-rows.ts'
 import type { PreparedQuery, QueryContext } from '../../../query/query-service.ts'
 import { SqlError } from '../../../query/sql-error.ts'
@@ -12,6 +24,7 @@ import { ValueError } from '../../../wire/postgres/value-error.ts'
 import type { ReadSessionCheck } from '../../read-session.ts'
 import { mcpBounds } from '../bounds.ts'
 import { assertBudgetLeft } from '../byte-budget.ts'
+import { partOf } from '../fitting.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
@@ -28,11 +41,16 @@ const cell = Type.Unsafe<unknown>({})
 /** Filters and masks that applied. */
 export const protectionSchema = object({
   id: text,
-  kind: oneOf(['row_filter', 'column_mask']),
+  kind: oneOf(protectionKinds),
   table: text,
   column: maybe(text),
   action: maybe(text),
 })
+
+const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
+/** Bytes of what is told besides rows and columns: of each list, and in sum. */
+const bytes = { contracts: 1_500, asOf: 2_500, protections: 3_000 } as const
+const usageBytes = bytes.contracts + bytes.asOf + bytes.protections + 1_000
 
 export const query = tool({
   name: 'query',
@@ -63,19 +81,15 @@ export const query = tool({
     row_count: wholeNumber,
     truncated: flag,
     contracts: list(object({ ...untrustedMark, id: text, version: wholeNumber })),
+    contracts_total: listTotal,
     as_of: list(object({ ...untrustedMark, table: text, snapshot_id: maybe(text), pinned: maybe(flag) })),
-    protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+    as_of_total: listTotal,
+    protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
     hint: maybe(text),
   }),
   async run(
     context,
-    {
-      sql,
-      parameters = [],
-      catalog,
-      max_rows: rowsMax = mcpBounds.rows,
-      max_bytes: bytesMax = mcpBounds.rowBytes,
-    },
+    { sql, parameters = [], catalog, max_rows: rowsMax = mcpBounds.rows, max_bytes: wantedBytes },
   ) {
     const { parts, reader, caller, signal } = context
     await assertBudgetLeft(context)
@@ -85,6 +99,7 @@ export const query = tool({
     const prepared = await prepare(context, on, sql, check)
     if (prepared.parameters.length !== parameters.length)
       throw new Fault('bad_request', `The statement takes ${prepared.parameters.length} parameters.`)
+    const bytesMax = rowBytes(prepared, wantedBytes)
     const run = parts.queries.run(on, prepared, {
       ...{ parameters, signal, sessionCheck: check },
       timeMs: mcpBounds.callMs,
@@ -118,11 +133,22 @@ async function readRows(run: Parameters<typeof writeRows>[0], bounds: RowBounds)
   }
 }
 
+/** The bytes that are left for rows. @throws Fault `unprocessable` where the names of the columns leave none */
+function rowBytes({ columns }: PreparedQuery, wanted: number | undefined): number {
+  const header = Buffer.byteLength(JSON.stringify(columns.map(columnView)))
+  const most = mcpBounds.answerBytesMax - usageBytes - header
+  const left = wanted === undefined ? mcpBounds.rowBytes - header : Math.min(wanted, most)
+  if (left > 0) return left
+  throw new Fault('unprocessable', `The result has ${columns.length} columns. Name those that you need.`)
+}
+
+const columnView = ({ name, type }: PreparedQuery['columns'][number]) => ({ name: cleanName(name), type })
+
 function resultView({ columns }: PreparedQuery, { rows, truncated }: WrittenRows) {
   return {
     result: {
       ...untrusted,
-      columns: columns.map(({ name, type }) => ({ name: cleanName(name), type })),
+      columns: columns.map(columnView),
       rows,
     },
     row_count: rows.length,
@@ -132,15 +158,25 @@ function resultView({ columns }: PreparedQuery, { rows, truncated }: WrittenRows
 }
 
 function usageView({ contracts, reads, policies }: ListedUsage) {
-  return {
-    contracts: contracts.map(({ id, version }) => ({ ...untrusted, id: cleanName(id), version })),
-    as_of: reads.map(({ snapshot_id: snapshotId, pinned, ...table }) => ({
+  const governing = partOf(
+    contracts.map(({ id, version }) => ({ ...untrusted, id: cleanName(id), version })),
+    bytes.contracts,
+  )
+  const asOf = partOf(
+    reads.map(({ snapshot_id: snapshotId, pinned, ...table }) => ({
       ...untrusted,
       table: cleanName(tableName(table)),
       ...(snapshotId !== undefined && { snapshot_id: snapshotId }),
       ...(pinned !== undefined && { pinned }),
     })),
-    protections: { ...untrusted, items: policies.map(protectionView) },
+    bytes.asOf,
+  )
+  return {
+    contracts: governing.items,
+    ...(governing.total !== undefined && { contracts_total: governing.total }),
+    as_of: asOf.items,
+    ...(asOf.total !== undefined && { as_of_total: asOf.total }),
+    protections: { ...untrusted, ...partOf(policies.map(protectionView), bytes.protections) },
   }
 }
 

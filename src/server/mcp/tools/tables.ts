@@ -19,6 +19,7 @@ export const columnSchema = object({
   required: flag,
   tags: maybe(list(text)),
   mask: maybe(text),
+  term: maybe(text),
   description: maybe(text),
 })
 
@@ -41,14 +42,23 @@ export async function visibleTable({ parts, caller }: ToolContext, name: string)
   return found
 }
 
-/** A list of columns as a tool shows it. @param total of which these are some */
-export function columnsView(columns: readonly DescribedColumn[], total: number) {
+/**
+ * A list of columns as a tool shows it.
+ * @param total of which these are some
+ * @param terms of the glossary, by field id
+ */
+export function columnsView(
+  columns: readonly DescribedColumn[],
+  total: number,
+  terms: ReadonlyMap<number, string> = new Map(),
+) {
   return {
     ...untrusted,
-    items: columns.map(({ name, type, required, tags, mask, description }) => ({
+    items: columns.map(({ fieldId, name, type, required, tags, mask, description }) => ({
       ...{ name: cleanName(name), type, required },
       ...(tags.length > 0 && { tags: tags.map(cleanName) }),
       ...(mask !== undefined && { mask }),
+      ...(terms.has(fieldId) && { term: terms.get(fieldId) }),
       ...(description !== undefined && { description: cleanText(description, charsMax.description) }),
     })),
     total,

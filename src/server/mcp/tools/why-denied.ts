@@ -6,15 +6,20 @@ import { policyModes } from '../../../core/policy.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { usageOutcomes } from '../../../core/usage.ts'
 import { explainDecision } from '../../../gateway/oversight/explain-decision.ts'
-import { list, maybe, object, oneOf, text, uuid } from '../../../http/schemas.ts'
+import { described, list, maybe, object, oneOf, text, uuid, wholeNumber } from '../../../http/schemas.ts'
 import { showUsage } from '../../../query/usage/show-usage.ts'
 import type { ListedUsage } from '../../../store/query/usage.ts'
+import { partOf } from '../fitting.ts'
 import { sqlHint } from '../result.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
 import { protectionSchema, protectionView } from './query.ts'
 
 type Decision = NonNullable<Awaited<ReturnType<typeof explainDecision>>>
+
+const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
+/** Bytes of each list, in sum below those of an answer that nobody asked to be long. */
+const bytes = { policies: 24_000, tables: 12_000, protections: 14_000 } as const
 
 export const whyDenied = tool({
   name: 'why_denied',
@@ -40,6 +45,7 @@ export const whyDenied = tool({
             explanation: maybe(text),
           }),
         ),
+        policies_total: listTotal,
       }),
     ),
     query: maybe(
@@ -47,8 +53,8 @@ export const whyDenied = tool({
         query_id: uuid,
         outcome: oneOf(usageOutcomes),
         sqlstate: maybe(text),
-        tables: object({ ...untrustedMark, items: list(text) }),
-        protections: object({ ...untrustedMark, items: list(protectionSchema) }),
+        tables: object({ ...untrustedMark, items: list(text), total: listTotal }),
+        protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
       }),
     ),
     hint: maybe(text),
@@ -69,6 +75,13 @@ export const whyDenied = tool({
 })
 
 function decisionView({ commitId, action, table, decision, reason, policies }: Decision) {
+  const views = policies.map(({ name, mode, error, explanation }) => ({
+    ...untrusted,
+    ...{ name: cleanName(name), mode },
+    ...(error !== undefined && { error }),
+    ...(explanation !== undefined && { explanation: untrustedTextOf(explanation).text }),
+  }))
+  const { items, total } = partOf(views, bytes.policies)
   return {
     decision: {
       ...untrusted,
@@ -77,12 +90,8 @@ function decisionView({ commitId, action, table, decision, reason, policies }: D
       table: cleanName(tableName(table)),
       decision,
       ...(reason !== '' && { reason: untrustedTextOf(reason) }),
-      policies: policies.map(({ name, mode, error, explanation }) => ({
-        ...untrusted,
-        ...{ name: cleanName(name), mode },
-        ...(error !== undefined && { error }),
-        ...(explanation !== undefined && { explanation: untrustedTextOf(explanation).text }),
-      })),
+      policies: items,
+      ...(total !== undefined && { policies_total: total }),
     },
     hint:
       decision === 'APPROVED'
@@ -96,8 +105,14 @@ function queryView({ queryId, outcome, sqlState, reads, policies }: ListedUsage)
     query: {
       ...{ query_id: queryId, outcome },
       ...(sqlState !== undefined && { sqlstate: sqlState }),
-      tables: { ...untrusted, items: reads.map((table) => cleanName(tableName(table))) },
-      protections: { ...untrusted, items: policies.map(protectionView) },
+      tables: {
+        ...untrusted,
+        ...partOf(
+          reads.map((table) => cleanName(tableName(table))),
+          bytes.tables,
+        ),
+      },
+      protections: { ...untrusted, ...partOf(policies.map(protectionView), bytes.protections) },
     },
     hint: sqlHint(sqlState),
   }
