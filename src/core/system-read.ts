@@ -6,6 +6,7 @@
 
 import type { IcebergType } from './iceberg-type.ts'
 import type { ReadEngineName } from './read-engine.ts'
+import type { SqlType } from './sql-type.ts'
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
 
@@ -38,6 +39,14 @@ export interface SystemColumn {
   readonly type: IcebergType
 }
 
+/** What a statement reads and gives. */
+export interface CheckedStatement {
+  /** Field ids of the columns that it reads. */
+  readonly fieldIds: readonly number[]
+  /** Types of its result columns. */
+  readonly types: readonly SqlType[]
+}
+
 /** A snapshot that is open for statements. It holds no place in an engine between them. */
 export interface SystemTable {
   /** Undefined where the table has no snapshot. */
@@ -52,10 +61,9 @@ export interface SystemTable {
   readonly relation: string
   /**
    * Checks a statement without running it: one SELECT in PostgreSQL's dialect, over this table alone.
-   * @returns field ids of the columns that it reads
    * @throws Fault with a SQLSTATE in `members`
    */
-  check(text: string): readonly number[]
+  check(text: string): CheckedStatement
   /**
    * Runs a statement.
    * @param rowsMax more rows than these are an error

@@ -16,9 +16,13 @@ export interface TableUsage extends TableRef {
   readonly pinned?: boolean
 }
 
+/** `reveal`: the values of a protected column were given in clear. */
+export const protectionKinds = ['row_filter', 'column_mask', 'reveal'] as const
+export type ProtectionKind = (typeof protectionKinds)[number]
+
 export interface PolicyUsage {
   readonly id: string
-  readonly kind: 'row_filter' | 'column_mask'
+  readonly kind: ProtectionKind
   readonly table: TableRef
   readonly column?: string
   readonly action?: string

@@ -123,6 +123,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   MinMaxExpr: { op: ['IS_GREATEST', 'IS_LEAST'], args: 'list', ...here },
   SQLValueFunction: { op: 'scalar', typmod: 'scalar', ...here },
   TypeCast: { arg: 'node', typeName: '=TypeName', ...here },
+  CollateClause: { arg: 'node', collname: 'list', ...here },
   TypeName: { names: 'list', typmods: 'list', typemod: 'scalar', arrayBounds: 'list', ...here },
   FuncCall: {
     funcname: 'list',
@@ -165,7 +166,6 @@ const spoken: Readonly<Record<string, string>> = {
   coldeflist: 'A column definition list',
   func_variadic: 'VARIADIC',
   RangeTableSample: 'TABLESAMPLE',
-  CollateClause: 'COLLATE',
   useOp: 'ORDER BY USING',
   limitOption: 'WITH TIES',
   join_using_alias: 'An alias of USING columns',

@@ -15,13 +15,15 @@ import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import { type ParameterExpr, rawIndex } from './ir.ts'
 import { lineageOf } from './lineage/lineage-of.ts'
 import type { Expansion } from './metrics/expand.ts'
+import { assertMomentsShow } from './metrics/semi-additive.ts'
 import { parseSelect } from './parse.ts'
-import { type AppliedProtection, appliedProtections, protectTables } from './protect.ts'
+import { type AppliedProtection, appliedProtections, appliedReveals, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { resolveQuery } from './resolve/select.ts'
-import { SqlError, toSqlError } from './sql-error.ts'
+import { type RevealedOutputs, revealedOutputs } from './reveal/revealed-outputs.ts'
+import { absentRelation, SqlError, toSqlError, UnreadableTable } from './sql-error.ts'
 import { checkValueSizes, exceedAssumedSize } from './value-size.ts'
 
 export interface CompileInput {
@@ -60,6 +62,8 @@ export interface CompiledQuery {
   /** Which columns flow into which of its result; found when it is first asked for. */
   readonly lineage: () => ReadLineage
   readonly policies: readonly AppliedProtection[]
+  /** Which columns of the result are opened after the engine; undefined where none is. */
+  readonly reveals: RevealedOutputs | undefined
   /** The values that the statement can use of each table, for skipping files; see ranges.ts. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
   /** @throws SqlError 54001 where parameters make a text or an array too large */
@@ -104,11 +108,16 @@ function compile(input: CompileInput): CompiledQuery {
   if (principal.sub === '' || principal.sub.includes('\0') || !principal.sub.isWellFormed())
     throw new SqlError('42501', 'permission denied: there is no principal')
   const tree = input.expansion?.tree ?? parseSelect(text)
-  if (input.expansion !== undefined) checkTree(tree)
+  if (input.expansion !== undefined) {
+    checkTree(tree)
+    assertMomentsShow(input.expansion.moments, input.tables)
+  }
   const resolver = newResolver(input)
   const query = resolveQuery(resolver, tree, undefined)
   checkValueSizes(query)
   const protections = protectTables(resolver.tables, principal)
+  const outputs = revealedOutputs(query)
+  const reveals = outputs.some((output) => output !== undefined) ? outputs : undefined
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const types = new Map(
     [...resolver.parameters].map(([number, parameter]) => [number, parameterType(parameter)]),
@@ -135,7 +144,8 @@ function compile(input: CompileInput): CompiledQuery {
       lineage ??= lineageOf(query)
       return lineage
     },
-    policies: appliedProtections(resolver.tables, protections),
+    policies: [...appliedProtections(resolver.tables, protections), ...appliedReveals(outputs)],
+    reveals,
     ranges: columnRanges(query, resolver.tables, protections),
     checkParameters: (parameters) => {
       if (exceedAssumedSize(parameters)) checkValueSizes(query, parameters)
@@ -173,9 +183,10 @@ function newResolver(input: CompileInput): Resolver {
   const { principal, tables, searchPath, database, parameterTypes, expansion } = input
   const resolver: Resolver = {
     database,
-    findTable: (schema, name) => findTable(tables, schema === undefined ? searchPath : [schema], name),
+    findTable: (schema, name) => findTable(tables, searchPath, schema, name),
     principal,
     lifted: expansion?.lifted ?? [],
+    generated: expansion?.generated === true,
     parameterTypes: parameterTypes ?? [],
     parameters: new Map(),
     policy: false,
@@ -191,16 +202,20 @@ function newResolver(input: CompileInput): Resolver {
 /** @throws SqlError 42501 for a table that has no active contract, unless the tenant opted in */
 function findTable(
   tables: readonly GovernedTable[],
-  schemas: readonly string[],
+  searchPath: readonly string[],
+  schema: string | undefined,
   name: string,
 ): GovernedTable | undefined {
-  for (const schema of schemas) {
-    const found = tables.filter((table) => table.tableName === name && table.schemaName === schema)
+  for (const place of schema === undefined ? searchPath : [schema]) {
+    const found = tables.filter((table) => table.tableName === name && table.schemaName === place)
     const [table] = found
     if (table === undefined) continue
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
     if (table.contract === undefined && table.readableWithoutContract !== true)
-      throw new SqlError('42501', `permission denied for table ${name}: it has no active contract`)
+      throw new UnreadableTable(
+        `permission denied for table ${name}: it has no active contract`,
+        absentRelation(schema, name),
+      )
     return table
   }
   return undefined

@@ -3,6 +3,7 @@
 import { requireRole } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import type { DialectName } from '../core/sql-type.ts'
+import { protectionKinds } from '../core/usage.ts'
 import { operationsOf } from '../http/declare.ts'
 import {
   anyObject,
@@ -24,6 +25,18 @@ import { type ExplainParts, type ExplainTarget, explain } from './explain.ts'
 const operation = operationsOf<ExplainParts>()
 const dialectNames = Object.keys(dialects) as DialectName[]
 
+/** The filters and masks that apply to a statement. */
+export const explainedPolicies = list(
+  object({
+    id: text,
+    kind: oneOf(protectionKinds),
+    table: tableIdentifier,
+    column: maybe(text),
+    action: maybe(text),
+    origin: maybe(described(anyObject, 'where it is attached; only for stewards')),
+  }),
+)
+
 const explained = object({
   dialect: oneOf(dialectNames),
   principal: object({ sub: text, roles: list(text) }),
@@ -38,16 +51,7 @@ const explained = object({
       snapshot: maybe(object({ id: described(nullable(text), 'decimal'), pinned: flag })),
     }),
   ),
-  policies: list(
-    object({
-      id: text,
-      kind: oneOf(['row_filter', 'column_mask']),
-      table: tableIdentifier,
-      column: maybe(text),
-      action: maybe(text),
-      origin: maybe(described(anyObject, 'where it is attached; only for stewards')),
-    }),
-  ),
+  policies: explainedPolicies,
   fingerprint: text,
 })
 

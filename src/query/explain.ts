@@ -35,6 +35,8 @@ export interface ExplainInput {
   readonly searchPath: readonly string[]
   readonly principal: Principal
   readonly parameters: readonly (string | null)[] | undefined
+  /** Whether the service wrote the statement itself; never set by what a client sends. */
+  readonly generated?: true
 }
 
 /**
@@ -107,12 +109,13 @@ function compileFor(
 /** Loads and compiles as a run does. */
 async function compileRun(
   parts: ExplainParts,
-  context: LoadContext,
+  context: LoadContext & Pick<ExplainInput, 'generated'>,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const { tenant, principal, searchPath, catalog: database } = context
-  const expansion = await expandText(parts, { tenant, searchPath, catalog: database }, text, signal)
+  const { tenant, principal, searchPath, catalog: database, generated } = context
+  const by = { tenant, searchPath, catalog: database, ...(generated && { generated }) }
+  const expansion = await expandText(parts, by, text, signal)
   const { credential, tables, snapshots } = await loadTables(parts, context, expansion?.tree ?? text, {
     signal,
   })

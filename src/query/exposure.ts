@@ -4,7 +4,16 @@
  */
 
 import { decimalsCanFail, expressionCanFail, nodeCanFail } from './fallible.ts'
-import { type ColumnExpr, childrenOf, type Expr, type FromItem, type Query, type Select } from './ir.ts'
+import {
+  type ColumnExpr,
+  childrenOf,
+  type Expr,
+  type FromItem,
+  type Query,
+  type Relation,
+  relationsOf,
+  type Select,
+} from './ir.ts'
 import { groupExprs } from './resolve/grouping.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -55,7 +64,7 @@ function isLocal(expr: Expr): boolean {
 }
 
 interface Walk {
-  readonly relations: Map<string, FromItem>
+  readonly relations: Map<string, Relation>
   readonly ctes: Map<string, Query>
   readonly exposed: Map<string, Set<number>>
   readonly bare: Map<string, Set<number>>
@@ -88,21 +97,12 @@ function walkQuery(walk: Walk, query: Query): void {
 
 function walkSelect(walk: Walk, select: Select): void {
   const { from, targets, where, groupBy, having, distinctOn = [] } = select
-  for (const item of from) register(walk, item)
+  // Before any is walked, because they may name each other.
+  for (const item of from.flatMap(relationsOf)) walk.relations.set(item.id, item)
   for (const item of from) walkItem(walk, item)
   if (where) walkCondition(walk, where)
   for (const expr of [...targets, ...groupBy.flatMap(groupExprs), ...distinctOn]) walkExpr(walk, expr)
   if (having) walkExpr(walk, having)
-}
-
-/** Registers all items of a FROM before any is walked, because they may name each other. */
-function register(walk: Walk, item: FromItem): void {
-  if (item.kind !== 'join') {
-    walk.relations.set(item.id, item)
-    return
-  }
-  register(walk, item.left)
-  register(walk, item.right)
 }
 
 function walkItem(walk: Walk, item: FromItem): void {

@@ -165,7 +165,9 @@ export interface Values {
   readonly rows: readonly (readonly Expr[])[]
 }
 
-export type FromItem = TableItem | CteItem | SubqueryItem | FunctionItem | JoinItem
+export type FromItem = Relation | JoinItem
+/** What columns are read from. */
+export type Relation = TableItem | CteItem | SubqueryItem | FunctionItem
 
 /** One appearance of a governed table: the place where protection is written. */
 export interface TableItem {
@@ -203,6 +205,11 @@ export interface JoinItem {
   readonly left: FromItem
   readonly right: FromItem
   readonly on?: Expr | undefined
+}
+
+/** The relations of an item of FROM, those below its joins in their order. */
+export function relationsOf(item: FromItem): readonly Relation[] {
+  return item.kind === 'join' ? [...relationsOf(item.left), ...relationsOf(item.right)] : [item]
 }
 
 /**

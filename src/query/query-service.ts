@@ -30,6 +30,8 @@ export interface QueryContext {
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** Whether to refuse a statement that a row filter applies to, as PostgreSQL does where `row_security` is off. */
+  readonly refusesFilters?: boolean
   /** Whether the service wrote the statement itself, from a request for metrics (metrics/request.ts). */
   readonly generated?: boolean
 }

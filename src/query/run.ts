@@ -9,6 +9,7 @@ import type { Clock } from '../base/clock.ts'
 import { type Pace, processPace } from '../base/right-of-way.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
+import type { TenantId } from '../core/tenant.ts'
 import type { UsageOutcome } from '../core/usage.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { limits } from '../limits.ts'
@@ -34,6 +35,7 @@ import type {
 } from './query-service.ts'
 import { failedOutcome, newProgress, putOnRecord, recordEnd } from './record-run.ts'
 import { RequestLoads, type WaitingLoad } from './request-loads.ts'
+import { type RevealValues, revealBatch } from './reveal/reveal-batch.ts'
 import { RunCheck } from './run-check.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
@@ -52,6 +54,8 @@ export interface RunParts extends LoadParts {
   readonly tripwire?: Pick<Tripwire, 'enqueue'>
   /** Keeps which columns were read; without it nothing is kept. */
   readonly lineage?: Pick<LineageRecorder, 'note'>
+  /** Opens protected values for a query; without it they are never opened. */
+  readonly revealer?: (tenant: TenantId) => RevealValues
   /** Milliseconds that a run may take. Default: limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its client. Default: limits.queryIdleMs. */
@@ -150,10 +154,12 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
   try {
     const [load, attempt] = await startRun(parts, given, watch)
     const check = new RunCheck(parts, context, load)
+    const reveal = revealFor(parts, context, load)
     progress.confirm = () => watch.confirm(check)
     for (;;) {
-      const { done, value: batch } = await watch.race(attempt.next())
+      const { done, value: stored } = await watch.race(attempt.next())
       if (done) break
+      const batch = reveal === undefined ? stored : await watch.race(reveal(stored))
       const asked = check.look()
       if (asked !== undefined) await watch.race(asked)
       progress.rowsOut += batch.rowCount
@@ -182,6 +188,22 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
     await recordEnd(parts, context, progress, outcome, failure).finally(() => ended)
     if (outcome === 'failed' && failure) parts.tripwire?.enqueue(progress, failure)
   }
+}
+
+/**
+ * What opens the protected values of a run's rows; undefined where there are none. Who runs a statement as another
+ * principal sees what is stored.
+ * @throws SqlError 58000 where nothing here can open them
+ */
+function revealFor(
+  { revealer }: Parts,
+  { tenant, recordedAs }: QueryContext,
+  { compiled: { reveals } }: Load,
+): ((batch: ResultBatch) => Promise<ResultBatch>) | undefined {
+  if (reveals === undefined || recordedAs !== undefined) return undefined
+  if (revealer === undefined) throw new SqlError('58000', 'The keys of protected columns cannot be had.')
+  const open = revealer(tenant)
+  return (batch) => revealBatch(batch, reveals, open)
 }
 
 /**
@@ -241,6 +263,7 @@ async function loadAndCompile(
     const load = compile(parts, statement, loaded)
     progress.compiled = load.compiled
     progress.loadedMs = performance.now()
+    if (context.refusesFilters) assertUnfiltered(load)
     return load
   } catch (thrown) {
     speculation.remember(statement, undefined)
@@ -258,6 +281,14 @@ function assertAttested({ statement, version }: ExpandedStatement, loaded: Loade
       '55000',
       'The governance of the tables changed while the query was compiled. Run it again.',
     )
+}
+
+/** @throws SqlError 42501 where a row filter applies to a table of the statement */
+function assertUnfiltered({ compiled }: Load): void {
+  const filtered = compiled.policies.find(({ kind }) => kind === 'row_filter')
+  if (filtered === undefined) return
+  const message = `query would be affected by row-level security policy for table "${filtered.table.name}"`
+  throw new SqlError('42501', message)
 }
 
 /** @throws SqlError of the compiler */

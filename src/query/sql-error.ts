@@ -55,12 +55,39 @@ export class SqlError extends Fault {
     readonly sqlState: SqlState,
     message: string,
     readonly position?: number,
-    options: { readonly detail?: string; readonly cause?: unknown; readonly hint?: string } = {},
+    options: {
+      readonly detail?: string
+      readonly cause?: unknown
+      readonly hint?: string
+      /** Where the statement is right but what it asks for is not; else it follows from the SQLSTATE. */
+      readonly kind?: FaultKind | undefined
+      /** Names the case for programs, where the SQLSTATE stands for many. */
+      readonly reason?: string
+    } = {},
   ) {
-    const { hint } = options
-    super(kindOf[sqlState], message, { ...options, members: { sqlstate: sqlState, position, hint } })
+    const { hint, reason } = options
+    super(options.kind ?? kindOf[sqlState], message, {
+      ...options,
+      members: { sqlstate: sqlState, position, hint, ...(reason !== undefined && { reason }) },
+    })
     this.hint = hint
   }
+}
+
+/** A table that may not be read. Where it must look like one that there is not, a surface gives `absent` instead. */
+export class UnreadableTable extends SqlError {
+  constructor(
+    message: string,
+    readonly absent: SqlError,
+  ) {
+    super('42501', message)
+  }
+}
+
+/** The error for a table that there is not. */
+export function absentRelation(schema: string | undefined, name: string, position?: number): SqlError {
+  const named = schema === undefined ? name : `${schema}.${name}`
+  return new SqlError('42P01', `relation "${named}" does not exist`, position)
 }
 
 /** The error for valid SQL that is not supported. */

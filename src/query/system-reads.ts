@@ -71,8 +71,12 @@ async function openSnapshot(
     columns: table.columns.map(({ name, fieldId, type }) => ({ name, fieldId, type })),
     relation,
     check(text) {
-      const names = new Set(compile(text).compiled.reads.flatMap(({ columns }) => columns))
-      return table.columns.flatMap(({ name, fieldId }) => (names.has(name) ? [fieldId] : []))
+      const { compiled } = compile(text)
+      const names = new Set(compiled.reads.flatMap(({ columns }) => columns))
+      return {
+        fieldIds: table.columns.flatMap(({ name, fieldId }) => (names.has(name) ? [fieldId] : [])),
+        types: compiled.columns.map(({ type }) => type),
+      }
     },
     async run(text, rowsMax, runSignal) {
       return await rowsFor(

@@ -56,7 +56,7 @@ export function usageOf(
     engine: attempt?.engine,
     contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
     reads: readsOf(progress),
-    policies: (compiled?.policies ?? []).map(({ policyId, kind, table, column, action }) => ({
+    policies: appliedTo(context, compiled).map(({ policyId, kind, table, column, action }) => ({
       id: policyId,
       kind,
       table,
@@ -74,6 +74,12 @@ export function usageOf(
     fingerprint: progress.fingerprint,
     ...context.agent,
   }
+}
+
+/** Who runs a statement as another principal is given nothing in clear. */
+function appliedTo({ recordedAs }: QueryContext, compiled: CompiledQuery | undefined) {
+  const policies = compiled?.policies ?? []
+  return recordedAs === undefined ? policies : policies.filter(({ kind }) => kind !== 'reveal')
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

@@ -3,6 +3,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { putMetric } from '../../src/semantics/put-metric.ts'
+import { putTableModel } from '../../src/semantics/put-table-model.ts'
+import { actorOf } from '../support/actor.ts'
 import { type Lake, startLake } from '../support/lake.ts'
 import { ordersTable, regionsTable } from '../support/lake-tables.ts'
 import { packageFolder } from './packages.ts'
@@ -144,4 +147,51 @@ test('SchemaCrawler finds the governed tables with their columns and types', asy
   expect(found).toContain('orders_region_fkey')
   expect(found).toContain('Number of the order')
   expect(found).toBe(await crawl(oracle.env))
+})
+
+// Last, because the relation is listed beside the tables.
+describe('psql on a metric relation', () => {
+  beforeAll(async () => {
+    const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella') }
+    const table = { namespace: ['sales'], name: 'orders' }
+    const dimensions = [{ name: 'region' }, { name: 'day', kind: 'time' as const }]
+    await putTableModel(on, table, { key: ['id'], dimensions, relationships: [], timeDimension: 'day' })
+    const metric = { kind: 'simple', table, expression: 'sum(amount)', unit: 'EUR', state: 'active' } as const
+    await putMetric(on, 'revenue', metric)
+  })
+
+  test('lists its dimensions and metrics', async () => {
+    const { output } = await psql(
+      lake.restricted,
+      '-At',
+      '-c',
+      '\\d+ sales.orders__metrics',
+      '-c',
+      '\\dt sales.*',
+    )
+    for (const column of ['region|text', 'day|date', 'metric_time|date', 'revenue|numeric'])
+      expect(output).toContain(column)
+    expect(output).toContain('Use MEASURE(revenue), in EUR.')
+    expect(output).toContain('sales|orders__metrics|table')
+  })
+
+  test('spreads a metric over two dimensions', async () => {
+    const { output } = await psql(lake.restricted, '-A', '-f', 'metrics.sql')
+    expect(output).toContain('region|1|2|3|4')
+    expect(output.split('\n').filter((line) => /^(?:east|west)(?:\|[\d.]+){4}$/.test(line))).toHaveLength(2)
+  })
+
+  test('computes a metric by a dimension as the table itself gives it, filtered and masked', async () => {
+    const rows = async (text: string) => (await psql(lake.restricted, '-At', '-c', text)).output
+    const found = await rows(
+      'SELECT region, MEASURE(revenue) FROM sales.orders__metrics GROUP BY 1 ORDER BY 1',
+    )
+    expect(found).toBe(await rows('SELECT region, sum(amount) FROM sales.orders GROUP BY 1 ORDER BY 1'))
+    expect(
+      found
+        .trim()
+        .split('\n')
+        .map((line) => line.split('|')[0]),
+    ).toEqual(['east', 'west'])
+  })
 })

@@ -15,6 +15,7 @@ import { Tripwire, type TripwireBounds } from '../../src/query/tripwire.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { rejectsWhenAborted } from '../support/aborted.ts'
 import { governed, snapshotOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
 import { eventually } from '../support/eventually.ts'
 import { batches, longs, type ScriptedEngine, scriptedEngine } from '../support/scripted-engine.ts'
@@ -263,8 +264,7 @@ describe('its bounds', () => {
   })
 
   test('its end stops the look under way and drops what waits', async () => {
-    answer = ({ run }) =>
-      new Promise((_, reject) => run.signal.addEventListener('abort', () => reject(run.signal.reason)))
+    answer = ({ run }) => rejectsWhenAborted(run.signal)
     const wire = tripwire()
     await failed(wire)
     await eventually(async () => asked.length === 1)

@@ -17,6 +17,7 @@ import type { ServeParts } from '../../src/server/pgwire/serve-client.ts'
 import { wireMeter } from '../../src/server/pgwire/wire-meter.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { rejectsWhenAborted } from './aborted.ts'
 import { WireClient, type WireClientOptions } from './wire-client.ts'
 
 export const testTenant = '6f0f4b1e-0000-4000-8000-00000000000a' as TenantId
@@ -176,10 +177,7 @@ export function endless(): TestQuery {
     columns: [{ name: 'n', type: 'int4' }],
     async *batches({ signal }) {
       yield { rowCount: 1, columns: [{ type: 'int4', values: Int32Array.of(1) }] }
-      await new Promise((_, reject) => {
-        signal.addEventListener('abort', () => reject(signal.reason), { once: true })
-        if (signal.aborted) reject(signal.reason)
-      })
+      await rejectsWhenAborted(signal)
     },
   }
 }

@@ -132,6 +132,8 @@ export class FileCache {
   }
 
   #evict(): void {
+    // Asked first, because finding the first entry passes all places that earlier entries left: pins move entries.
+    if (this.#bytes <= this.bytesMax) return
     for (const [key, entry] of this.#entries) {
       if (this.#bytes <= this.bytesMax) return
       if (entry.pins === 0) this.#drop(key, entry)

@@ -37,3 +37,9 @@ export interface Dialect {
   /** Whether grouping sets may hold more than columns. */
   readonly groupsExpressions: boolean
 }
+
+/** What masks need of an engine, be it one that reads or one that writes. */
+export type MaskDialect = Pick<
+  Dialect,
+  'typeName' | 'literal' | 'list' | 'maskedText' | 'truncated' | 'sha256'
+>

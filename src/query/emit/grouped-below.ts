@@ -1,9 +1,10 @@
 /**
- * Writes GROUP BY keys that contain a subquery. DuckDB cannot match such a key with the select list, so a subquery
- * below computes it and the select groups by that column. Other selects are left unchanged.
+ * Writes GROUP BY keys that an engine cannot group by: in DuckDB those that contain a subquery, which it cannot match with
+ * the select list, and in Trino expressions in grouping sets. A subquery below computes them, and the select groups by its
+ * columns. Other selects are left unchanged.
  */
 
-import { childrenOf, type Expr, exprKey, type FromItem, type Select } from '../ir.ts'
+import { childrenOf, type Expr, exprKey, relationsOf, type Select } from '../ir.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { type Emitter, emitExpression } from './expression.ts'
 
@@ -16,7 +17,7 @@ export interface GroupedBelow {
 
 /**
  * @param queryOf makes the function by which an emitter writes subqueries
- * @returns undefined where no key holds a subquery
+ * @returns undefined where every key can stay
  */
 export function groupedBelow(
   base: Emitter,
@@ -24,9 +25,10 @@ export function groupedBelow(
   queryOf: (emitter: Emitter) => Emitter['query'],
 ): GroupedBelow | undefined {
   const keys = select.groupBy.flatMap(groupExprs).filter(({ kind }) => kind !== 'column')
-  const own = select.from.flatMap(relationsOf)
+  const own = select.from.flatMap(relationsOf).map(({ id }) => id)
   const [first] = own
-  if (first === undefined || !keys.some(holdsSubquery)) return undefined
+  const inSets = !base.dialect.groupsExpressions && select.groupBy.some(({ kind }) => kind !== 'expr')
+  if (first === undefined || !(keys.some(holdsSubquery) || (inSets && keys.length > 0))) return undefined
   const alias = `g_${first}`
   const places = new Map(keys.map((key) => [exprKey(key), key]))
   const names = new Map([...places.keys()].map((key, index) => [key, `k${index + 1}`]))
@@ -58,9 +60,4 @@ export function groupedBelow(
 
 function holdsSubquery(expr: Expr): boolean {
   return expr.kind === 'subquery' || childrenOf(expr).some(holdsSubquery)
-}
-
-/** The aliases of a select's own relations. */
-function relationsOf(item: FromItem): readonly string[] {
-  return item.kind === 'join' ? [...relationsOf(item.left), ...relationsOf(item.right)] : [item.id]
 }

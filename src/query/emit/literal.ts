@@ -11,7 +11,10 @@ import type { Dialect } from './dialect.ts'
  *
  * @throws SqlError 0A000 for a numeric of more digits than the engines' decimals hold
  */
-export function emitLiteral(dialect: Dialect, { type, value, size }: LiteralExpr): string {
+export function emitLiteral(
+  dialect: Pick<Dialect, 'typeName' | 'literal' | 'list'>,
+  { type, value, size }: LiteralExpr,
+): string {
   if (value === null) return `CAST(NULL AS ${dialect.typeName(type, size)})`
   if (isArray(type)) {
     const element = elementOf(type)

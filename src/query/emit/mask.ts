@@ -4,7 +4,7 @@ import type { IcebergType } from '../../core/iceberg-type.ts'
 import { applyMask, type MaskAction } from '../../core/mask.ts'
 import type { LiteralExpr } from '../ir.ts'
 import { servedType } from '../types.ts'
-import type { Dialect } from './dialect.ts'
+import type { MaskDialect } from './dialect.ts'
 import { emitLiteral } from './literal.ts'
 
 /**
@@ -13,7 +13,7 @@ import { emitLiteral } from './literal.ts'
  * @param salt SQL of the query's salt, as bytes
  */
 export function emitMask(
-  dialect: Dialect,
+  dialect: MaskDialect,
   action: Exclude<MaskAction, 'apply-expression'>,
   sql: string,
   type: IcebergType,

@@ -270,7 +270,8 @@ function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string
       .map((expr) => emitGroupKey(emitter, expr))
       .join(', ')}`
   const sets = groupingSets(elements)
-  if (!emitter.dialect.groupsExpressions && sets.flat().some(({ kind }) => kind !== 'column'))
+  const isColumn = (expr: Expr) => expr.kind === 'column' || emitter.grouped?.(expr) !== undefined
+  if (!emitter.dialect.groupsExpressions && !sets.flat().every(isColumn))
     throw notSupported('A grouping set of expressions on this engine')
   return ` GROUP BY GROUPING SETS (${sets.map((set) => `(${set.map(write).join(', ')})`).join(', ')})`
 }

@@ -3,6 +3,7 @@
 import type { FuncCall, Node, WindowDef } from 'libpg-query'
 import { aggregates, windowFunctions } from '../functions/aggregates.ts'
 import { type AggregateDef, fn } from '../functions/definition.ts'
+import { periodOfDate } from '../functions/period.ts'
 import { functions } from '../functions/registry.ts'
 import {
   type AggregateExpr,
@@ -13,6 +14,7 @@ import {
   type SortKey,
   type WindowFrame,
 } from '../ir.ts'
+import { ownPeriod } from '../metrics/own-names.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
@@ -27,6 +29,7 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
     const policyCall = resolvePolicyCall(resolver, name, node)
     if (policyCall) return policyCall
   }
+  if (resolver.generated && name === ownPeriod) return resolvePeriod(resolver, node, env)
   const aggregateDefs = aggregates.get(name)
   if (node.over !== undefined) return resolveWindow(resolver, name, node, node.over, env)
   if (aggregateDefs) return resolveAggregate(resolver, name, aggregateDefs, node, env)
@@ -100,6 +103,16 @@ function texts(name: string, args: readonly Expr[]): readonly Expr[] {
   if (name === 'array_to_string' && first?.type.endsWith('[]') && first.type !== 'text[]')
     return [castTo(first, 'text[]'), ...rest]
   return args
+}
+
+/** A moment's period as a date. Only dates have a form that cannot fail. */
+function resolvePeriod(resolver: Resolver, node: FuncCall, env: Env): Expr {
+  const [grain, value] = (node.args ?? []).map((arg) => resolver.expr(arg, env))
+  if (grain === undefined || value === undefined) throw new SqlError('42883', 'a period needs two arguments')
+  const spoken = () => 'function period'
+  if (value.type === 'date') return callOverload([periodOfDate], [grain, value], spoken)
+  const moment = castTo(value, 'timestamp')
+  return castTo(callOverload(functions.get('date_trunc'), [grain, moment], spoken), 'date')
 }
 
 function resolvePolicyCall(resolver: Resolver, name: string, node: FuncCall): Expr | undefined {

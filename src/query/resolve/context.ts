@@ -28,6 +28,8 @@ export interface Resolver {
   readonly principal: Principal
   /** Columns that expanded metrics may read without attested masks. */
   readonly lifted: readonly LiftedColumn[]
+  /** Whether the service wrote the statement itself, which may call functions of its own. */
+  readonly generated: boolean
   /** Types that the client gave. Other types are inferred from the parameters' places. */
   readonly parameterTypes: readonly (SqlType | undefined)[]
   readonly parameters: Map<number, ParameterExpr>

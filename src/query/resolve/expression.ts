@@ -4,6 +4,7 @@ import type {
   A_Const,
   A_Indirection,
   CaseExpr,
+  CollateClause,
   ColumnRef,
   Node,
   SubLink,
@@ -15,7 +16,7 @@ import * as special from '../functions/special.ts'
 import { parseIntervalLiteral } from '../interval.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { namedType, spokenType } from '../types.ts'
+import { isString, namedType, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
 import {
@@ -40,6 +41,7 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
   if ('A_Expr' in node) return resolveOperator(resolver, node.A_Expr, env)
   if ('FuncCall' in node) return resolveCall(resolver, node.FuncCall, env)
   if ('TypeCast' in node) return resolveCast(resolver, node.TypeCast, env)
+  if ('CollateClause' in node) return resolveCollate(resolver, node.CollateClause, env)
   if ('BoolExpr' in node) {
     const { boolop, args = [] } = node.BoolExpr
     const name = boolop === 'AND_EXPR' ? 'AND' : boolop === 'OR_EXPR' ? 'OR' : 'NOT'
@@ -99,6 +101,21 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
   if ('RowExpr' in node) throw notSupported('A row value')
   throw notSupported(Object.keys(node)[0] ?? 'This expression')
 }
+
+/** Texts are compared by their bytes, which is the collation `C`. Others would need another order on both engines. */
+function resolveCollate(resolver: Resolver, { arg, collname = [], location }: CollateClause, env: Env): Expr {
+  if (arg === undefined) throw new SqlError('42601', 'An expression is missing.')
+  const names = collname.map(identifierOf)
+  const [name = '', schema = 'pg_catalog'] = names.toReversed()
+  if (schema !== 'pg_catalog' || names.length > 2 || !served.includes(name))
+    throw notSupported(`COLLATE ${name === '' ? '' : JSON.stringify(name)}`.trim(), location)
+  const text = typed(resolver.expr(arg, env))
+  if (!isString(text.type))
+    throw new SqlError('42804', `collations are not supported by type ${spokenType(text.type)}`, location)
+  return text
+}
+
+const served: readonly string[] = ['C', 'POSIX', 'default', 'ucs_basic']
 
 function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []

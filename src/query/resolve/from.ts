@@ -14,7 +14,7 @@ import {
 } from '../ir.ts'
 import { isLifted } from '../metrics/lifted.ts'
 import { isOwnAlias, ownColumn } from '../metrics/own-names.ts'
-import { notSupported, SqlError } from '../sql-error.ts'
+import { absentRelation, notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
 import { coerce, condition, typed, unify } from './coerce.ts'
 import {
@@ -93,10 +93,7 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
     return relation({ kind: 'cte', id, cte: cte.id }, alias?.aliasname ?? relname, columns)
   }
   const table = resolver.findTable(schemaname, relname)
-  if (table === undefined) {
-    const name = schemaname === undefined ? relname : `${schemaname}.${relname}`
-    throw new SqlError('42P01', `relation "${name}" does not exist`, node.location)
-  }
+  if (table === undefined) throw absentRelation(schemaname, relname, node.location)
   const used = new Set<number>()
   resolver.tables.push({ id, table, used })
   // A column of an unsupported type is left out, so that no name can reach it.

@@ -34,7 +34,7 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
     }
     case 'AEXPR_OP_ANY':
     case 'AEXPR_OP_ALL':
-      return quantifiedArray(both(), sign, node.kind === 'AEXPR_OP_ALL', node.location)
+      return quantifiedArray(resolver, both(), sign, node.kind === 'AEXPR_OP_ALL', node.location)
     case 'AEXPR_DISTINCT':
       return compareWith(special.isDistinct, both(), 'IS DISTINCT FROM')
     case 'AEXPR_NOT_DISTINCT':
@@ -65,10 +65,20 @@ export function logic(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
   return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op, args }
 }
 
-/** Applies a sign to resolved operands, comparison included. */
+/** The signs that PostgreSQL writes for LIKE and ILIKE. */
+const likeSigns: ReadonlyMap<string, { readonly def: FunctionDef; readonly negated: boolean }> = new Map([
+  ['~~', { def: special.like, negated: false }],
+  ['!~~', { def: special.like, negated: true }],
+  ['~~*', { def: special.iLike, negated: false }],
+  ['!~~*', { def: special.iLike, negated: true }],
+])
+
+/** Applies a sign to resolved operands, comparison and LIKE included. */
 export function applyOperator(sign: string, args: readonly Expr[], position?: number): Expr {
   const name = sign === '!=' ? '<>' : sign
   const [left, right] = args
+  const like = likeSigns.get(name)
+  if (like && left && right) return resolveLike([left, right], like.def, like.negated)
   const comparison = special.comparisons.get(name)
   if (comparison && left && right) return compareWith(comparison, [left, right], name)
   // A minus sign before a number becomes part of the literal.
@@ -239,19 +249,26 @@ function inList(left: Expr, list: readonly Expr[]): Expr {
 }
 
 function quantifiedArray(
+  resolver: Resolver,
   [left, right]: readonly Expr[],
   sign: string,
   all: boolean,
   position?: number,
 ): Expr {
   if (left === undefined || right === undefined) throw new SqlError('42601', 'An operand is missing.')
-  const negated = sign === '<>' && all
-  if (!(sign === '=' && !all) && !negated)
-    throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
   const array = right.type === 'unknown' ? coerce(right, arrayOf(typed(left).type)) : right
   if (!isArray(array.type))
     throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
   const elements = elementsOf(array)
+  const negated = (sign === '<>' || sign === '!=') && all
+  const isMembership = (sign === '=' && !all) || negated
+  if (!isMembership) {
+    if (elements === undefined) throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
+    if (elements.length === 0) return literalOf(String(all), 'bool')
+    spendCopies(resolver, left, elements.length - 1)
+    const tests = elements.map((element) => applyOperator(sign, [left, element], position))
+    return logic(all ? 'AND' : 'OR', tests)
+  }
   if (elements !== undefined && elements.length > 0) {
     const test = inList(left, elements)
     return negated ? not(test) : test

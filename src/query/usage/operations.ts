@@ -1,6 +1,6 @@
 /** Declares GET /api/v1/usage and /api/v1/usage/totals: usage records in pages, and their totals. */
 
-import { usageOutcomes } from '../../core/usage.ts'
+import { protectionKinds, usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import {
@@ -56,7 +56,7 @@ const record = object({
   policies: list(
     object({
       id: text,
-      kind: oneOf(['row_filter', 'column_mask']),
+      kind: oneOf(protectionKinds),
       table: tableIdentifier,
       column: maybe(text),
       action: maybe(text),

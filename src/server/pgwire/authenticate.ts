@@ -5,6 +5,7 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import type { OnRefused } from '../../auth/refused-credentials.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { serviceSubject } from '../../core/principal.ts'
 import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
@@ -18,6 +19,8 @@ import { ConnectionClosed, WireError } from './wire-error.ts'
 export interface AuthenticationParts {
   readonly credentials: CredentialReader
   readonly throttle: LoginThrottle
+  /** Told of a SCRAM proof that does not hold; `credentials` tells of secrets. */
+  readonly onRefused?: OnRefused
   /** Whether clients on other machines may send secrets without TLS. */
   readonly allowPlaintext: boolean
   /** Derives mock verifiers for sessions that do not exist: random bytes, fixed while the process runs. */
@@ -89,7 +92,7 @@ async function byPassword(exchange: Exchange): Promise<ReadCredential | undefine
 }
 
 async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCredential | undefined> {
-  const { client, credentials, mockKey } = exchange
+  const { client, credentials, mockKey, onRefused } = exchange
   const { writer } = client.outbox
   const found = await credentials.byVerifier(sessionId)
   const verifier = found?.verifier
@@ -106,7 +109,10 @@ async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCrede
   writeAuthentication(writer, { kind: 'sasl_continue', data: scram.message })
   const last = await answerOf(exchange)
   const proof = scram.finish(Buffer.from(last.rest()).toString('latin1'))
-  if (proof === undefined || verifier === undefined) return undefined
+  if (proof === undefined || verifier === undefined) {
+    onRefused?.('scram')
+    return undefined
+  }
   writeAuthentication(writer, { kind: 'sasl_final', data: proof })
   return found?.credential
 }

@@ -1,9 +1,10 @@
 /** Runs the PostgreSQL wire's listener: sockets, TLS and shutdown. It does not interpret messages. */
 
-import { BlockList } from 'node:net'
+import type { BlockList } from 'node:net'
 import type { Socket, TCPSocketListener } from 'bun'
 import { contains } from '../../base/cidr.ts'
 import { limits } from '../../limits.ts'
+import { isLoopback, OpenConnections, onEveryInterface } from '../accepted-sockets.ts'
 import type { Client } from './client.ts'
 import { DirectTls, tlsHandshake } from './direct-tls.ts'
 import { Inbox } from './inbox.ts'
@@ -68,9 +69,8 @@ interface Attached {
 
 /** Starts the listener. */
 export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireServer {
-  const connections = new Set<Connection>()
+  const connections = new OpenConnections<Connection>()
   const garbage = new LoginGarbage()
-  let whenEmpty: (() => void) | undefined
   const serve = (socket: Socket<Attached>, source: string | undefined): Connection => {
     const connection = new Connection(socket, options.tls, source)
     socket.data = { receiver: connection }
@@ -81,7 +81,6 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
       .finally(() => {
         connections.delete(connection)
         garbage.shrunk(connections.size)
-        if (connections.size === 0) whenEmpty?.()
       })
     return connection
   }
@@ -124,37 +123,11 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
       introductions.end()
       const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
       for (const { inbox } of connections) inbox.interrupt(reason)
-      const finished =
-        connections.size === 0 ||
-        (await Promise.race([
-          new Promise<true>((resolve) => {
-            whenEmpty = () => resolve(true)
-          }),
-          Bun.sleep(timeoutMs).then(() => false),
-        ]))
-      for (const connection of connections) connection.terminate()
+      const finished = await connections.end(timeoutMs)
       listener.stop(true)
       return finished
     },
   }
-}
-
-/** Listens on IPv6 and IPv4, as the HTTP listeners do; on IPv4 alone where the machine has no IPv6. */
-function onEveryInterface<T>(listenOn: (hostname: string) => T): T {
-  try {
-    return listenOn('::')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EADDRINUSE') throw error
-    return listenOn('0.0.0.0')
-  }
-}
-
-const loopback = new BlockList()
-loopback.addSubnet('127.0.0.0', 8, 'ipv4')
-loopback.addAddress('::1', 'ipv6')
-
-function isLoopback(address: string): boolean {
-  return contains(loopback, address.replace(/^::ffff:(?=\d+\.)/, ''))
 }
 
 /** The ALPN list of the one name that libpq offers: its length and the name. */

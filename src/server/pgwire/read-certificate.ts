@@ -1,31 +1,36 @@
-/** Reads the TLS certificate of the PostgreSQL wire from the files that the settings name. */
+/** Reads the TLS certificate of a listener from the files that its settings name. */
 
 import { createSecureContext } from 'node:tls'
 import { Fault } from '../../base/fault.ts'
 import type { TlsOptions } from './listen.ts'
 
-const noPair =
-  'SVC_PGWIRE_TLS_CERT_FILE and SVC_PGWIRE_TLS_KEY_FILE name no certificate with its private key.'
+export interface CertificateFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
+/** The settings that name the files. */
+export interface CertificateVariables {
+  readonly cert: string
+  readonly key: string
+}
 
 /**
  * Reads the certificate and checks that TLS can start with it, because a bad one must fail at startup.
  * @throws Fault `misconfigured` where a file cannot be read, or they hold no certificate with its key
  */
-export async function readCertificate(files: {
-  readonly certFile: string
-  readonly keyFile: string
-}): Promise<TlsOptions> {
-  const tls = await readBoth(files)
+export async function readCertificate(
+  files: CertificateFiles,
+  variables: CertificateVariables,
+): Promise<TlsOptions> {
+  const tls = {
+    cert: await textOf(variables.cert, files.certFile),
+    key: await textOf(variables.key, files.keyFile),
+  }
   const detail = problemOf(tls)
   if (detail === undefined) return tls
-  throw new Fault('misconfigured', noPair, { detail })
-}
-
-async function readBoth({ certFile, keyFile }: { certFile: string; keyFile: string }): Promise<TlsOptions> {
-  return {
-    cert: await textOf('SVC_PGWIRE_TLS_CERT_FILE', certFile),
-    key: await textOf('SVC_PGWIRE_TLS_KEY_FILE', keyFile),
-  }
+  const message = `${variables.cert} and ${variables.key} name no certificate with its private key.`
+  throw new Fault('misconfigured', message, { detail })
 }
 
 async function textOf(variable: string, path: string): Promise<string> {

@@ -87,7 +87,8 @@ export interface SessionState {
 
 /** The connection's context for the read path, with its current settings. */
 export function queryContext({ reader, catalog, settings }: SessionState): QueryContext {
-  return reader.queryContext('pgwire', catalog, settings.searchPath)
+  const context = reader.queryContext('pgwire', catalog, settings.searchPath)
+  return settings.get('row_security') === 'off' ? { ...context, refusesFilters: true } : context
 }
 
 /** Checks the session while the current message is processed. Nothing is sent before the session proves valid. */

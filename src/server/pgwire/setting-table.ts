@@ -154,7 +154,8 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   max_identifier_length: fixed('63'),
   max_index_keys: fixed('32'),
   password_encryption: { default: 'scram-sha-256', ...oneOf('scram-sha-256') },
-  row_security: { default: 'on', ...alwaysOn },
+  // Filters apply either way: `off` refuses a statement that one applies to.
+  row_security: { default: 'on', ...switched },
   search_path: {
     default: '"$user", public',
     reported: true,

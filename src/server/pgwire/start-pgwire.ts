@@ -4,7 +4,9 @@ import { randomBytes } from 'node:crypto'
 import type { Logger } from 'pino'
 import type { AccessTokens } from '../../auth/access-token.ts'
 import type { VerifyToken } from '../../auth/bearer.ts'
+import type { ClaimNames } from '../../auth/claims.ts'
 import { credentialReader } from '../../auth/read-credential.ts'
+import { type OnRefused, tellingReader } from '../../auth/refused-credentials.ts'
 import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { QueryService } from '../../query/query-service.ts'
@@ -27,7 +29,7 @@ export interface PgwireOptions extends ListenOptions {
   readonly store: Store
   readonly tokens: AccessTokens
   readonly verifyToken: VerifyToken | undefined
-  readonly organizationClaim: string
+  readonly claims: ClaimNames
   readonly queries: QueryService
   /** The service for statements about the catalog; by default shadow databases. */
   readonly systemCatalog?: CatalogService | undefined
@@ -51,7 +53,7 @@ export interface Pgwire {
 
 /** Starts serving. @throws Fault where the store is unavailable; Error where the address is in use */
 export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
-  const { store, tokens, verifyToken, organizationClaim, metrics, log, clock } = options
+  const { store, tokens, verifyToken, claims, metrics, log, clock } = options
   const channel = await openCancelChannel(store, (message) => {
     for (const request of readRequests(message)) cancelKeys.cancelHere(request)
   })
@@ -69,6 +71,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
           onDatabases: (count) => metrics.pgwireCatalogDatabases.set(count),
         })
       : undefined
+  const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
   const server = listenPgwire(options, {
     queries: options.queries,
     catalog: ownCatalog ?? options.systemCatalog,
@@ -77,7 +80,8 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
     meter: wireMeter(metrics, log),
     log,
     clock,
-    credentials: credentialReader({ store, tokens, verifyToken, organizationClaim, clock }),
+    credentials: tellingReader(credentialReader({ store, tokens, verifyToken, claims, clock }), onRefused),
+    onRefused,
     throttle: new LoginThrottle(clock),
     allowPlaintext: options.allowPlaintext,
     mockKey: randomBytes(32),

@@ -2,6 +2,7 @@
 
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
+import { type Condition, given } from '../database/conditions.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -115,18 +116,14 @@ interface Row {
   readonly client: string | null
 }
 
-const matches = `u.tenant_id = $1
-  and ($2::text is null or (md5(u.principal_sub) = md5($2) and u.principal_sub = $2))
-  and ($3::text is null or u.outcome = $3)
-  and ($4::timestamptz is null or u.started_at >= $4) and ($5::timestamptz is null or u.started_at < $5)`
-
-function filterParams(tenant: TenantId, { principal, outcome, from, to }: UsageFilter) {
+/** What a filter asks of `svc.query_usage u`, after the tenant. */
+function conditionsOf({ principal, outcome, from, to }: UsageFilter): readonly Condition[] {
+  const sub = principal === undefined ? undefined : storableText(principal)
   return [
-    tenant,
-    principal === undefined ? null : storableText(principal),
-    outcome ?? null,
-    from ?? null,
-    to ?? null,
+    ['(md5(u.principal_sub) = md5(?::text) and u.principal_sub = ?::text)', sub, sub],
+    ['u.outcome = ?::text', outcome],
+    ['u.started_at >= ?::timestamptz', from],
+    ['u.started_at < ?::timestamptz', to],
   ]
 }
 
@@ -141,12 +138,14 @@ export async function listUsage(
   page: PageRequest,
 ): Promise<Page<ListedUsage>> {
   const limit = pageLimit(page)
-  const after = afterCount(page)
+  const { text, params } = given([tenant, limit + 1], ...conditionsOf(filter), [
+    'u.usage_seq < ?::int8',
+    afterCount(page),
+  ])
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select u.* from svc.query_usage u where ${matches} and ($6::int8 is null or u.usage_seq < $6)
-     order by u.usage_seq desc limit $7::int`,
-    [...filterParams(tenant, filter), after ?? null, limit + 1],
+    `select u.* from svc.query_usage u where u.tenant_id = $1${text} order by u.usage_seq desc limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.usage_seq)
   return { ...found, items: found.items.map(listed) }
@@ -227,14 +226,18 @@ export async function totalUsage(
   page: PageRequest,
 ): Promise<Page<UsageTotal>> {
   const limit = pageLimit(page)
+  const { text, params } = given([tenant, limit + 1], ...conditionsOf(filter), [
+    'g.key collate "C" > ?::text',
+    page.after,
+  ])
   const rows = await store.tenantQuery<Readonly<Record<keyof UsageTotal, string>>>(
     tenant,
     `select g.key, count(*) as queries, sum(u.rows_out) as "rowsOut", sum(u.bytes_out) as "bytesOut",
        coalesce(sum(u.bytes_scanned), 0) as "bytesScanned", sum(u.run_ms) as "runMs"
      from svc.query_usage u cross join lateral (${groups[by]}) g
-     where ${matches} and ($6::text is null or g.key collate "C" > $6)
-     group by g.key order by g.key collate "C" limit $7::int`,
-    [...filterParams(tenant, filter), page.after ?? null, limit + 1],
+     where u.tenant_id = $1${text}
+     group by g.key order by g.key collate "C" limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, ({ key }) => key)
   return {

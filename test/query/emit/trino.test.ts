@@ -38,3 +38,16 @@ test('a condition that cannot fail reads a column that is there, beside one that
   for (const [, table, column] of sql.matchAll(/\b(t\d)\.([bc]\d+)\b/g))
     expect(sql).toMatch(new RegExp(`AS ${column}\\b[^()]*.* AS ${table}\\b`))
 })
+
+test('grouping sets are of columns, which a subquery below computes from expressions', async () => {
+  const month = "CAST(date_trunc('month', CAST(f.shipped_at AS timestamp)) AS date)"
+  const sql = emit(
+    `SELECT ${month}, f.region, GROUPING(${month}, f.region) AS g, count(*) AS n FROM sales.orders f WHERE f.status = 'paid'
+     GROUP BY GROUPING SETS ((), (${month}), (${month}, f.region)) HAVING count(*) > 0 LIMIT 10`,
+  )
+  const sets = /GROUPING SETS \((.*?)\) HAVING/.exec(sql)?.[1] ?? ''
+  expect(sets).toMatch(/^\(\), \((\S+)\), \(\1, \S+\)$/)
+  expect(sql).toMatch(/GROUPING\([\w.]+, [\w.]+\)/i)
+  const { TrinoSQL } = await import('dt-sql-parser')
+  expect(new TrinoSQL().validate(sql)).toEqual([])
+})

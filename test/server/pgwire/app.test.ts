@@ -139,6 +139,7 @@ async function failureToStart(env: Readonly<Record<string, string>>): Promise<st
     SVC_LISTEN_ADDR: '127.0.0.1:0',
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
     ...env,
   })
   const log = createLogger({ level: 'silent' })

@@ -162,7 +162,7 @@ test('a process that is killed while a client reads leaves a record of the query
     }).then((opened) => Object.assign(opened, { [Symbol.asyncDispose]: () => opened.close() }))
     expect(await closeDeadQueries(store)).toBe(0)
     await store.ownerTransaction(tenant, (tx) =>
-      tx.query('update svc.query_under_way set lease_until = now()'),
+      tx.query("update svc.query_under_way set lease_until = now() - interval '1 s'"),
     )
     expect(await closeDeadQueries(store)).toBe(1)
     const { items } = await listUsage(store, tenant, {}, {})

@@ -77,7 +77,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', ()
       store: there,
       tokens: new AccessTokens(there),
       verifyToken: undefined,
-      organizationClaim: 'org_id',
+      claims: { organization: 'org_id', roles: undefined },
       queries: queryService({
         store: there,
         states: new TableStates(lake.app.gateway.catalogs, 1_000_000),

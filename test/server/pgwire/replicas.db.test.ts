@@ -58,7 +58,7 @@ test.skipIf(server === undefined)(
         store,
         tokens: new AccessTokens(store),
         verifyToken: undefined,
-        organizationClaim: 'org_id',
+        claims: { organization: 'org_id', roles: undefined },
         queries,
         systemCatalog: undefined,
         explain: async () => [],

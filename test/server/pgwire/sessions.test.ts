@@ -92,7 +92,7 @@ describe('settings', () => {
   test.each([
     ["set intervalstyle = 'german'", 'Served: postgres, postgres_verbose, sql_standard, iso_8601.'],
     ["set datestyle = 'German'", 'Served: ISO, MDY.'],
-    ['set row_security = off', 'Served: on.'],
+    ['set standard_conforming_strings = off', 'Served: on.'],
     ["set client_encoding = 'LATIN1'", 'Served: UTF8, SQL_ASCII.'],
     ['set statement_timeout = sometimes', 'Served: milliseconds, or a number with us, ms, s, min, h or d.'],
   ])('say what is served where a value is not: %s', async (text, hint) => {
@@ -172,7 +172,6 @@ describe('settings', () => {
     ["set datestyle = 'German'", '22023'],
     ["set client_encoding = 'LATIN1'", '22023'],
     ['set standard_conforming_strings = off', '22023'],
-    ['set row_security = off', '22023'],
     ["set server_version = '9'", '55P02'],
     ["set statement_timeout = 'soon'", '22023'],
     ["set client_min_messages = 'loud'", '22023'],

@@ -42,7 +42,9 @@ test('one that goes on is left alone, and its own record ends it', async () => {
   await openUsage(store, home, usage)
   expect(await closeDeadQueries(store)).toBe(0)
   await recordUsage(store, home, { ...usage, outcome: 'completed', sqlState: undefined, rowsOut: 7 }, true)
-  await store.ownerTransaction(home, (tx) => tx.query('update svc.query_under_way set lease_until = now()'))
+  await store.ownerTransaction(home, (tx) =>
+    tx.query("update svc.query_under_way set lease_until = now() - interval '1 s'"),
+  )
   expect(await closeDeadQueries(store)).toBe(0)
   expect(await recorded(usage.queryId)).toMatchObject([{ outcome: 'completed', rowsOut: 7 }])
 })

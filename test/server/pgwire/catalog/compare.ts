@@ -9,7 +9,10 @@ import { foreignTables, sampleDdl, sampleTables } from './sample-catalog.ts'
 import { type Answer, frame, query, readAnswer } from './wire.ts'
 
 /** Shared by test processes. */
-export const snapshotDirectory = new URL('../../../../.cache/', import.meta.url).pathname
+const snapshotDirectory = new URL('../../../../.cache/', import.meta.url).pathname
+
+/** Of each service in tests. A busy machine may need many times what a statement takes on a quiet one. */
+export const testCatalogOptions = { snapshotDirectory, statementMs: 120_000 }
 
 export type Send = (messages: Uint8Array) => Promise<Answer>
 
@@ -56,9 +59,7 @@ export async function startPair(): Promise<Pair | undefined> {
       tables: async (asked) => (asked === tenant ? sampleTables : foreignTables),
     },
     activity: () => [],
-    snapshotDirectory,
-    // A busy machine may need many times what a statement takes on a quiet one.
-    statementMs: 120_000,
+    ...testCatalogOptions,
   })
   const session: CatalogSession = {
     tenant,

@@ -20,7 +20,7 @@ import { actorOf } from '../../../support/actor.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
-import { snapshotDirectory } from './compare.ts'
+import { testCatalogOptions } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
 setDefaultTimeout(300_000)
@@ -48,7 +48,7 @@ beforeAll(async () => {
     await commitColumns(store, tenant, orders, types.orders)
     await commitColumns(store, tenant, customers, types.customers)
   }
-  service = openCatalogService({ source: storeTables(store), activity: () => [], snapshotDirectory })
+  service = openCatalogService({ source: storeTables(store), activity: () => [], ...testCatalogOptions })
 })
 afterAll(async () => {
   service.close()

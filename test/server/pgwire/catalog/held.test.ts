@@ -6,7 +6,7 @@ import { newTenantId } from '../../../../src/core/tenant.ts'
 import { limits } from '../../../../src/limits.ts'
 import { openCatalogService } from '../../../../src/server/pgwire/catalog/open-catalog-service.ts'
 import { toReport } from '../../../../src/server/pgwire/wire-error.ts'
-import { snapshotDirectory } from './compare.ts'
+import { testCatalogOptions } from './compare.ts'
 import { sampleTables } from './sample-catalog.ts'
 import { query, readAnswer } from './wire.ts'
 
@@ -25,7 +25,7 @@ test('a statement about the catalog is 53200 while there is no memory for a data
   const bytesMax = limits.catalogBuildHeldBytes
   const budget = new ByteBudget({ bytesMax, keptForSmall: 0, smallBytesMax: 0 })
   const source = { mark: async () => '', tables: async () => sampleTables }
-  const service = openCatalogService({ source, activity: () => [], snapshotDirectory, budget })
+  const service = openCatalogService({ source, activity: () => [], ...testCatalogOptions, budget })
   await service.prepare()
   const filler = budget.reserve({ body: bytesMax })
   const ask = () => service.execute(session, query('select 1 from pg_class limit 1'))

@@ -11,7 +11,7 @@ import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-t
 import type { CatalogSession } from '../../../../src/server/pgwire/catalog-service.ts'
 import { eventually } from '../../../support/eventually.ts'
 import { roundsOf } from '../../../support/long-form.ts'
-import { snapshotDirectory } from './compare.ts'
+import { testCatalogOptions } from './compare.ts'
 import { foreignTables, sampleTables } from './sample-catalog.ts'
 import { type Answer, extended, frame, query, readAnswer } from './wire.ts'
 
@@ -48,7 +48,7 @@ beforeAll(() => {
         cipher: 'TLS_AES_128_GCM_SHA256',
       },
     ],
-    snapshotDirectory,
+    ...testCatalogOptions,
   })
 })
 afterAll(() => service.close())
@@ -150,7 +150,7 @@ describe('tenants', () => {
     const replica = openCatalogService({
       source: { mark: async () => '', tables: async () => sampleTables.toReversed() },
       activity: () => [],
-      snapshotDirectory,
+      ...testCatalogOptions,
     })
     const answer = readAnswer(await replica.execute(sessionOf(), query(text)))
     replica.close()
@@ -377,7 +377,7 @@ describe('what is refused', () => {
     const hasty = openCatalogService({
       source: { mark: async () => '', tables: async () => sampleTables },
       activity: () => [],
-      snapshotDirectory,
+      ...testCatalogOptions,
       statementMs: 2_000,
     })
     const ask = async (text: string) => readAnswer(await hasty.execute(sessionOf(), query(text)))
@@ -487,7 +487,7 @@ test('a database that nobody asks is ended, and another answers the next stateme
   const seldom = openCatalogService({
     source: { mark: async () => '', tables: async () => sampleTables },
     activity: () => [],
-    snapshotDirectory,
+    ...testCatalogOptions,
     idleMs: 1,
     onDatabases: (count) => counts.push(count),
   })

@@ -15,7 +15,7 @@ import { actorOf } from '../../../support/actor.ts'
 import { commitColumns } from '../../../support/governed.ts'
 import { makeTenant } from '../../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../../support/store.ts'
-import { snapshotDirectory } from './compare.ts'
+import { testCatalogOptions } from './compare.ts'
 import { query, readAnswer } from './wire.ts'
 
 setDefaultTimeout(300_000)
@@ -52,7 +52,7 @@ beforeAll(async () => {
       id: 'c',
       version: 1,
     })
-  service = openCatalogService({ source: storeTables(store), activity: () => [], snapshotDirectory })
+  service = openCatalogService({ source: storeTables(store), activity: () => [], ...testCatalogOptions })
 })
 afterAll(async () => {
   service.close()
