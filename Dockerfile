@@ -20,7 +20,7 @@ COPY --from=build /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY migrations migrations
 COPY src src
-ENV NODE_ENV=production SVC_DATA_DIR=/var/lib/covenant UV_THREADPOOL_SIZE=16
+ENV NODE_ENV=production SVC_DATA_DIR=/var/lib/covenant UV_THREADPOOL_SIZE=16 mimalloc_scavenger=0
 USER 10001:10001
 VOLUME /var/lib/covenant
 EXPOSE 8080 9100 5433

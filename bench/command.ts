@@ -22,11 +22,14 @@ import { policyReplay } from './policy-replay.ts'
 import { qualityScan } from './quality-scan.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
+import { reconciliation } from './reconciliation.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
+import { transform } from './transform.ts'
 import { vending } from './vending.ts'
+import { xmlaPivot } from './xmla-pivot.ts'
 
 const entries: readonly BenchEntry[] = [
   gatewayCommit,
@@ -40,8 +43,10 @@ const entries: readonly BenchEntry[] = [
   lineageIngest,
   queryCompile,
   qualityScan,
+  reconciliation,
   queryScan,
   metricQuery,
+  xmlaPivot,
   pgwireLatency,
   pgwireStream,
   pgwireIdle,
@@ -49,6 +54,7 @@ const entries: readonly BenchEntry[] = [
   detectionQuality,
   detectionClassify,
   territoryCheck,
+  transform,
   territoryRead,
   vending,
   mcp,
@@ -78,7 +84,8 @@ function helpText(): string {
   return [
     'Usage: bun run bench [entry…] [options]',
     '',
-    `Entries: ${entries.map(({ name }) => name).join(', ')}. Without a name, all of them. See docs/performance.md.`,
+    `Entries: ${entries.map(({ name }) => name).join(', ')}; \`${every}\` for all of them. See docs/performance.md.`,
+    `Without a name, ${gatewayCommit.name} says in five minutes whether the contract is kept, and where not.`,
     '',
     ...lines(commonOptions),
     ...parts,
@@ -108,7 +115,12 @@ function readCommand(args: readonly string[]): Command {
     const message = error instanceof Error ? error.message : String(error)
     throw new BenchUsageError(`${message.split('. ')[0]}.`)
   }
-  const chosen = parsed.positionals.map((name) => {
+  const names = parsed.positionals.includes(every)
+    ? entries.map(({ name }) => name)
+    : parsed.positionals.length > 0
+      ? parsed.positionals
+      : unnamed(parsed.values)
+  const chosen = names.map((name) => {
     const entry = entries.find((one) => one.name === name)
     if (entry === undefined)
       throw new BenchUsageError(
@@ -116,11 +128,19 @@ function readCommand(args: readonly string[]): Command {
       )
     return entry
   })
-  const running = chosen.length === 0 ? entries : [...new Set(chosen)]
+  const running = [...new Set(chosen)]
   for (const name of Object.keys(parsed.values))
     if (!(name in commonOptions) && !running.some(({ options }) => name in options))
       throw new BenchUsageError(`--${name} is not an option of ${running.map((one) => one.name).join(', ')}.`)
   return { chosen: running, values: parsed.values as Command['values'] }
+}
+
+/** Runs every entry. */
+const every = 'all'
+
+/** What runs where nothing is named. A smoke shows that everything works, and the help tells of everything. */
+function unnamed({ smoke, help }: Record<string, unknown>): readonly string[] {
+  return smoke === true || help === true ? entries.map(({ name }) => name) : [gatewayCommit.name]
 }
 
 /** Where the lines of a command are printed. */

@@ -3,7 +3,8 @@
 import { parseArgs } from 'node:util'
 import { countIntents } from '../src/store/commit/commit-intents.ts'
 import { checkStep } from './check-step.ts'
-import { announce, announceRead, invite, show, showRead, summary } from './print.ts'
+import { announce, announceRead, invite, show, showFile, showRead, summary } from './print.ts'
+import { checkFile, governWriting, protectSteps, rowsInFile } from './protect-steps.ts'
 import { governReading, readSteps } from './read-steps.ts'
 import { checkReadStep, runReadStep } from './run-read-step.ts'
 import { runStep } from './run-step.ts'
@@ -52,12 +53,26 @@ async function walk(world: World, interrupted: AbortSignal): Promise<number | un
     showRead(world, step, seen, problems)
     problemCount += problems.length
   }
+  await governWriting(world)
+  const protecting = await protectSteps(world, Date.now())
+  for (const [index, step] of protecting.entries()) {
+    if (interrupted.aborted) return undefined
+    announce(steps.length + readSteps.length + index + 1, step)
+    const seen = await runStep(world, step)
+    const problems = [
+      ...checkStep(step.expected, seen),
+      ...(step.file === undefined ? [] : await checkFile(step.file)),
+    ]
+    if (step.file !== undefined) showFile(await rowsInFile(step.file))
+    show(step, seen, problems)
+    problemCount += problems.length
+  }
   const { open } = await countIntents(world.store)
   if (open !== 0) {
     problemCount++
     console.log(`\n${open} commit intents were left open.`)
   }
-  console.log(`\n${summary(steps.length + readSteps.length, problemCount)}`)
+  console.log(`\n${summary(steps.length + readSteps.length + protecting.length, problemCount)}`)
   return problemCount
 }
 

@@ -62,6 +62,11 @@ export function show(step: Step, seen: Observation, problems: readonly string[])
   showVerdict(problems)
 }
 
+/** Prints what lies in the Parquet file of a commit, a row on each line. */
+export function showFile(rows: readonly string[]): void {
+  for (const [index, row] of rows.entries()) line(index === 0 ? 'in file' : '', row)
+}
+
 /** Prints the command line, its output, the usage record, and whether they were expected. */
 export function showRead(
   { readers }: World,

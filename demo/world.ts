@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { UnsecuredJWT } from 'jose'
+import { license } from '../src/admin/license.ts'
 import { type App, startApp } from '../src/app.ts'
 import { parseConfig } from '../src/config.ts'
 import { serviceSubject } from '../src/core/principal.ts'
@@ -19,7 +20,7 @@ import { createTenant } from '../src/store/tenant/tenants.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { type DevCatalog, startDevCatalog } from './catalog/dev-catalog.ts'
-import { createTable } from './commits.ts'
+import { createTable as createTableBody, type SampleField } from './commits.ts'
 import { writeOrders } from './lake/order-files.ts'
 import type { DemoReader } from './psql.ts'
 
@@ -64,10 +65,14 @@ export async function startWorld(): Promise<World> {
     SVC_LISTEN_ADDR: '127.0.0.1:0',
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
     UV_THREADPOOL_SIZE: '16',
     SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     SVC_DATA_DIR: join(folder, 'data'),
     SVC_READ_DIR: join(folder, 'read'),
+    // The transform needs a license; one of development holds for walkthroughs on loopback.
+    SVC_DEMO: '1',
+    SVC_LICENSE: await developmentLicense(),
   })
   const metrics = createMetrics()
   const log = createLogger({
@@ -91,6 +96,17 @@ export async function startWorld(): Promise<World> {
   const readers = { ann: await reader('ann', ['auditor']), bob: await reader('bob', ['analyst']) }
   const owned = stack.move()
   return { app, store, acme, globex, readers, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
+}
+
+async function developmentLicense(): Promise<string> {
+  const lines: string[] = []
+  await license(['issue', '--licensee', 'demo', '--capabilities', 'transform'], {
+    env: {},
+    stdin: async () => '',
+    print: (line) => void lines.push(line),
+    complain: (line) => void lines.push(line),
+  })
+  return lines.join('')
 }
 
 /** Makes a tenant with a session, and the nickname `main` for its catalog. */
@@ -145,9 +161,18 @@ export async function registerCatalog(
 }
 
 async function createOrders(catalog: DevCatalog): Promise<void> {
-  const base = `${catalog.url}/v1/dev`
-  await upstreamPost(catalog, `${base}/namespaces`, '{"namespace":["sales"]}')
-  await upstreamPost(catalog, `${base}/namespaces/sales/tables`, createTable(orders.name))
+  await upstreamPost(catalog, `${catalog.url}/v1/dev/namespaces`, '{"namespace":["sales"]}')
+  await createTable(catalog, orders.name)
+}
+
+/** Makes a table in the namespace sales, past the gateway. @param fields those of orders where absent */
+export async function createTable(
+  catalog: DevCatalog,
+  name: string,
+  fields?: readonly SampleField[],
+): Promise<void> {
+  const url = `${catalog.url}/v1/dev/namespaces/sales/tables`
+  await upstreamPost(catalog, url, createTableBody(name, fields))
 }
 
 async function upstreamPost(catalog: DevCatalog, url: string, body: string): Promise<void> {

@@ -35,9 +35,12 @@ import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
 import { PolicyEngine } from './policy/engine.ts'
+import { protectedForms } from './protection/protected-forms.ts'
 import { explainLines } from './query/explain.ts'
 import type { LineageRecorder } from './query/lineage/lineage-recorder.ts'
 import type { QueryService } from './query/query-service.ts'
+import { InterchangeCodec } from './semantics/interchange/codec.ts'
+import { MdxEvaluator } from './semantics/mdx/evaluator.ts'
 import { ClockWatch } from './server/clock-watch.ts'
 import type { Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
@@ -48,6 +51,7 @@ import { listenMetrics } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
 import { readCertificate } from './server/pgwire/read-certificate.ts'
 import { startPgwire } from './server/pgwire/start-pgwire.ts'
+import { isServed, startXmla } from './server/xmla/start-xmla.ts'
 import { tableAccess } from './storage/vended-access.ts'
 import { listCatalogKinds } from './store/catalog-credential/catalog-credentials.ts'
 import type { IntentTimes } from './store/commit/commit-intents.ts'
@@ -98,6 +102,8 @@ export interface App {
   readonly metricsUrl: URL
   /** Port of the PostgreSQL wire; undefined where it is not served. */
   readonly pgwirePort: number
+  /** Port of XMLA; undefined where it is not served. */
+  readonly xmlaPort: number | undefined
   readonly jobs: Jobs
   readonly checks: Checks
   readonly gateway: GatewayParts
@@ -127,7 +133,15 @@ export interface App {
 export async function startApp(options: AppOptions): Promise<App> {
   const { config, store, metrics, log } = options
   const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
-  const tls = config.pgwireTls && (await readCertificate(config.pgwireTls))
+  const tls =
+    config.pgwireTls &&
+    (await readCertificate(config.pgwireTls, {
+      cert: 'SVC_PGWIRE_TLS_CERT_FILE',
+      key: 'SVC_PGWIRE_TLS_KEY_FILE',
+    }))
+  const xmlaTls =
+    config.xmlaTls &&
+    (await readCertificate(config.xmlaTls, { cert: 'SVC_XMLA_TLS_CERT_FILE', key: 'SVC_XMLA_TLS_KEY_FILE' }))
   if (config.readEngine.directory !== undefined) await prepareReadDirectory(config.readEngine.directory)
   assertNoStubKinds(await listCatalogKinds(store))
   if (config.jwt === undefined)
@@ -147,6 +161,8 @@ export async function startApp(options: AppOptions): Promise<App> {
   const access = tableAccess({ catalogs, addressRules: rules, clock })
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
   const codec = new DocumentCodec()
+  const interchange = new InterchangeCodec()
+  const evaluator = new MdxEvaluator({ onRestart: () => log.error('an MDX thread was replaced') })
   const gateway = assembleGateway(
     {
       store,
@@ -174,20 +190,30 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
-  const { auth, tokens, verifyToken } = assembleAuth(config, store, clock)
+  const { auth, tokens, verifyToken } = assembleAuth(config, { store, clock, metrics, log })
   const lineage = new LineageReceiver({ store, metrics, log })
-  const { states, engines, tripwire, queries, lineageRecorder } = assembleReadPath(
+  const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
   const byTime = options.jobsByTime ?? true
   const checks = assembleChecks({
-    ...{ store, states, engines, clock, log, byTime },
+    ...{ store, states, engines, clock, log, metrics, byTime },
     addressRules: rules,
   })
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
+  const xmlaUrl = () => {
+    if (xmla === undefined) return undefined
+    const url = new URL('/', publicUrl())
+    url.protocol = xmlaTls === undefined && !config.xmlaAllowPlaintext ? 'http:' : 'https:'
+    url.port = String(xmla.port)
+    return url
+  }
   const detection = startDetection({
-    parts: { store, catalogs, metrics, log, addressRules: rules, commits },
+    parts: {
+      ...{ store, catalogs, metrics, log, addressRules: rules, commits },
+      protectedForms: (tenant, table) => protectedForms(store, tenant, table),
+    },
     workers: config.detectionWorkers,
     chatWebhookUrl: config.chatWebhookUrl,
     s3Events: config.s3Events,
@@ -210,13 +236,17 @@ export async function startApp(options: AppOptions): Promise<App> {
     addressRules: rules,
     lineage,
     states,
+    keys,
     queries,
     codec,
+    interchange,
+    evaluator,
     checks,
     detection,
     drain,
     journal,
     publicUrl,
+    xmlaUrl,
   })
 
   const jobs = startAllJobs({
@@ -256,7 +286,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       store,
       tokens,
       verifyToken,
-      organizationClaim: config.idp.organizationClaim,
+      claims: config.idp.claims,
       queries,
       systemCatalog: options.systemCatalog,
       catalogDirectory: options.catalogDirectory,
@@ -268,11 +298,27 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   )
 
+  const { host } = config.xmlaListen
+  const allowPlaintext = config.xmlaAllowPlaintext
+  const xmla = isServed({ host, hasTls: xmlaTls !== undefined, allowPlaintext })
+    ? await listenAt('SVC_XMLA_ADDR', config.xmlaListen, (address) =>
+        startXmla({
+          ...address,
+          ...{ tls: xmlaTls, allowPlaintext, store, tokens, verifyToken },
+          claims: config.idp.claims,
+          ...{ queries, evaluator, licensed, metrics, log, clock },
+        }),
+      )
+    : undefined
+  if (xmla === undefined)
+    log.info('XMLA is not served: it needs SVC_XMLA_TLS_CERT_FILE, or an address on loopback')
+
   return {
     routes,
     url: http.url,
     metricsUrl: metricsListener.url,
     pgwirePort: pgwire.port,
+    xmlaPort: xmla?.port,
     jobs,
     checks,
     gateway,
@@ -287,8 +333,12 @@ export async function startApp(options: AppOptions): Promise<App> {
       drain.announce()
       await (options.sleep ?? Bun.sleep)(config.drainDelayMs)
       await tripwire.end()
-      const [answered, ended] = await Promise.all([drain.close(limits.drainMs), pgwire.stop(limits.drainMs)])
-      if (!answered || !ended) log.error('requests were still in flight when the drain time ran out')
+      const ended = await Promise.all([
+        drain.close(limits.drainMs),
+        pgwire.stop(limits.drainMs),
+        xmla?.stop(limits.drainMs) ?? true,
+      ])
+      if (ended.includes(false)) log.error('requests were still in flight when the drain time ran out')
       // Finished responses may not be sent yet. The listener closes once the last byte is sent.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
       await http.stop(true)
@@ -305,6 +355,8 @@ export async function startApp(options: AppOptions): Promise<App> {
       await metricsListener.stop(true)
       await policies.close()
       codec.close()
+      interchange.close()
+      evaluator.close()
       for (const kind of engines.values()) await kind.close()
       catalogs.close()
     },

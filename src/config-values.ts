@@ -4,6 +4,12 @@ import { isIPv4 } from 'node:net'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
 
+/** Where a listener's certificate and its private key are, as PEM. */
+export interface CertificateFiles {
+  readonly certFile: string
+  readonly keyFile: string
+}
+
 export interface ListenAddress {
   /** Undefined: every interface. IPv6 without brackets. */
   readonly host: string | undefined
@@ -118,4 +124,9 @@ export function parseKey(value: string): Secret<Uint8Array> | undefined {
   if (/^[0-9A-Fa-f]{64}$/.test(value)) return new Secret(new Uint8Array(Buffer.from(value, 'hex')))
   if (!/^[A-Za-z0-9+/_-]{43}=?$/.test(value)) return undefined
   return new Secret(new Uint8Array(Buffer.from(value, 'base64')))
+}
+
+/** An ARN of a key or alias of AWS KMS. */
+export function parseKmsKey(text: string): string | undefined {
+  return /^arn:aws[a-z-]*:kms:[a-z0-9-]+:\d{12}:(?:key|alias)\/[\w/-]{1,256}$/.test(text) ? text : undefined
 }

@@ -37,6 +37,23 @@ export const variables = {
     about:
       '`1`: the PostgreSQL wire accepts secrets from other machines without TLS, as behind a TLS terminator.',
   },
+  SVC_XMLA_ADDR: {
+    default: ':8082',
+    about:
+      'Address of the XMLA listener, for Excel and Power BI. It is served over TLS, or on loopback, or with `SVC_XMLA_ALLOW_PLAINTEXT`; otherwise not at all.',
+  },
+  SVC_XMLA_TLS_CERT_FILE: {
+    emptyRefused: true,
+    about: 'Certificate chain (PEM) of the XMLA listener. Unset: no TLS there.',
+  },
+  SVC_XMLA_TLS_KEY_FILE: {
+    emptyRefused: true,
+    about: 'Private key (PEM) of that certificate. Required with `SVC_XMLA_TLS_CERT_FILE`.',
+  },
+  SVC_XMLA_ALLOW_PLAINTEXT: {
+    default: '0',
+    about: '`1`: XMLA is served to other machines without TLS, as behind a TLS terminator.',
+  },
   SVC_DATABASE_URL: {
     secret: true,
     emptyRefused: true,
@@ -92,6 +109,10 @@ export const variables = {
     about: 'Region of the queue. This or `AWS_DEFAULT_REGION` is required with `SVC_S3_EVENTS_QUEUE_URL`.',
   },
   AWS_DEFAULT_REGION: { about: 'Region of the queue where `AWS_REGION` is unset.' },
+  SVC_TRANSFORM_KMS_KEY: {
+    about:
+      'ARN of the AWS KMS key that wraps the keys of the [transform](transform.md). Unset: `SVC_SECRETS_KEY` wraps them.',
+  },
   SVC_CHAT_WEBHOOK_URL: {
     secret: true,
     about: 'Where alerts of detection and of check runs are posted. Unset: nowhere.',
@@ -99,6 +120,11 @@ export const variables = {
   SVC_TRUSTED_PROXIES: {
     about:
       'Comma-separated addresses or CIDR ranges of the proxies whose `X-Forwarded-Client-Cert` and PROXY protocol headers are trusted. Unset: none.',
+  },
+  SVC_CLIENT_CERTIFICATE_STRICT: {
+    default: '0',
+    about:
+      '`1`: a client certificate that a trusted proxy forwards without a URI or DNS name that can be read is 401. `0`: the next step of the principal chain is tried.',
   },
   SVC_PGWIRE_PROXY_PROTOCOL: {
     default: '0',
@@ -139,6 +165,10 @@ export const variables = {
   IDP_ORGANIZATION_CLAIM: {
     default: 'org_id',
     about: 'Claim of the ID token, the user info or a verified bearer token that names the organization.',
+  },
+  IDP_ROLES_CLAIM: {
+    about:
+      'Claim that names the roles, or a path such as `realm_access.roles`. Unset: `roles`, else `groups`.',
   },
   IDP_INTERNAL_ADMIN_ORG_ID: { about: 'Organization (`org_…`) that may use `/admin`. Unset: none.' },
   BILLING_WEBHOOK_SECRET: {

@@ -9,6 +9,7 @@ import { parseClient } from './auth/authorization/redirect-uri.ts'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
 import {
+  type CertificateFiles,
   isLoopback,
   type ListenAddress,
   overlap,
@@ -20,6 +21,7 @@ import {
   parseInteger,
   parseKey,
   parseKeySetUrl,
+  parseKmsKey,
   parseListenAddress,
   parseProxyRange,
 } from './config-values.ts'
@@ -34,8 +36,11 @@ export interface Config {
   readonly publicUrl: string | undefined
   readonly metricsListen: ListenAddress
   readonly pgwireListen: ListenAddress
-  readonly pgwireTls: { readonly certFile: string; readonly keyFile: string } | undefined
+  readonly pgwireTls: CertificateFiles | undefined
   readonly pgwireAllowPlaintext: boolean
+  readonly xmlaListen: ListenAddress
+  readonly xmlaTls: CertificateFiles | undefined
+  readonly xmlaAllowPlaintext: boolean
   /** Trusted proxies name each client of the PostgreSQL wire in a PROXY protocol header. */
   readonly pgwireProxyProtocol: boolean
   readonly drainDelayMs: number
@@ -66,6 +71,7 @@ export interface Config {
   readonly alphaWebhookEnabled: boolean
   readonly idpWebhookEnabled: boolean
   readonly billingWebhookEnabled: boolean
+  readonly transformKmsKey: string | undefined // ARN; undefined: the secrets key wraps
   readonly s3Events:
     | { readonly queueUrl: string; readonly tenantId: TenantId; readonly region: string }
     | undefined
@@ -79,6 +85,7 @@ export interface Config {
   /** Clients of the authorization server: an id and one address each. */
   readonly mcpClients: readonly { readonly id: string; readonly redirectUri: string }[]
   readonly demo: boolean
+  readonly clientCertificateStrict: boolean
   readonly logLevel: LogLevel
   readonly license: LicenseSource | undefined
   readonly idp: {
@@ -86,7 +93,7 @@ export interface Config {
     readonly clientId: string | undefined
     readonly apiKey: Secret | undefined
     readonly webhookSecret: Secret | undefined
-    readonly organizationClaim: string
+    readonly claims: { readonly organization: string; readonly roles: string | undefined }
     readonly internalAdminOrgId: string | undefined
   }
   readonly billingWebhookSecret: Secret | undefined
@@ -158,8 +165,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   problems.push(...unknownVariables(env), ...emptyVariables(env))
 
   const demo = flag('SVC_DEMO')
-  const listenNames = ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'] as const
-  const [listen = unusable, metricsListen = unusable, pgwireListen = unusable] = listenNames.map((name) => {
+  const listenNames = ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_ADDR'] as const
+  const addresses = listenNames.map((name) => {
     const address = optional(name, parseListenAddress, '`host:port` or `:port`, port 0 to 65535')
     if (address === undefined || !demo) return address
     if (!env[name]?.trim()) return { ...address, host: '127.0.0.1' }
@@ -167,52 +174,47 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       problem(name, 'must be on loopback (127.0.0.1, ::1, localhost) under SVC_DEMO=1')
     return address
   })
+  const [listen = unusable, metricsListen = unusable, pgwireListen = unusable, xmlaListen = unusable] =
+    addresses
 
-  const listeners = listenNames.map((name, index) => ({
-    name,
-    at: [listen, metricsListen, pgwireListen][index],
-  }))
+  const listeners = listenNames.map((name, index) => ({ name, at: addresses[index] ?? unusable }))
   for (const [index, { name, at }] of listeners.entries()) {
     const same = listeners.slice(0, index).find((other) => overlap(other.at, at))
     if (same !== undefined) problem(name, `is the address of ${same.name}: give each listener its own port`)
   }
 
-  const pgwireCertFile = text('SVC_PGWIRE_TLS_CERT_FILE')
-  const pgwireKeyFile = text('SVC_PGWIRE_TLS_KEY_FILE')
-  if (pgwireCertFile !== undefined)
-    required('SVC_PGWIRE_TLS_KEY_FILE', pgwireKeyFile, 'SVC_PGWIRE_TLS_CERT_FILE')
-  if (pgwireKeyFile !== undefined)
-    required('SVC_PGWIRE_TLS_CERT_FILE', pgwireCertFile, 'SVC_PGWIRE_TLS_KEY_FILE')
+  const certificate = (certName: VariableName, keyName: VariableName) => {
+    const [certFile, keyFile] = [text(certName), text(keyName)]
+    if (certFile !== undefined) required(keyName, keyFile, certName)
+    if (keyFile !== undefined) required(certName, certFile, keyName)
+    return certFile !== undefined && keyFile !== undefined ? { certFile, keyFile } : undefined
+  }
 
   const databaseUrl = optional(
     'SVC_DATABASE_URL',
     parseDatabaseUrl,
     'a postgres:// URL, with # / % and their like percent-encoded',
   )
-  const secretsKeyText = text('SVC_SECRETS_KEY')
   const secretsKey = optional(
     'SVC_SECRETS_KEY',
     parseKey,
     '32 bytes in base64 or hex (`openssl rand -base64 32`)',
   )
   const dataDir = text('SVC_DATA_DIR') ?? variables.SVC_DATA_DIR.default
-  if (databaseUrl !== undefined) required('SVC_SECRETS_KEY', secretsKeyText, 'SVC_DATABASE_URL')
+  if (databaseUrl !== undefined) required('SVC_SECRETS_KEY', text('SVC_SECRETS_KEY'), 'SVC_DATABASE_URL')
 
   const queueUrl = optional('SVC_S3_EVENTS_QUEUE_URL', parseHttpUrl, 'an http(s) URL')
-  const queueTenantText = text('SVC_S3_EVENTS_TENANT_ID')
   const queueTenant = optional('SVC_S3_EVENTS_TENANT_ID', parseTenantId, 'a UUID version 4')
-  const awsRegion = text('AWS_REGION')
-  const awsDefaultRegion = text('AWS_DEFAULT_REGION')
-  const region = awsRegion ?? awsDefaultRegion
+  const region = [text('AWS_REGION'), text('AWS_DEFAULT_REGION')].find((one) => one !== undefined)
   if (text('SVC_S3_EVENTS_QUEUE_URL') !== undefined) {
-    required('SVC_S3_EVENTS_TENANT_ID', queueTenantText, 'SVC_S3_EVENTS_QUEUE_URL')
+    required('SVC_S3_EVENTS_TENANT_ID', text('SVC_S3_EVENTS_TENANT_ID'), 'SVC_S3_EVENTS_QUEUE_URL')
     if (region === undefined)
       problem('AWS_REGION', 'is required with SVC_S3_EVENTS_QUEUE_URL (or AWS_DEFAULT_REGION)')
   }
 
-  const jwksUrl = optional('SVC_JWKS_URL', parseKeySetUrl, 'an https:// URL (http:// on loopback only)')
-  const issuer = text('SVC_JWT_ISSUER')
-  const audience = text('SVC_JWT_AUDIENCE')
+  const keySetUrl = 'an https:// URL (http:// on loopback only)'
+  const jwksUrl = optional('SVC_JWKS_URL', parseKeySetUrl, keySetUrl)
+  const [issuer, audience] = [text('SVC_JWT_ISSUER'), text('SVC_JWT_AUDIENCE')]
   if (text('SVC_JWKS_URL') !== undefined) {
     required('SVC_JWT_ISSUER', issuer, 'SVC_JWKS_URL')
     required('SVC_JWT_AUDIENCE', audience, 'SVC_JWKS_URL')
@@ -227,11 +229,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   if (licenseText !== undefined && licenseFile !== undefined)
     problem('SVC_LICENSE_FILE', 'is set together with SVC_LICENSE: set one of them')
 
-  const idpIssuerUrl = optional(
-    'IDP_ISSUER_URL',
-    parseKeySetUrl,
-    'an https:// URL (http:// on loopback only)',
-  )
+  const idpIssuerUrl = optional('IDP_ISSUER_URL', parseKeySetUrl, keySetUrl)
   const idpClientId = text('IDP_CLIENT_ID')
   const publicUrl = optional(
     'SVC_PUBLIC_URL',
@@ -273,11 +271,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     publicUrl,
     metricsListen,
     pgwireListen,
-    pgwireTls:
-      pgwireCertFile !== undefined && pgwireKeyFile !== undefined
-        ? { certFile: pgwireCertFile, keyFile: pgwireKeyFile }
-        : undefined,
+    pgwireTls: certificate('SVC_PGWIRE_TLS_CERT_FILE', 'SVC_PGWIRE_TLS_KEY_FILE'),
     pgwireAllowPlaintext: flag('SVC_PGWIRE_ALLOW_PLAINTEXT'),
+    xmlaListen,
+    xmlaTls: certificate('SVC_XMLA_TLS_CERT_FILE', 'SVC_XMLA_TLS_KEY_FILE'),
+    xmlaAllowPlaintext: flag('SVC_XMLA_ALLOW_PLAINTEXT'),
     pgwireProxyProtocol,
     drainDelayMs: integer('SVC_DRAIN_DELAY_SECONDS', 0, 300) * 1_000,
     store:
@@ -285,6 +283,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }
         : { kind: 'embedded', dataDir, secretsKey },
     journalDir: text('SVC_JOURNAL_DIR') ?? (databaseUrl === undefined ? join(dataDir, 'journal') : undefined),
+    clientCertificateStrict: flag('SVC_CLIENT_CERTIFICATE_STRICT'),
     migrate: flag('SVC_MIGRATE'),
     poolMax: integer('SVC_POOL_MAX', 1, 200),
     memoryBytes: mebibytes('SVC_MEMORY_MB', 256, 16_777_216),
@@ -303,6 +302,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       queueUrl !== undefined && queueTenant !== undefined && region !== undefined
         ? { queueUrl, tenantId: queueTenant, region }
         : undefined,
+    transformKmsKey: optional('SVC_TRANSFORM_KMS_KEY', parseKmsKey, 'the ARN of an AWS KMS key or alias'),
     chatWebhookUrl: wrap(optional('SVC_CHAT_WEBHOOK_URL', parseHttpUrl, 'an http(s) URL')),
     trustedProxies,
     jwt:
@@ -332,7 +332,10 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       clientId: idpClientId,
       apiKey: secret('IDP_API_KEY'),
       webhookSecret: secret('IDP_WEBHOOK_SECRET'),
-      organizationClaim: text('IDP_ORGANIZATION_CLAIM') ?? variables.IDP_ORGANIZATION_CLAIM.default,
+      claims: {
+        organization: text('IDP_ORGANIZATION_CLAIM') ?? variables.IDP_ORGANIZATION_CLAIM.default,
+        roles: text('IDP_ROLES_CLAIM'),
+      },
       internalAdminOrgId: optional(
         'IDP_INTERNAL_ADMIN_ORG_ID',
         (value) => (isOrganizationId(value) ? value : undefined),

@@ -128,6 +128,7 @@ describe('values that are refused', () => {
       'SVC_PGWIRE_TLS_CERT_FILE is required with SVC_PGWIRE_TLS_KEY_FILE',
       { SVC_PGWIRE_TLS_KEY_FILE: 'k.pem' },
     ],
+    ['SVC_XMLA_TLS_KEY_FILE is required with SVC_XMLA_TLS_CERT_FILE', { SVC_XMLA_TLS_CERT_FILE: 'c.pem' }],
     ['SVC_DATABASE_URL must be a postgres:// URL', { ...valid.database, SVC_DATABASE_URL: 'mysql://db/x' }],
     ['SVC_DATABASE_URL is set but empty', { SVC_DATABASE_URL: '' }],
     ['SVC_SECRETS_KEY is required with SVC_DATABASE_URL', { SVC_DATABASE_URL: 'postgres://db/svc' }],
@@ -242,7 +243,7 @@ describe('SVC_DEMO', () => {
   })
 
   test.each([':8099', '0.0.0.0:8099', '[::]:8099', '127.example.com:8099'])('refuses %s', (value) => {
-    for (const name of ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])
+    for (const name of ['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_ADDR'])
       expect(problemsOf({ SVC_DEMO: '1', [name]: value })).toEqual([
         `${name} must be on loopback (127.0.0.1, ::1, localhost) under SVC_DEMO=1`,
       ])

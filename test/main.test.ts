@@ -86,7 +86,7 @@ test.each(['serve', 'migrate', 'admin tenant list'])(
   },
 )
 
-test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR'])(
+test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_ADDR'])(
   'a start that finds the address of %s in use ends and names the variable',
   async (name) => {
     const folder = await preparedDirectory()
@@ -121,6 +121,7 @@ test('a start on the address of a running service ends, because the two would sh
     SVC_LISTEN_ADDR: address,
     SVC_METRICS_ADDR: '127.0.0.1:0',
     SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
   })
   const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
   await rm(folder, { recursive: true, force: true })

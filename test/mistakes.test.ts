@@ -274,6 +274,7 @@ async function failure(env: Env, openStore = openConfiguredStore): Promise<strin
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
       SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      SVC_XMLA_ADDR: '127.0.0.1:0',
       ...env,
     })
     await startApp({ config, store: await openStore(config, metrics, log), metrics, log })

@@ -73,7 +73,14 @@ begin
       union all select 'source', null, null, s::text::agtype from jsonb_array_elements(shared) s
       union all select 'setting', null, null,
           jsonb_build_object('readable', s.readable_without_contract)::text::agtype
-        from svc.read_setting s)
+        from svc.read_setting s
+      -- Who reads the values of a protected column, with the version that its scope has now.
+      union all select 'reveal', null, null,
+          (r.definition || jsonb_build_object('table', r.table_id, 'field_id', r.field_id, 'version', coalesce((
+            select max(v.version) from svc.transform_scope_version v
+            where v.tenant_id = r.tenant_id and v.scope = r.definition ->> 'scope'), 1)))::text::agtype
+        from svc.transform_reveal r
+        where r.tenant_id = svc.current_tenant() and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb))))
     select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
 end $$;
 

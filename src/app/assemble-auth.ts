@@ -1,10 +1,11 @@
 /** Assembles authentication: sessions, principals, access tokens. Routes and listeners decide what a caller may do. */
 
+import type { Logger } from 'pino'
 import { AccessTokens } from '../auth/access-token.ts'
 import {
   ownBearerReader,
-  readUnverifiedBearer,
   tokenVerifier,
+  unverifiedBearerReader,
   type VerifyToken,
   verifyingBearerReader,
 } from '../auth/bearer.ts'
@@ -12,10 +13,17 @@ import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/fi
 import type { FindSession } from '../auth/guard.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
+import {
+  type OnRefused,
+  tellingBearerReader,
+  tellingFinder,
+  tellingIssuer,
+} from '../auth/refused-credentials.ts'
 import { blockList } from '../base/cidr.ts'
 import type { Clock } from '../base/clock.ts'
 import type { Config } from '../config.ts'
 import type { Store } from '../store/store.ts'
+import type { Metrics } from '../telemetry/metrics.ts'
 
 /** The functions by which routes identify their caller. */
 export interface Auth {
@@ -33,22 +41,43 @@ export interface AssembledAuth {
   readonly verifyToken: VerifyToken | undefined
 }
 
+interface AuthParts {
+  readonly store: Store
+  readonly clock: Clock
+  readonly metrics: Pick<Metrics, 'certificatesUnreadable' | 'credentialsRefused'>
+  readonly log: Logger
+}
+
 /** Assembles authentication over a store; reads nothing yet. */
-export function assembleAuth(config: Config, store: Store, clock: Clock): AssembledAuth {
+export function assembleAuth(config: Config, { store, clock, metrics, log }: AuthParts): AssembledAuth {
   const tokens = new AccessTokens(store, clock)
   const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })
   const foreignBearer = verifyToken
-    ? verifyingBearerReader(verifyToken, config.idp.organizationClaim)
-    : readUnverifiedBearer
+    ? verifyingBearerReader(verifyToken, config.idp.claims)
+    : unverifiedBearerReader(config.idp.claims)
+  const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
   const auth = {
-    findSession: sessionFinder(store, tokens),
+    findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
     readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
-      readBearer: ownBearerReader(tokens, foreignBearer),
+      readBearer: tellingBearerReader(ownBearerReader(tokens, foreignBearer), onRefused),
+      onUnreadableCertificate: unreadableCertificates({ clock, metrics, log }),
+      refusesUnreadableCertificates: config.clientCertificateStrict,
       demo: config.demo,
     }),
-    issueToken: oauthTokenIssuer(store, tokens),
+    issueToken: tellingIssuer(oauthTokenIssuer(store, tokens), onRefused),
   }
   return { auth, tokens, verifyToken }
+}
+
+/** Counts them all, and warns once a minute at most: a proxy that is set up wrongly sends them with every request. */
+function unreadableCertificates({ clock, metrics, log }: Omit<AuthParts, 'store'>): () => void {
+  let warnedAtMs = Number.NEGATIVE_INFINITY
+  return () => {
+    metrics.certificatesUnreadable.inc()
+    if (clock.now() - warnedAtMs < 60_000) return
+    warnedAtMs = clock.now()
+    log.warn('a trusted proxy forwards client certificates without a URI or DNS name, so they name nobody')
+  }
 }

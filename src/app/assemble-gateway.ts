@@ -1,6 +1,7 @@
 /** Assembles the commit pipeline. Its routes are added with all others. */
 
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
+import { clientFiles } from '../gateway/base/client-files.ts'
 import { fedTables } from '../gateway/base/fed-tables.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
@@ -9,6 +10,7 @@ import { UnauditedChanges, type UnauditedParts } from '../gateway/base/unaudited
 import { auditAgain } from '../gateway/recovery/audit-accepted.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
+import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { isMaskedFor } from '../store/governance/governed-table.ts'
 import { restrictionsFor } from './restrictions-for.ts'
@@ -50,15 +52,18 @@ export function assembleGateway(
       sleep: overrides.auditSleep,
       ...{ journal, metrics, log },
     }),
-    tables: new TableCache(limits.metadataCacheBytes),
+    tables: new TableCache(limits.metadataCacheBytes, limits.metadataCacheBytes / 4, shared.clock),
     speculative: new SpeculativeCache(),
     fedTables: fedTables(),
+    clientFiles: clientFiles(),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
     // Unverified roles must not exempt from masks.
     maskedFor: (tenant, table, { principal, verified }) =>
       isMaskedFor(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     restrictionsFor: restrictionsFor(shared.store),
+    transformCurrent: (...asked) => isPlanCurrent(shared.store, ...asked),
+    boundRules: (...asked) => boundRulesOf(shared.store, ...asked),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),
   }
 }

@@ -10,6 +10,9 @@ import type { Config } from '../config.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { openEngines } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
+import { awsKmsProvider } from '../protection/aws-kms.ts'
+import { revealer } from '../protection/reveal-values.ts'
+import { type KeyProvider, secretsKeyProvider } from '../protection/tenant-keys.ts'
 import { LineageRecorder } from '../query/lineage/lineage-recorder.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { queryService } from '../query/run.ts'
@@ -42,11 +45,15 @@ export interface ReadPath {
   readonly tripwire: Tripwire
   readonly queries: QueryService
   readonly lineageRecorder: LineageRecorder
+  /** Wraps the tenants' keys of the transform. */
+  readonly keys: KeyProvider
 }
 
 /** Assembles the read path over a store; an engine opens when it is first used. */
 export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath {
   const { config, store, catalogs, addressRules, metrics, log, clock, budget, engineBytes } = shared
+  const keys =
+    config.transformKmsKey === undefined ? secretsKeyProvider(store) : awsKmsProvider(config.transformKmsKey)
   const states = new TableStates(catalogs, limits.tableStateBytes)
   const engines =
     overrides.engines ??
@@ -55,6 +62,10 @@ export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath
   const lineageRecorder = new LineageRecorder({ store, clock, log })
   const queries =
     overrides.queries ??
-    queryService({ store, states, engines, clock, log, tripwire, lineage: lineageRecorder })
-  return { states, engines, tripwire, queries, lineageRecorder }
+    queryService({
+      ...{ store, states, engines, clock, log, tripwire },
+      lineage: lineageRecorder,
+      revealer: revealer(store, keys),
+    })
+  return { states, engines, tripwire, queries, lineageRecorder, keys }
 }

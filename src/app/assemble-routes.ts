@@ -16,6 +16,7 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
 import { isLoopback } from '../config-values.ts'
 import { checkOperations, checkRunOperations } from '../contract/checks/operations.ts'
+import { reportOperations } from '../contract/checks/report-results.ts'
 import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
 import { gitOperations } from '../contract/git/operations.ts'
@@ -48,16 +49,27 @@ import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
+import { protectionOperations } from '../protection/operations.ts'
+import { planSigner } from '../protection/plan-signing.ts'
+import { revealOperations } from '../protection/reveal-operations.ts'
+import { subjectOperations } from '../protection/subject-operations.ts'
+import type { KeyProvider } from '../protection/tenant-keys.ts'
 import { asSeenByOperations } from '../query/as-seen-by/operation.ts'
 import { explainOperations } from '../query/explain-operation.ts'
 import { readLineageOperations } from '../query/lineage/operations.ts'
 import { checkPolicies } from '../query/protect.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { usageOperations } from '../query/usage/operations.ts'
+import { connectionFileOperations } from '../semantics/connection-file-operation.ts'
+import type { InterchangeCodec } from '../semantics/interchange/codec.ts'
+import { interchangeOperations } from '../semantics/interchange/operations.ts'
+import type { MdxEvaluator } from '../semantics/mdx/evaluator.ts'
+import { mdxOperations } from '../semantics/mdx/explain-operation.ts'
 import { semanticOperations } from '../semantics/operations.ts'
 import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import type { Drain } from '../server/drain.ts'
+import { eventOperations } from '../server/events/operations.ts'
 import { graphqlBounds } from '../server/graphql/bounds.ts'
 import { EventFeed } from '../server/graphql/event-feed.ts'
 import { storedOperationOperations } from '../server/graphql/operations.ts'
@@ -80,6 +92,7 @@ const contractOperations = [
   ...lifeCycleOperations,
   ...gitOperations,
   ...checkOperations,
+  ...reportOperations,
   ...policyOperations,
   ...tagOperations,
   ...pinOperations,
@@ -98,20 +111,28 @@ interface RouteParts {
   readonly addressRules: AddressRules
   readonly lineage: LineageReceiver
   readonly states: TableStates
+  /** Wraps the tenants' keys of the transform. */
+  readonly keys: KeyProvider
   readonly queries: QueryService
   readonly codec: DocumentCodec
+  readonly interchange: InterchangeCodec
+  readonly evaluator: MdxEvaluator
   readonly checks: Checks
   readonly detection: Detection
   readonly drain: Drain
   readonly journal: AcceptedJournal | undefined
   /** The address that clients use; called only once the service listens. */
   readonly publicUrl: () => URL
+  /** Of the XMLA listener; undefined where it is not served. */
+  readonly xmlaUrl: () => URL | undefined
 }
 
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
-  const { config, gateway, auth, licensed, addressRules, lineage, states, queries, codec, checks } = parts
-  const { detection, drain, journal, publicUrl, wakeReplays, replayWorker } = parts
+  const { config, gateway, auth, licensed, addressRules, lineage, states, keys, queries, codec, checks } =
+    parts
+  const { detection, drain, journal, publicUrl, xmlaUrl, wakeReplays, replayWorker, interchange, evaluator } =
+    parts
   const { store, policies, log, clock, metrics } = gateway
   const { internalAdminOrgId } = config.idp
   const admitParts = {
@@ -134,12 +155,16 @@ export function assembleRoutes(parts: RouteParts): Routes {
   drain.signal.addEventListener('abort', () => events.stop())
   const operations = [
     ...bind(storedOperationOperations, { store, schema }),
+    ...bind(eventOperations, { store, clock, events, publicUrl, draining: drain.signal }),
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
     ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
     ...bind(explainOperations, { store, states, clock }),
     ...bind(asSeenByOperations, { store, states, queries }),
     ...bind([...usageOperations, ...readLineageOperations], { store }),
     ...bind(semanticOperations, { store, clock, queries }),
+    ...bind(connectionFileOperations, { store, clock, xmlaUrl }),
+    ...bind(mdxOperations, { store, states, clock, queries, evaluator }),
+    ...bind(interchangeOperations, { store, interchange }),
     ...bind(
       [
         ...refusalOperations,
@@ -156,6 +181,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(tryOperations, { ...gateway, replayWorker }),
     ...bind(detectionOperations, {
       store,
+      catalogs: gateway.catalogs,
       queue: detection.queue,
       enabled: config.alphaWebhookEnabled,
       wake: () => detection.detector.wake(),
@@ -171,6 +197,14 @@ export function assembleRoutes(parts: RouteParts): Routes {
       log,
     }),
     ...bind(webhookSubscriptionOperations, { store, addressRules, publicUrl }),
+    ...bind([...protectionOperations, ...revealOperations, ...subjectOperations], {
+      store,
+      clock,
+      states,
+      keys,
+      signer: planSigner(store.secretsKey),
+      publicUrl,
+    }),
     ...bind(sourceOperations, { store, addressRules }),
     ...bind(reconcileOperations, { store, states, checks, reads: checks.reads, addressRules }),
     ...bind([...loginOperations, ...authorizationOperations], {
@@ -202,7 +236,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       missingAdminRoutes(admin, admit, log),
       mcpRoutes(serveMcp, log),
       graphqlRoutes({
-        parts: { store, clock, states, checkPolicies, codec, checks, licensed, events },
+        parts: { store, clock, states, checkPolicies, codec, checks, licensed, events, queries },
         schema,
         admit,
         log,
@@ -260,7 +294,7 @@ function databaseChecks(store: Store, log: Logger): Pick<Health, 'healthy' | 'wr
 }
 
 function identityProvider({ idp }: Config): IdentityProvider | undefined {
-  const { issuerUrl, clientId, apiKey, organizationClaim } = idp
+  const { issuerUrl, clientId, apiKey, claims } = idp
   if (issuerUrl === undefined || clientId === undefined) return undefined
-  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, organizationClaim })
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, claims })
 }

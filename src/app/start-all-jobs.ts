@@ -25,6 +25,7 @@ import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
 import { forgetReadLineage } from '../store/query/read-lineage.ts'
+import { endExpired } from '../store/semantics/attestations.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
 import { eachTenant } from '../store/tenant/tenants.ts'
@@ -111,6 +112,13 @@ export function startAllJobs(parts: JobParts): Jobs {
         gauge: metrics.lineageCycles,
       },
       { name: 'prune-webhooks', schedule: '41 * * * *', run: (signal) => pruneWebhooks(store, signal) },
+      {
+        name: 'end-attestations',
+        schedule: '* * * * *',
+        run: async (signal) => {
+          for await (const tenant of eachTenant(store, signal)) await endExpired(store, tenant)
+        },
+      },
       {
         name: 'forget-read-lineage',
         schedule: '41 4 * * *',

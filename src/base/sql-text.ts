@@ -17,6 +17,18 @@ export function quoteText(text: string): string {
  * @throws RangeError for a name that no engine accepts
  */
 export function quoteIdentifier(name: string): string {
+  return quotedWith('"', name)
+}
+
+/**
+ * An identifier as Spark quotes it.
+ * @throws RangeError for a name that no engine accepts
+ */
+export function quoteInBackticks(name: string): string {
+  return quotedWith('`', name)
+}
+
+function quotedWith(mark: string, name: string): string {
   if (name === '' || name.includes('\0') || !name.isWellFormed()) throw new RangeError('not an identifier')
-  return `"${name.replaceAll('"', '""')}"`
+  return `${mark}${name.replaceAll(mark, mark + mark)}${mark}`
 }

@@ -20,6 +20,7 @@ export const contractActions = [
   'request-checks',
   'cancel-checks',
   'resume-checks',
+  'report-check-results',
   'put-row-filter',
   'delete-row-filter',
   'put-mask',
@@ -32,9 +33,16 @@ export const contractActions = [
   'put-table-model',
   'put-term',
   'put-metric',
+  'import-semantics',
   'move-metric',
   'attest-metric',
   'end-attestation',
+  'put-transform-rule',
+  'delete-transform-rule',
+  'rotate-transform-scope',
+  'put-transform-reveal',
+  'delete-transform-reveal',
+  'shred-transform-subject',
 ] as const
 export type ContractAction = (typeof contractActions)[number]
 
@@ -69,6 +77,7 @@ export const administrationActions = [
   'decide-finding',
   'rescan-table',
   'settle-intent',
+  'issue-subject-keys',
   'read-as-principal',
   'create-webhook',
   'change-webhook',

@@ -46,6 +46,10 @@ const connection = {
   },
   'rest.secret-access-key': { about: 'Its secret.' },
   'rest.session-token': { about: 'The session token of a temporary access key.' },
+  pin_commits: {
+    about:
+      '`false`: commits always load their table ([pinned commits](iceberg-clients.md#pinned-commits)). Say so of a catalog that ignores a requirement. Default: `true`; a `beta` catalog always loads.',
+  },
   atomic_transactions: {
     about:
       '`true` or `false`: whether multi-table commits of this catalog change every table or none. Default: as the kind proves.',
@@ -122,6 +126,11 @@ export const vendingSettings = {
   'vending.deletes': {
     shown: true,
     about: '`true`: sessions that may commit may delete files of the table. Default: `false`.',
+  },
+  'vending.cache-signatures': {
+    shown: true,
+    about:
+      '`true`: with `sign`, clients may use the signature of a read again for some seconds. Iceberg’s Java does so for all catalogs of a process. Default: `false`.',
   },
   'vending.scan-planning': {
     shown: true,

@@ -5,6 +5,7 @@
 
 import type { IcebergType } from './iceberg-type.ts'
 import type { ColumnMask } from './mask.ts'
+import type { Reveal } from './reveal.ts'
 import type { TableRef } from './table-ref.ts'
 
 /** Where a policy was attached; shown to stewards only. */
@@ -46,6 +47,8 @@ export interface GovernedColumn {
   readonly policyName?: string | null
   /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
   readonly masks: readonly AttachedMask[]
+  /** Set where its values are protected in storage and the principal, to whom no mask applies, reads them in clear. */
+  readonly reveal?: Reveal
 }
 
 export interface GovernedTable {

@@ -76,6 +76,8 @@ export interface Declaration<
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** `{name}` is one segment; `{name+}` may hold slashes that a client did not encode. */
   readonly path: `/${string}`
+  /** Further paths without members at which it is served, for clients that have theirs built in; not in the document. */
+  readonly aliases?: readonly `/${string}`[]
   readonly access: A
   /**
    * Members that the path names come from the path. The others come from the query for GET and DELETE, else from the

@@ -21,8 +21,10 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'lineage-ingest': ['events_per_s', 'p95_ms'],
   'query-compile': ['p50_ms', 'p95_ms'],
   'quality-scan': ['p50_ms', 'p50_duckdb_ms', 'ratio_vs_duckdb'],
+  reconciliation: ['duckdb_totals_s', 'duckdb_content_s', 'postgres_totals_s', 'postgres_content_s'],
   'query-scan': ['ratio_vs_duckdb'],
   'metric-query': ['p95_ms'],
+  'xmla-pivot': ['p95_ms', 'ratio_vs_duckdb'],
   'pgwire-latency': [
     ...['added_p50_us', 'p50_us', 'p95_us', 'p50_usage_write_us', 'p50_engine_alone_us'],
     ...['added_least_p50_us', 'p50_least_us', 'p95_least_us', 'p50_least_without_store_us'],
@@ -33,6 +35,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],
   'territory-check': ['paths_per_s'],
+  transform: ['values_per_s'],
   'territory-read': ['first_ratio', 'base_ms'],
   vending: [],
   mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],

@@ -27,6 +27,16 @@ export function documentedSettings(
   }).replaceAll('SESSION_ID', gateway.sessionId)
 }
 
+/** The properties of a Trino catalog, for the release that is run. */
+export function documentedTrino(
+  gateway: Pick<Gateway, 'catalogUri' | 'secret' | 'sessionId'>,
+): Readonly<Record<string, string>> {
+  const lines = documentedSettings('Trino before 481', gateway).trim().split('\n')
+  return Object.fromEntries(
+    lines.map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  )
+}
+
 /** The settings by which Spark's OpenLineage listener sends to the service. */
 export function documentedLineageSettings(gateway: Gateway, secret: string): string {
   return documentedBlock('lineage.md', '\nWith Spark, ', {

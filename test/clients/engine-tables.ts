@@ -1,5 +1,7 @@
 /** Gives tables that other writers made to the embedded engine. */
 
+import { readFile } from 'node:fs/promises'
+import { Glob } from 'bun'
 import type { TableSnapshot } from '../../src/engine/engine.ts'
 import { schemaOfSnapshot, tableSchema } from '../../src/engine/iceberg/table-schema.ts'
 import { openStorage } from '../../src/storage/storage.ts'
@@ -29,4 +31,11 @@ export async function snapshotAt(
     columns: schema.map(({ id, name, type, required }) => ({ fieldId: id, name, type, required, masks: [] })),
   }
   return { table, metadataLocation, snapshotId: snapshotId ?? currentSnapshotId(metadata) }
+}
+
+/** The last metadata file of a table of a catalog that is a folder. */
+export async function metadataIn(folder: string): Promise<string> {
+  const last = (await readFile(`${folder}/version-hint.text`, 'utf8')).trim()
+  const [file = ''] = [...new Glob(`v${last}*.metadata.json`).scanSync(folder)]
+  return `${folder}/${file}`
 }

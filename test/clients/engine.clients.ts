@@ -1,12 +1,11 @@
 /** The embedded engine reads tables that Spark wrote, and counts what Spark counts. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { mkdtemp, readFile, rm } from 'node:fs/promises'
+import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Glob } from 'bun'
 import { columns, rowsOf, startTestEngine, type TestEngine, tenant } from '../support/engine.ts'
-import { snapshotAt } from './engine-tables.ts'
+import { metadataIn, snapshotAt } from './engine-tables.ts'
 import type { Step } from './sessions.ts'
 import { runSpark } from './spark-session.ts'
 
@@ -82,11 +81,4 @@ async function compare(version: 2 | 3, deletes: string): Promise<void> {
   // Decimals travel as digits and a scale; Python writes them with a point.
   const read = row.map((value) => String(value).replace(/(\d\d)e-2$/, '.$1'))
   expect([read]).toEqual((answerTo(sparkCounts(version)) as unknown[][]).map((each) => each.map(String)))
-}
-
-/** The last metadata file of a table of a catalog that is a folder. */
-async function metadataIn(folder: string): Promise<string> {
-  const last = (await readFile(`${folder}/version-hint.text`, 'utf8')).trim()
-  const [file = ''] = [...new Glob(`v${last}*.metadata.json`).scanSync(folder)]
-  return `${folder}/${file}`
 }

@@ -83,6 +83,7 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
       SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      SVC_XMLA_ADDR: '127.0.0.1:0',
       UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
     }),

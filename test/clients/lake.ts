@@ -9,7 +9,7 @@ import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { enforceTerritory } from '../support/territory.ts'
-import { documentedSettings } from './client-docs.ts'
+import { documentedSettings, documentedTrino } from './client-docs.ts'
 import { type MotoOptions, startEnforcingMoto } from './moto.ts'
 import { packageFolder } from './packages.ts'
 import { type OpenSession, openSession, type Step } from './sessions.ts'
@@ -50,6 +50,8 @@ export interface Lake extends AsyncDisposable {
   python(log: string, login: LakeLogin): LakeClient
   /** Spark, with one catalog for each session. Steps are statements, or reads and writes of files by a table's access. */
   spark(log: string, logins: Readonly<Record<string, LakeLogin>>, seconds?: number): Promise<LakeClient>
+  /** The properties of a Trino catalog that asks for credentials. */
+  trinoCatalog(login: LakeLogin): Readonly<Record<string, string>>
   /** DuckDB. Steps are statements. */
   duckdb(log: string, login: LakeLogin): LakeClient
   /** Two tables with one row each, written by PyIceberg: `sales.orders_s3` and `sales.secrets_s3`. */
@@ -160,6 +162,14 @@ export async function startLake(mode: 'vend' | 'sign', options: LakeOptions = {}
           await openSpark({ settings: settings.join('\n'), log, seconds, jars: s3Jars() }),
         )
       },
+      trinoCatalog: ({ id, secret }) => ({
+        ...documentedTrino({ catalogUri, secret, sessionId: id }),
+        'iceberg.rest-catalog.vended-credentials-enabled': 'true',
+        'fs.native-s3.enabled': 'true',
+        's3.endpoint': storage.url,
+        's3.region': 'us-east-1',
+        's3.path-style-access': 'true',
+      }),
       duckdb: (log, login) =>
         clientOf(
           login,

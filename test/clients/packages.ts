@@ -3,7 +3,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { Glob } from 'bun'
-import { type MavenPin, maven, npm, type Package, python } from './pins.ts'
+import { debian, type MavenPin, maven, npm, type Package, python } from './pins.ts'
 
 const cache = new URL('../../.cache/clients/', import.meta.url).pathname
 
@@ -39,6 +39,7 @@ export async function fetchPackage(name: Package, signal: AbortSignal): Promise<
     const partial = mkdtempSync(`${folder}.`)
     try {
       if (client === 'maven') await fetchMaven(partial, maven[key as keyof typeof maven] as MavenPin, signal)
+      else if (client === 'debian') await fetchDebian(partial, debian[key as keyof typeof debian], signal)
       else await fetchNpm(partial, npm[key as keyof typeof npm], signal)
       renameSync(partial, folder)
     } catch (error) {
@@ -51,7 +52,7 @@ export async function fetchPackage(name: Package, signal: AbortSignal): Promise<
 
 function pinsOf(name: Package): unknown {
   const [client, key] = name.split(':')
-  return { python, maven, npm }[client as 'python' | 'maven' | 'npm'][key as never]
+  return { python, maven, npm, debian }[client as 'python' | 'maven' | 'npm' | 'debian'][key as never]
 }
 
 async function fetchPython(folder: string, pins: readonly string[], signal: AbortSignal): Promise<void> {
@@ -102,6 +103,16 @@ async function fetchNpm(folder: string, pins: readonly string[], signal: AbortSi
   writeFileSync(join(folder, 'package.json'), '{}')
   const quiet = ['--loglevel=error', '--no-audit', '--no-fund', '--no-update-notifier']
   await run(['npm', 'install', '--ignore-scripts', '--no-save', ...quiet, ...pins], folder, signal)
+}
+
+/** Unpacks the packages themselves, without what they depend on, and installs nothing. apt-get checks them. */
+async function fetchDebian(folder: string, pins: readonly string[], signal: AbortSignal): Promise<void> {
+  const archives = join(folder, 'archives')
+  mkdirSync(archives)
+  await run(['apt-get', 'download', '-q', ...pins], archives, signal)
+  for (const file of readdirSync(archives))
+    await run(['dpkg-deb', '-x', join(archives, file), folder], folder, signal)
+  rmSync(archives, { recursive: true })
 }
 
 async function run(command: readonly string[], cwd: string, signal: AbortSignal): Promise<void> {

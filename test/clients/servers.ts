@@ -38,11 +38,12 @@ export async function startS3(bucket: string): Promise<{ readonly url: string } 
 /**
  * Nessie, in memory, its warehouse in an S3 emulator: Nessie serves Iceberg tables from object stores only.
  * @param issuer an OpenID provider whose tokens it demands; without one it is open
+ * @param storageUrl of an S3 emulator with the bucket `warehouse`; one of its own where absent
  */
-export async function startNessie(issuer?: string): Promise<NessieServer> {
+export async function startNessie(issuer?: string, storageUrl?: string): Promise<NessieServer> {
   const stack = new AsyncDisposableStack()
   try {
-    const { url: s3 } = stack.use(await startS3('warehouse'))
+    const s3 = storageUrl ?? stack.use(await startS3('warehouse')).url
     const [port, managementPort] = [freePort(), freePort()]
     const settings: Record<string, string | number> = {
       'quarkus.http.host': '127.0.0.1',

@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { packageFolder } from './packages.ts'
+import type { Package } from './pins.ts'
 import { type OpenSession, openSession, runSession, type Step } from './sessions.ts'
 
 export interface SparkOptions {
@@ -16,6 +17,9 @@ export interface SparkOptions {
   readonly jars?: readonly string[]
   /** Where Spark's own tables go; a folder of the session otherwise. */
   readonly folder?: string
+  /** Its packages; `python:spark` where absent. */
+  readonly python?: Package
+  readonly env?: Readonly<Record<string, string>>
 }
 
 /** What S3FileIO needs beside Iceberg's runtime for Spark. */
@@ -39,7 +43,7 @@ export async function openSpark(options: SparkOptions): Promise<OpenSession> {
 
 async function sessionOf(
   stack: AsyncDisposableStack,
-  { settings, log, seconds, jars = [], folder }: SparkOptions,
+  { settings, log, seconds, jars = [], folder, python = 'python:spark', env }: SparkOptions,
   args: readonly string[],
 ) {
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'covenant-spark-')))
@@ -47,10 +51,10 @@ async function sessionOf(
   await Bun.write(join(home, 'spark-defaults.conf'), settings)
   const runtime = join(packageFolder('maven:iceberg-spark'), 'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar')
   return {
-    python: join(packageFolder('python:spark'), 'bin/python'),
+    python: join(packageFolder(python), 'bin/python'),
     script: 'sql_session.py',
     args: ['spark', ...args],
-    env: { SPARK_CONF_DIR: home, ICEBERG_JAR: [runtime, ...jars].join(',') },
+    env: { SPARK_CONF_DIR: home, ICEBERG_JAR: [runtime, ...jars].join(','), ...env },
     ...{ log, seconds },
   }
 }

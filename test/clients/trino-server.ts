@@ -81,7 +81,9 @@ export async function startTrino({ catalogs, config, spooling }: TrinoOptions): 
       join(packageFolder('maven:trino'), 'lib/*'),
       'io.trino.server.TrinoServer',
     ]
-    stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: folder }))
+    // It looks for keys of its own only where it is given none; there are none here.
+    const env = { AWS_EC2_METADATA_DISABLED: 'true' }
+    stack.use(await startServer('trino', command, `${url}/v1/info`, { cwd: folder, env }))
     while (!(await isReady(url, catalogs))) await Bun.sleep(200)
     return { url, [Symbol.asyncDispose]: () => stack.disposeAsync() }
   } catch (error) {
@@ -144,10 +146,15 @@ interface Page {
 
 /**
  * Runs a statement as an ordinary client, not through the engine under test.
+ * @param session headers of the client, such as its time zone; UTC where absent
  * @throws TrinoRefusal
  */
-export async function trinoSql(url: string, sql: string): Promise<readonly (readonly unknown[])[]> {
-  const headers = { 'x-trino-user': 'loader', 'x-trino-time-zone': 'UTC' }
+export async function trinoSql(
+  url: string,
+  sql: string,
+  session: Properties = {},
+): Promise<readonly (readonly unknown[])[]> {
+  const headers = { 'x-trino-user': 'loader', 'x-trino-time-zone': 'UTC', ...session }
   const rows: (readonly unknown[])[] = []
   let page = (await (
     await fetch(`${url}/v1/statement`, { method: 'POST', headers, body: sql })

@@ -7,6 +7,7 @@ import type { ComputeEngine, TableSnapshot } from '../../src/engine/engine.ts'
 import { openTrino } from '../../src/engine/trino/trino-engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
+import type { Expansion } from '../../src/query/metrics/expand.ts'
 import type { Answer, Subject } from '../query/support/duckdb.ts'
 import { fixtures, principal } from '../query/support/fixture.ts'
 import { allowing } from '../support/address-rules.ts'
@@ -91,7 +92,7 @@ export function trinoEngine(
 
 export interface GovernedReader {
   /** Runs a statement as a client would have it run: compiled, each table at its snapshot, on the engine. */
-  run(text: string, parameters?: readonly (string | null)[]): Promise<Answer>
+  run(text: string, parameters?: readonly (string | null)[], expansion?: Expansion): Promise<Answer>
 }
 
 /** @param snapshots the tables that there are, at the snapshots to read */
@@ -99,17 +100,18 @@ export function governedReader(
   engine: ComputeEngine,
   snapshots: readonly TableSnapshot[],
   searchPath: readonly string[],
+  reader = principal,
 ): GovernedReader {
   const tables = snapshots.map(({ table }) => table)
   return {
-    async run(text, parameters = []) {
-      const compiled = compileQuery({ text, principal, tables, searchPath })
+    async run(text, parameters = [], expansion) {
+      const compiled = compileQuery({ text, principal: reader, tables, searchPath, expansion })
       const session = await engine.open(
         snapshots.filter(({ table }) => compiled.reads.some((read) => read.table === table)),
         {
           queryId: crypto.randomUUID(),
           tenant,
-          principal: principal.sub,
+          principal: reader.sub,
           signal: AbortSignal.timeout(120_000),
         },
       )

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
-import { documentedSettings } from './client-docs.ts'
+import { documentedTrino } from './client-docs.ts'
 import { dataFilesThere } from './data-files.ts'
 import { type Gateway, startGateway } from './gateway.ts'
 import { send } from './iceberg-api.ts'
@@ -58,16 +58,6 @@ function outcome(name: keyof typeof statements): Outcome {
   return found
 }
 
-/** `name=value` lines as properties. */
-function properties(text: string): Readonly<Record<string, string>> {
-  return Object.fromEntries(
-    text
-      .trim()
-      .split('\n')
-      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
-  )
-}
-
 beforeAll(async () => {
   catalog = stack.use(await startTestedCatalog())
   gateway = stack.use(await startGateway(catalog.upstream))
@@ -90,7 +80,7 @@ beforeAll(async () => {
     await startTrino({
       catalogs: {
         covenant: {
-          ...properties(documentedSettings('Trino before 481', gateway)),
+          ...documentedTrino(gateway),
           'fs.hadoop.enabled': 'true',
           'iceberg.unique-table-location': 'false',
           'iceberg.expire-snapshots.min-retention': '0s',

@@ -3,6 +3,8 @@
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { join } from 'node:path'
 import { checkStep, type Expectation, type Observation } from '../../demo/check-step.ts'
+import { duckdbParquet } from '../../demo/lake/duckdb-parquet.ts'
+import { checkFile } from '../../demo/protect-steps.ts'
 import { psqlTable } from '../../demo/psql-table.ts'
 import { readSteps } from '../../demo/read-steps.ts'
 import { checkReadStep, type ReadObservation } from '../../demo/run-read-step.ts'
@@ -43,6 +45,7 @@ describe('the check of a step', () => {
     principalSource: 'auth_header',
     table: { namespace: ['sales'], name: 'orders' },
     baseMetadataLocation: '',
+    baseHeld: undefined,
     metadataLocation: location,
     requestId: undefined,
   }
@@ -129,6 +132,18 @@ describe('the check of a query', () => {
   ])('finds a different %s', (_what, change, sentence) => {
     expect(checkReadStep(step, { ...seen, ...change }).join('\n')).toContain(sentence)
   })
+})
+
+test('the check of a file finds values in clear, and rows that are no tokens', async () => {
+  using place = temporary()
+  const file = join(place.folder, 'file.parquet')
+  const select = `SELECT 1::BIGINT AS id, 'ada@example.com' AS email, 'pays late' AS note`
+  await Bun.write(file, await duckdbParquet(select))
+  expect(await checkFile(file)).toEqual([
+    'the file holds ada@example.com',
+    'the file holds pays late',
+    'the rows in the file should be tokens and ciphertexts',
+  ])
 })
 
 test('a table is aligned as psql aligns it, NULL left out', () => {

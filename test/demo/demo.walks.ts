@@ -67,7 +67,11 @@ describe('the demo', () => {
       expect.stringMatching(/^404 .*archive/),
       expect.stringMatching(/^403 policy denied: contract orders 1\.0\.0: the column amount is dropped/),
       expect.stringMatching(/^200 file:/),
+      '403 policy denied: protected-writes: write with the plan of the table (docs/transform.md)',
+      expect.stringMatching(/^200 file:/),
     ])
+    const inFile = stdout.slice(stdout.indexOf('in file')).split('\n').slice(0, 2)
+    for (const line of inFile) expect(line).toMatch(/"email":"tok_[a-z2-7]{26}","note":"cse1\.k1\.[\w-]+"\}$/)
     const audited = [...stdout.matchAll(/^ +audit +(\w+ \w+)/gm)].map(([, text = '']) => text.split(/ /)[0])
     expect(audited).toEqual([
       'APPROVED',
@@ -81,9 +85,11 @@ describe('the demo', () => {
       'no',
       'REJECTED',
       'APPROVED',
+      'REJECTED',
+      'APPROVED',
     ])
     expect(stdout).toContain('commit_rejected_total{reason="policy_engine_unavailable"} +1')
-    expect(stdout).toContain('14 steps, all as announced.')
+    expect(stdout).toContain('16 steps, all as announced.')
     expect(shownByReadme.length).toBeGreaterThan(5)
     let from = 0
     for (const line of shownByReadme) {
@@ -115,7 +121,7 @@ describe('the demo', () => {
     const response = await fetch(url, { method: 'POST', headers, body })
     expect(response.status).toBe(200)
 
-    expect(text).toContain('14 steps, all as announced.')
+    expect(text).toContain('16 steps, all as announced.')
     const queries = queriesIn(text.slice(text.indexOf('Still running')))
     expect(queries.map(({ statement }) => statement)).toEqual(readSteps.map(({ statement }) => statement))
     for (const [index, { reader, statement }] of queries.entries())

@@ -32,6 +32,7 @@ byHandTest('curl is there: the walk-through of the README does what the README s
         SVC_LISTEN_ADDR: `127.0.0.1:${http}`,
         SVC_METRICS_ADDR: `127.0.0.1:${metrics}`,
         SVC_PGWIRE_ADDR: `127.0.0.1:${pgwire}`,
+        SVC_XMLA_ADDR: '127.0.0.1:0',
         CATALOG_PORT: String(catalog),
       },
       stdout: 'pipe',

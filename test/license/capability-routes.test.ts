@@ -19,10 +19,11 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/intents', 'gateway'],
   ['/v1/iceberg/', 'gateway'],
   ['/v1/lineage', 'lineage'],
-  ['/api/v1/lineage/', 'lineage'],
+  ['/api/v1/lineage', 'lineage'],
   ['/api/v1/territory', 'gateway'],
   ['/api/v1/credentials/', 'vending'],
   ['/api/v1/webhooks', 'contracts'],
+  ['/api/v1/events', 'contracts'],
   ['/api/v1/reconciliation-sources', 'contracts'],
   ['/api/v1/checks/', 'contracts'],
   ['/api/v1/contracts/life-cycle-settings', 'contracts'],
@@ -36,6 +37,9 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/metrics', 'metrics'],
   ['/api/v1/glossary', 'semantic-layer'],
   ['/api/v1/semantics/', 'semantic-layer'],
+  ['/api/v1/xmla/', 'xmla'],
+  ['/api/v1/transform/', 'transform'],
+  ['/api/v1/tables/', 'transform'],
   // The trigger of a check.
   ['/v1/webhooks/alpha', undefined],
   ['/webhooks/', undefined],
@@ -86,7 +90,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(63)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(84)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

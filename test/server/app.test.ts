@@ -279,6 +279,7 @@ test('refuses to start with a catalog credential whose kind has only a stub adap
       SVC_LISTEN_ADDR: '127.0.0.1:0',
       SVC_METRICS_ADDR: '127.0.0.1:0',
       SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      SVC_XMLA_ADDR: '127.0.0.1:0',
       UV_THREADPOOL_SIZE: '16',
     }),
     store,

@@ -6,6 +6,7 @@ import { type JobGauges, startJobs, type WithReplicaLock } from '../../src/serve
 import { findJobGauge, putJobGauge } from '../../src/store/jobs/job-gauges.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { aborted } from '../support/aborted.ts'
 import { handPace } from '../support/hand-pace.ts'
 import { openTestStore } from '../support/store.ts'
 
@@ -61,7 +62,7 @@ test('a job that is under way when the service stops is told to end', async () =
   const begun = Promise.withResolvers<void>()
   const jobs = sweepJob(new RightOfWay({ quietMs, waitMsMax }, handPace()), async (signal) => {
     begun.resolve()
-    await new Promise<void>((resolve) => signal.addEventListener('abort', () => resolve()))
+    await aborted(signal)
   })
   const ran = jobs.run('sweep')
   await begun.promise

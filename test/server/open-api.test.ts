@@ -40,6 +40,8 @@ const leftOut = [
   'GET /graphql',
   'POST /graphql',
   'GET /api/v1/lineage/runs/*',
+  // An alias of POST /v1/lineage.
+  'POST /api/v1/lineage',
   'ALL /admin',
   'ALL /admin/*',
   'GET /api/v1/openapi.json',
@@ -58,12 +60,14 @@ const seenElsewhere = [
   'POST /oauth/token',
   'POST /v1/lineage',
   'GET /api/v1/lineage/graph',
+  'GET /api/v1/lineage/refused',
   'GET /api/v1/lineage/runs/:producer/:run_id',
   'GET /api/v1/detection/runs/:id',
   'POST /api/v1/detection/findings/:id/decisions',
   'POST /api/v1/detection/rescans',
   // See test/semantics.
   'POST /api/v1/metrics/query',
+  'POST /api/v1/xmla/:catalog/explain',
   // See test/contract/reconcile.
   'POST /api/v1/checks/reconciliations',
   'POST /api/v1/checks/runs/:id/differences',
@@ -109,7 +113,10 @@ async function ask(method: string, target: string, options: CallOptions = {}) {
   const { path } = routeOf(method, target)
   const response = await call(service, method, target, options)
   const { status } = response
-  const text = await response.text()
+  // A stream does not end by itself.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  const text = isStream ? '' : await response.text()
+  if (isStream) await response.body?.cancel()
   const described = operationOf(method, path)?.responses[status]
   const at = `${method} ${path} ${status}`
   expect({ at, described: described !== undefined, text }).toEqual({ at, described: true, text })
@@ -545,6 +552,14 @@ test('says what the semantic layer answers', async () => {
   const { id } = await succeed('POST', `${metric}/attestations`, { secret: second, body: attested })
   for (const path of [metric, '/api/v1/metrics', `${metric}/versions`, `${metric}/attestations`])
     await succeed('GET', path, as)
+  await succeed('GET', '/api/v1/xmla/main/cubes', as)
+  await succeed('GET', '/api/v1/xmla/main/connection.odc', as)
+  const { document } = await succeed('GET', '/api/v1/semantics/export', as)
+  const imported = { body: { format: 'ossie', document: JSON.stringify(document), dry_run: true } }
+  await succeed('POST', '/api/v1/semantics/imports', { ...as, ...imported })
+  const root = `/admin/tenants/${service.owner.tenant}/semantics`
+  await succeed('GET', `${root}/export`, { secret: service.operator })
+  await succeed('POST', `${root}/imports`, { secret: service.operator, ...imported })
   const end = { secret: second, body: { reason: 'over' } }
   await succeed('POST', `${metric}/attestations/${id}/end`, end)
   expect((await ask('POST', `${metric}/attestations/${id}/end`, end)).status).toBe(404)
@@ -592,11 +607,17 @@ test('says what check runs answer', async () => {
   expect((await ask('POST', runs, { ...as, body: { contract: 'no', ...sales } })).status).toBe(404)
   const body = [
     'apiVersion: v3.2.0\nkind: DataContract\nid: checked\nversion: 1.0.0\nschema:\n- name: t\n  customProperties:',
-    '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}\n',
+    '  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}',
+    '  quality: [{id: tool, type: custom, engine: soda, implementation: x}]\n',
   ].join('\n')
   const checked = '/api/v1/contracts/documents/checked'
   await succeed('PUT', checked, { ...as, body, headers: { 'content-type': 'application/yaml' } })
   await succeed('POST', runs, { ...as, body: { contract: 'checked', ...sales, catalog: 'main' } })
+  const results = [{ check: 'tool', outcome: 'passed' }]
+  await succeed('POST', '/api/v1/checks/results', {
+    ...as,
+    body: { contract: 'checked', ...sales, catalog: 'main', results },
+  })
   await succeed('DELETE', checked, as)
   await succeed('GET', '/api/v1/checks/results?namespace=sales&table=orders', as)
 })
@@ -632,6 +653,40 @@ test('says what versions of contracts and their life cycle answer', async () => 
 })
 
 const sha256Of = (text: string) => new Bun.CryptoHasher('sha256').update(text).digest('hex')
+
+test('says what the writer-side transform answers', async () => {
+  const as = { secret: steward }
+  const rules = '/api/v1/transform/rules'
+  const body = { action: 'tokenize', method: 'hmac', scope: 'documented' }
+  await succeed('PUT', `${rules}/columns/sales/orders/customer`, { ...as, body })
+  await succeed('PUT', `${rules}/tags/documented`, { ...as, body })
+  await succeed('GET', rules, as)
+  await succeed('POST', '/api/v1/transform/scopes/documented/rotations', as)
+  await succeed('GET', '/api/v1/tables/sales/orders/transform-plan', as)
+  await succeed('GET', '/.well-known/jwks.json', {})
+  const encrypt = { action: 'encrypt', method: 'siv', scope: 'documented' }
+  await succeed('PUT', `${rules}/columns/sales/orders/customer`, { ...as, body: encrypt })
+  const ofSubject = { ...encrypt, subject_key_of: 'id', subject_kind: 'documented' }
+  await succeed('PUT', `${rules}/columns/sales/orders/customer`, { ...as, body: ofSubject })
+  const { plan } = (await ask('GET', '/api/v1/tables/sales/orders/transform-plan', as)).body as {
+    plan: string
+  }
+  const payload = JSON.parse(Buffer.from(plan.split('.')[1] ?? '', 'base64url').toString())
+  const wanted = {
+    ...{ plan: `${payload.policy_version}:${payload.nonce}`, schema_id: payload.schema_id },
+    ...{ public_key: `${'A'.repeat(42)}E`, subjects: [{ kind: 'documented', refs: ['A'.repeat(22)] }] },
+  }
+  await succeed('POST', '/api/v1/tables/sales/orders/transform-subject-keys', { ...as, body: wanted })
+  await succeed('GET', '/api/v1/transform/subjects', as)
+  await succeed('POST', '/api/v1/transform/subjects/documented/shreddings', { ...as, body: { subject: '7' } })
+  await succeed('GET', '/api/v1/transform/status', as)
+  const reveals = '/api/v1/transform/reveals'
+  await succeed('PUT', `${reveals}/columns/sales/orders/customer`, { ...as, body: { roles: ['support'] } })
+  await succeed('GET', reveals, as)
+  await succeed('DELETE', `${reveals}/columns/sales/orders/customer`, as)
+  await succeed('DELETE', `${rules}/columns/sales/orders/customer`, as)
+  await succeed('DELETE', `${rules}/tags/documented`, as)
+})
 
 test('says what webhooks and probes answer', async () => {
   const now = Date.now()

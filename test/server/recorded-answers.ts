@@ -29,7 +29,10 @@ function formOf(value: unknown): string {
 
 /** One answer as a line. */
 export async function lineOf(response: Response): Promise<string> {
-  const text = await response.text()
+  // A stream does not end by itself.
+  const isStream = response.headers.get('content-type')?.startsWith('text/event-stream') === true
+  const text = isStream ? '' : await response.text()
+  if (isStream) await response.body?.cancel()
   const kept = headersKept.flatMap((name) => {
     const value = response.headers.get(name)
     return value === null ? [] : [`${name}=${value.split('?')[0]}`]

@@ -112,6 +112,8 @@ const requests: readonly (readonly [method: string, path: string, body?: unknown
   ['GET', `/api/v1/lineage/runs/${encodeURIComponent(producer)}/${recordedRun}`],
   ['GET', `/api/v1/lineage/runs/${producer}/${recordedRun}`],
   ['POST', '/v1/lineage', '{}'],
+  ['POST', '/api/v1/lineage', '{}'],
+  ['GET', '/api/v1/lineage/refused'],
   ['GET', '/api/v1/lineage/reads'],
   ['GET', '/api/v1/lineage/reads?column=id'],
   ['POST', '/api/v1/policies/try', { definition_cel: 'true' }],

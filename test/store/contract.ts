@@ -90,6 +90,7 @@ import { seedSemantics } from '../support/semantics.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
 import { seedTerritory } from '../support/territory.ts'
+import { seedTransform } from '../support/transform-rows.ts'
 import { usageRecord } from '../support/usage.ts'
 import { leaveVended } from '../support/vended.ts'
 import { seedWebhook } from '../support/webhooks.ts'
@@ -429,6 +430,7 @@ function isolation(): void {
       await putSource(store, tenant, seedSource, actorOf('seed'))
       await seedContractVersion(store, tenant)
       await seedChecks(store, tenant)
+      await seedTransform(store, tenant)
       await seedSemantics(store, tenant)
       await lastEvent(store, tenant)
       await storeOperation(store, tenant, '{ __typename }', actorOf('seed'))
@@ -1110,6 +1112,16 @@ function intents(): void {
     expect(await intentsOnTable(store, home, { namespace: ['other'], name: 'table' })).toEqual([])
   })
 
+  /** Resolves at another moment of the database's clock, which counts whole milliseconds where it is embedded. */
+  const clockMoved = async (store: TestStore, tenant: TenantId) => {
+    const read = async () => {
+      const [row] = await store.tenantQuery<{ at: string }>(tenant, 'select clock_timestamp()::text as at')
+      return row?.at
+    }
+    const before = await read()
+    while ((await read()) === before);
+  }
+
   test('the policies of an open intent are those that stood when it was opened', async () => {
     await clear()
     const intent = intentOf()
@@ -1118,6 +1130,7 @@ function intents(): void {
     await putPolicy(store, home, intent.table, { ...policy, id: 'gone', definitionCel: 'true' })
     await deletePolicy(store, home, 'gone')
     await openIntent(store, home, intent)
+    await clockMoved(store, home)
     await putPolicy(store, home, intent.table, { ...policy, definitionCel: 'false' })
     await putPolicy(store, home, intent.table, { ...policy, id: 'later', definitionCel: 'true' })
     const stood = await policiesAtIntent(store, home, intent.table, intent.commitId)

@@ -17,6 +17,7 @@ import { scopeNode } from '../../src/store/policy/policy-scope.ts'
 import { openCancelChannel } from '../../src/store/query/cancel-channel.ts'
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { aborted } from '../support/aborted.ts'
 import { approvedOf, committedOf, intentOf } from '../support/commits.ts'
 import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
@@ -423,7 +424,7 @@ describe.skipIf(server === undefined)('store on a server', () => {
     const other = await replica({ databaseUrl: line.databaseUrl })
     const work = async (signal: AbortSignal) => {
       answering = false
-      await new Promise((stopped) => signal.addEventListener('abort', stopped))
+      await aborted(signal)
     }
     expect(await withReplicaLock(other, 'silent', work, 50)).toBe(true)
     answering = true

@@ -138,6 +138,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
       SVC_LISTEN_ADDR: loopback,
       SVC_METRICS_ADDR: loopback,
       SVC_PGWIRE_ADDR: loopback,
+      SVC_XMLA_ADDR: loopback,
       UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
       SVC_READ_DIR: catalog.folder,

@@ -7,14 +7,14 @@ const layers: readonly (readonly string[])[] = [
   ['base'],
   ['limits'],
   ['core'],
-  ['telemetry', 'wire', 'policy', 'license'],
+  ['telemetry', 'wire', 'policy', 'license', 'transform'],
   ['store', 'catalog'],
   ['storage'],
   ['vending'],
   ['engine'],
   ['http'],
   ['auth'],
-  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook'],
+  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook', 'protection'],
   ['semantics'],
   ['server'],
   ['config'],
@@ -39,6 +39,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
   store: [
     ['database'],
     ['store.ts'],
+    ['with-signal.ts'],
     ['administration', 'event'],
     [
       'graph',
@@ -55,12 +56,19 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],
-    ['commit', 'semantics'],
+    ['commit', 'semantics', 'transform'],
   ],
 }
 
-/** Where the process starts. */
-const entries = ['src/main.ts']
+/** Where the process starts, and where the published library does. */
+const entries = [
+  'src/main.ts',
+  'src/transform/protect-values.ts',
+  'src/transform/protect-table.ts',
+  'src/transform/fetch-plan.ts',
+  'src/transform/reprotect.ts',
+  'src/transform/fetch-subject-keys.ts',
+]
 
 /** Packages that only some files may import. */
 const packagePlaces: readonly { name: RegExp; allowed: RegExp; instead: string }[] = [

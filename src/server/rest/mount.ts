@@ -23,7 +23,7 @@ export function operationRoutes(operations: readonly BoundOperation[], admit: Ad
     const [plain = '', ...open] = routerPaths(operation.declaration.path)
     const handle = ({ request }: Route) => respondWithFaults(log, () => serve(operation, admit, request))
     app.route(operation.declaration.method, plain, handle, options)
-    for (const path of open)
+    for (const path of [...open, ...(operation.declaration.aliases ?? [])])
       app.route(operation.declaration.method, path, handle, { parse: 'none', detail: { hide: true } })
   }
   return app

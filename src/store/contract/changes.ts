@@ -3,6 +3,7 @@
 import type { Actor, ContractAction } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
+import { given } from '../database/conditions.ts'
 import { storableJson } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -68,13 +69,13 @@ export async function listContractChanges(
   page: PageRequest,
 ): Promise<Page<RecordedChange>> {
   const limit = pageLimit(page)
-  const after = afterCount(page)
+  const { text, params } = given([tenant, limit + 1], ['change_seq < ?::int8', afterCount(page)])
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select change_seq, at, actor_sub, actor, action, subject, value from svc.contract_change
-     where tenant_id = $1 and ($2::int8 is null or change_seq < $2)
-     order by change_seq desc limit $3::int`,
-    [tenant, after ?? null, limit + 1],
+     where tenant_id = $1${text}
+     order by change_seq desc limit $2::int`,
+    params,
   )
   const found = toPage(rows, limit, (row) => row.change_seq)
   return {

@@ -2,6 +2,7 @@
 
 import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
@@ -171,6 +172,10 @@ export async function listMovesOf(
 ): Promise<readonly Page<RecordedMove>[]> {
   const limit = pageLimit(page)
   const names = contracts.map(storableText)
+  const { text, params } = given(
+    [tenant, JSON.stringify(names), limit + 1],
+    ['move_seq < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<{
     contract_id: string
     move_seq: string
@@ -189,10 +194,10 @@ export async function listMovesOf(
        select contract_id, move_seq, number, encode(sha256, 'hex') as sha256, at, move, from_state, to_state, auto, reason,
          actor
        from svc.contract_move
-       where tenant_id = $1 and contract_id = c.id and ($3::int8 is null or move_seq < $3)
-       order by move_seq desc limit $4::int) m
+       where tenant_id = $1 and contract_id = c.id${text}
+       order by move_seq desc limit $3::int) m
      order by m.contract_id, m.move_seq desc`,
-    [tenant, JSON.stringify(names), afterCount(page) ?? null, limit + 1],
+    params,
   )
   const byContract = Map.groupBy(rows, ({ contract_id }) => contract_id)
   return names.map((contract) => {

@@ -139,7 +139,8 @@ export async function ensureColumn(
   return column
 }
 
-async function taggedTables(tx: Tx, tag: string): Promise<readonly TableRef[]> {
+/** The tables that have a tag, themselves or on a column. */
+export async function taggedTables(tx: Tx, tag: string): Promise<readonly TableRef[]> {
   const rows = await tx.query<{ properties: string }>(
     `select t.properties from "Table" t where t.id in (
        select coalesce(h.start_id, e.start_id)

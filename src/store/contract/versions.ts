@@ -7,6 +7,7 @@ import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { given } from '../database/conditions.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param, Tx } from '../database/session.ts'
@@ -255,14 +256,18 @@ export async function pagesOfVersions(
 ): Promise<readonly Page<ContractVersion>[]> {
   const limit = pageLimit(page)
   const names = contracts.map(storableText)
+  const { text, params } = given(
+    [tenant, JSON.stringify(names), limit + 1],
+    ['number < ?::int8', afterCount(page)],
+  )
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select v.* from (select distinct jsonb_array_elements_text($2::text::jsonb) as id) c, lateral (
        select ${columns} from svc.contract_version
-       where tenant_id = $1 and contract_id = c.id and ($3::int8 is null or number < $3)
-       order by number desc limit $4::int) v
+       where tenant_id = $1 and contract_id = c.id${text}
+       order by number desc limit $3::int) v
      order by v.contract_id, v.number desc`,
-    [tenant, JSON.stringify(names), afterCount(page) ?? null, limit + 1],
+    params,
   )
   const byContract = Map.groupBy(rows, ({ contract_id }) => contract_id)
   return names.map((contract) => {

@@ -16,7 +16,10 @@ export const governanceKinds = [
   'tag',
   'tag-mask',
 ] as const
-export type GovernanceKind = (typeof governanceKinds)[number] | 'setting' | 'source'
+export type GovernanceKind = (typeof governanceKinds)[number] | UnplacedKind
+/** Kinds that are attached to nothing; their properties name the tables that they concern. */
+const unplacedKinds = ['setting', 'source', 'reveal'] as const
+type UnplacedKind = (typeof unplacedKinds)[number]
 
 /**
  * What a row is attached to: a table, a column of it, a tag of the table, or a tag of a column, which may be inherited
@@ -73,12 +76,14 @@ export function readGovernanceRows(text: string): readonly PlacedRow[] {
       places.set(id, [...(places.get(id) ?? []), ...entry.here])
     }
   return placed.flatMap(({ row: [kind, subject, , properties], here }) =>
-    (here ?? (kind === 'setting' || kind === 'source' ? [nowhere] : governed(at(subject)))).map((place) => ({
-      ...place,
-      kind: kindAt(kind, place),
-      properties,
-      current: kind === 'column',
-    })),
+    (here ?? (unplacedKinds.some((one) => one === kind) ? [nowhere] : governed(at(subject)))).map(
+      (place) => ({
+        ...place,
+        kind: kindAt(kind, place),
+        properties,
+        current: kind === 'column',
+      }),
+    ),
   )
 }
 

@@ -4,6 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import { Lru } from '../../base/lru.ts'
 import type { AttachedMask, BoundNames, PolicyOrigin } from '../../core/governed-table.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
+import type { RevealRule } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -64,6 +65,14 @@ export interface Governance {
   readonly tags: readonly string[]
   readonly columns: readonly StoredColumn[]
   readonly isClone?: true
+  /** Who reads the values of protected columns in clear; a clone does not inherit it. Absent where nobody does. */
+  readonly reveals?: readonly StoredReveal[]
+}
+
+/** A reveal rule, with the version that its scope has now. */
+export interface StoredReveal extends RevealRule {
+  readonly fieldId: number
+  readonly version: number
 }
 
 /** Runs one statement in the tenant's context. */
@@ -134,6 +143,7 @@ function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<
     rows.filter((row) => !isSentinel(row)),
     ({ tableId }) => tableId,
   )
+  const reveals = rows.filter(({ kind }) => kind === 'reveal').map(({ properties }) => properties)
   const sources = rows.flatMap(({ kind, properties }) =>
     kind === 'source' ? [[String(properties.table), String(properties.source)] as const] : [],
   )
@@ -144,9 +154,16 @@ function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<
       const inherited = sourcesOf(idOf(ref), sources).map((id) =>
         governanceOf(ref, byTable.get(id) ?? [], readable),
       )
-      return [[tableKey(ref), inherited.reduce(inherit, governanceOf(ref, found, readable))] as const]
+      const own = reveals.filter(({ table }) => table === idOf(ref)).map(storedReveal)
+      const governance = inherited.reduce(inherit, governanceOf(ref, found, readable))
+      return [[tableKey(ref), own.length > 0 ? { ...governance, reveals: own } : governance] as const]
     }),
   )
+}
+
+function storedReveal(properties: Properties): StoredReveal {
+  const { table: _, field_id: fieldId, version, ...rule } = properties
+  return { ...(rule as unknown as RevealRule), fieldId: Number(fieldId), version: Number(version) }
 }
 
 /** The ids of the tables whose files a table shares, directly or through others. */

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
 import type { Principal } from '../../core/principal.ts'
+import type { Reveal } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -14,6 +15,7 @@ import {
   loadGovernances,
   type StoredColumn,
   type StoredProtection,
+  type StoredReveal,
   topColumns,
 } from './governance.ts'
 
@@ -57,11 +59,14 @@ export function governedSnapshot(
       const isOpen = (id: number) => known.get(id)?.masks.some(applies) === false
       if (stored === undefined || !nestedIds.every(isOpen)) return []
       const policyName = nameInPolicies(governance, stored)
+      const masks = stored.masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask)
+      const reveal = masks.length === 0 ? revealOf(governance, column, principal) : undefined
       return [
         {
           ...column,
           ...(policyName !== column.name && { policyName }),
-          masks: stored.masks.filter(applies).map(({ exemptRoles: _, ...mask }) => mask),
+          masks,
+          ...(reveal && { reveal }),
         },
       ]
     }),
@@ -69,6 +74,26 @@ export function governedSnapshot(
     ...(contract && { contract }),
     ...(governance.readableWithoutContract && { readableWithoutContract: true }),
   }
+}
+
+/** How the principal reads a protected column in clear; undefined where it does not. */
+function revealOf(
+  { ref, reveals }: Governance,
+  { fieldId, name, type }: Pick<SchemaColumn, 'fieldId' | 'name' | 'type'>,
+  principal: Principal | undefined,
+): Reveal | undefined {
+  const rule = revealsFor(reveals, principal).find((one) => one.fieldId === fieldId)
+  if (rule === undefined || (type !== 'string' && type !== 'binary')) return undefined
+  const { roles: _, fieldId: __, ...values } = rule
+  return { ...values, table: ref, column: name, type }
+}
+
+/** The reveal rules that name a role of the principal. */
+export function revealsFor(
+  reveals: Governance['reveals'],
+  principal: Principal | undefined,
+): readonly StoredReveal[] {
+  return (reveals ?? []).filter(({ roles }) => roles.some((role) => principal?.roles.includes(role)))
 }
 
 /** Filters and masks use current names. A dropped column keeps its last name unless another column has it. */

@@ -1,7 +1,8 @@
 """
 One SQL session with Spark or DuckDB: takes statements as a JSON array, or one by one as JSON on lines of standard
 input, and reports each on a line. With Spark, a step may also be a file that is read or written as a table's own are:
-{"table", "read"} or {"table", "write"}, with the location.
+{"table", "read"} or {"table", "write"}, with the location. With {"append", "schema", "rows"}, or {"append", "query"}, it is a frame that
+is protected by the plan of the table before it is appended; "catalog" is that of the table.
 """
 
 import atexit
@@ -30,6 +31,8 @@ def spark():
     def run(step):
         if isinstance(step, str):
             return [list(row) for row in session.sql(step).collect()]
+        if "append" in step:
+            return append_protected(session, **step)
         util = session._jvm.org.apache.iceberg.spark.Spark3Util
         files = util.loadIcebergTable(session._jsparkSession, step["table"]).io()
         if "read" in step:
@@ -41,6 +44,18 @@ def spark():
         stream.close()
 
     return run
+
+
+def append_protected(session, append, catalog, schema=None, rows=(), query=None):
+    from covenant_transform import PlanSource
+    from covenant_transform.spark import protect_frame
+
+    if query is None:
+        frame = session.createDataFrame([tuple(row) for row in rows], schema)
+    else:
+        frame = session.sql(query)
+    safe, options = protect_frame(frame, PlanSource(append))
+    safe.writeTo(f"{catalog}.{append}").options(**options).append()
 
 
 def duckdb():
