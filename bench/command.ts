@@ -11,6 +11,7 @@ import { gatewayMemory } from './gateway-memory.ts'
 import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { graphql } from './graphql.ts'
+import { growth } from './growth.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { mcp } from './mcp.ts'
 import { metricQuery } from './metric-query.ts'
@@ -59,6 +60,7 @@ const entries: readonly BenchEntry[] = [
   vending,
   mcp,
   graphql,
+  growth,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

@@ -40,6 +40,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   vending: [],
   mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   graphql: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
+  growth: ['cost', 'exponent'],
 }
 
 /** Of a benchmark whose cases have figures of their own. */
