@@ -10,15 +10,20 @@ import { protectBytes } from '../src/transform/protect-bytes.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { percentile } from './statistics.ts'
 import { measureAppend } from './transform-append.ts'
+import { measurePython } from './transform-python.ts'
 
-/** Distinct values in one second that the project promises. */
+/** Distinct values in one second that the project promises; Python is to be within three times of them. */
 const valuesPerSecondMin = { hmac: 500_000, gcm: 200_000, siv: 100_000, ff1: 100_000 } as const
+const pythonPerSecondMin = Object.fromEntries(
+  Object.entries(valuesPerSecondMin).map(([method, values]) => [method, values / 3]),
+)
 type Method = keyof typeof valuesPerSecondMin
 
 export const transform: BenchEntry = {
   name: 'transform',
   about: 'distinct values protected before they are written, by method',
   options: {
+    python: { type: 'boolean', about: 'instead, the Python library (fetched by pip)' },
     append: {
       type: 'boolean',
       about: 'instead, an append of PyIceberg with and without protection (fetched by pip)',
@@ -47,6 +52,7 @@ const rules: Readonly<
 
 async function* run(asked: BenchRun): AsyncGenerator<BenchResult> {
   if (asked.flags.values.append === true) yield await measureAppend(asked)
+  else if (asked.flags.values.python === true) yield* measurePython(asked, pythonPerSecondMin)
   else yield* measureMethods(asked)
 }
 

@@ -122,6 +122,15 @@ test('transform-python: the benchmark of an append gives its figures', async () 
   expect(result.overhead_percent).toBeNumber()
 })
 
+test('transform-python: the benchmark of the library gives a figure for every method', async () => {
+  const lines: string[] = []
+  const output = { out: (line: string) => void lines.push(line), err: () => {} }
+  expect(await benchCommand(['transform', '--python', '--smoke', '--json'], output)).toBe(0)
+  const results = lines.map((line) => JSON.parse(line))
+  expect(results.map((result) => result.case.method)).toEqual(['hmac', 'gcm', 'siv', 'ff1'])
+  for (const result of results) expect(result.values_per_s).toBeGreaterThan(0)
+})
+
 test('transform-python: PyIceberg encrypts under keys of subjects, and an erased one is neither read nor written', async () => {
   const of = { action: 'encrypt', subject_key_of: 'id', subject_kind: 'customer' }
   await lake.declare('visits', 'email', { ...of, method: 'siv', scope: 'email' })

@@ -12,8 +12,8 @@ import { startRestFixture } from './servers.ts'
 import { icebergCatalog, startTrino, trinoSql } from './trino-server.ts'
 import { currentSnapshot, governedReader, trinoEngine } from './trino-tables.ts'
 
-/** Of each reader of each warehouse; a query takes Trino a fraction of a second. */
-const rounds = 40
+/** Of each reader of each warehouse: over 500 in all. A query takes Trino a fraction of a second. */
+const rounds = 63
 
 const stack = new AsyncDisposableStack()
 let oracle: Oracle
