@@ -40,7 +40,7 @@ export class CompileCache {
    * @throws SqlError of the compiler
    */
   compileLoaded(statement: Statement, loaded: LoadedTables, last?: Load): Load {
-    const { context, text, parameterTypes, expansion } = statement
+    const { context, text, parameterTypes, parameterValues, expansion } = statement
     const { tenant, principal, searchPath, catalog: database } = context
     const { tables } = loaded
     const compiled = isOfTables(last, tables)
@@ -52,6 +52,7 @@ export class CompileCache {
           searchPath,
           database,
           parameterTypes,
+          parameterValues,
           ...(expansion && { expansion }),
         })
     return { loaded, compiled, ...(expansion && { expansion }) }

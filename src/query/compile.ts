@@ -12,7 +12,7 @@ import { checkTree } from './allow-list.ts'
 import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
-import { type ParameterExpr, rawIndex } from './ir.ts'
+import { type ParameterExpr, type ParameterValue, rawIndex } from './ir.ts'
 import { lineageOf } from './lineage/lineage-of.ts'
 import type { Expansion } from './metrics/expand.ts'
 import { assertMomentsShow } from './metrics/semi-additive.ts'
@@ -37,6 +37,8 @@ export interface CompileInput {
   readonly database?: string | undefined
   /** Types of parameters that the client gave, `$1` first. Others are inferred. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
+  /** Values of parameters. Only those that stand where engines need a literal are compiled in. */
+  readonly parameterValues?: readonly ParameterValue[]
   /** The statement with its metrics written out, where it names any; takes the place of `text`. */
   readonly expansion?: Expansion | undefined
 }
@@ -58,6 +60,8 @@ export interface CompiledQuery {
   readonly columns: readonly ResultColumn[]
   /** Types of `$1` … in order; text for one that the statement does not use. */
   readonly parameters: readonly SqlType[]
+  /** Numbers of the parameters without whose values it cannot be emitted: it must be compiled with them. */
+  readonly needsValues: readonly number[]
   readonly reads: readonly TableRead[]
   /** Which columns flow into which of its result; found when it is first asked for. */
   readonly lineage: () => ReadLineage
@@ -72,7 +76,8 @@ export interface CompiledQuery {
    * The SQL for an engine, to be rendered for a run (emit/render.ts).
    *
    * @param deletes tables whose files hold deleted rows that the engine's SQL must drop
-   * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning
+   * @throws SqlError 0A000 where the engine cannot do it with PostgreSQL's meaning; 42P02 where it needs the value
+   *   of a parameter
    */
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
   /** When the first attestation ends by which it reads columns without masks; undefined where it reads none so. */
@@ -127,6 +132,7 @@ function compile(input: CompileInput): CompiledQuery {
     deletes: ReadonlySet<GovernedTable> | undefined,
     copies?: Map<string, string>,
   ) => {
+    assertValues(resolver)
     const hasDeletes = (id: string) => deletes?.has(tablesById.get(id) as GovernedTable) === true
     const barrier = barrierOf(dialect, query, protections, hasDeletes)
     return emitStatement(dialects[dialect], query, protections, barrier, copies)
@@ -139,6 +145,9 @@ function compile(input: CompileInput): CompiledQuery {
       { length: Math.max(0, ...types.keys()) },
       (_, index) => types.get(index + 1) ?? 'text',
     ),
+    needsValues: [...resolver.parameters.values()]
+      .filter(({ needsValue }) => needsValue)
+      .map(({ number }) => number),
     reads: readsOf(resolver),
     lineage: () => {
       lineage ??= lineageOf(query)
@@ -173,6 +182,12 @@ function compile(input: CompileInput): CompiledQuery {
   }
 }
 
+/** @throws SqlError 42P02 where a parameter must be a literal and has no value */
+function assertValues({ parameters }: Resolver): void {
+  for (const { number, needsValue } of parameters.values())
+    if (needsValue) throw new SqlError('42P02', `there is no value for parameter $${number}`)
+}
+
 /** The type of a parameter after resolving: text where nothing decided it. */
 function parameterType(parameter: ParameterExpr): SqlType {
   if (parameter.type === 'unknown') parameter.type = 'text'
@@ -189,6 +204,7 @@ function newResolver(input: CompileInput): Resolver {
     generated: expansion?.generated === true,
     parameterTypes: parameterTypes ?? [],
     parameters: new Map(),
+    parameterValues: new Map(input.parameterValues),
     policy: false,
     tables: [],
     ids: 0,

@@ -15,6 +15,7 @@ import { governedTable } from '../store/governance/governed-table.ts'
 import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
 import { renderSql } from './emit/render.ts'
 import { fingerprintStatement } from './fingerprint.ts'
+import type { ParameterValue } from './ir.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from './load-tables.ts'
 import { expandText } from './metrics/expand-statement.ts'
 import { namedRefs } from './named-refs.ts'
@@ -109,11 +110,12 @@ function compileFor(
 /** Loads and compiles as a run does. */
 async function compileRun(
   parts: ExplainParts,
-  context: LoadContext & Pick<ExplainInput, 'generated'>,
+  context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters'>,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
   const { tenant, principal, searchPath, catalog: database, generated } = context
+  const parameterValues = valuesOf(context)
   const by = { tenant, searchPath, catalog: database, ...(generated && { generated }) }
   const expansion = await expandText(parts, by, text, signal)
   const { credential, tables, snapshots } = await loadTables(parts, context, expansion?.tree ?? text, {
@@ -121,9 +123,13 @@ async function compileRun(
   })
   return {
     dialect: readEngineOf(credential.config),
-    compiled: compileQuery({ text, principal, tables, searchPath, database, expansion }),
+    compiled: compileQuery({ text, principal, tables, searchPath, database, parameterValues, expansion }),
     snapshotOf: (table) => described(snapshots.get(tableKey(table))),
   }
+}
+
+function valuesOf({ parameters = [] }: Pick<ExplainInput, 'parameters'>): readonly ParameterValue[] {
+  return parameters.map((value, index) => [index + 1, value])
 }
 
 function described(snapshot: ReadSnapshot | undefined): ExplainedSnapshot | undefined {
@@ -135,14 +141,22 @@ async function compileAlone(
   parts: ExplainParts,
   tenant: TenantId,
   dialect: DialectName,
-  { statement, searchPath, principal }: Omit<ExplainInput, 'target'>,
+  { statement, searchPath, principal, parameters }: Omit<ExplainInput, 'target'>,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
   const expansion = await expandText(parts, { tenant, searchPath }, statement, signal)
   const refs = namedRefs(expansion?.tree ?? statement, searchPath)
   const governed = await loadGovernances(parts.store, tenant, refs, signal)
   const tables = [...governed.values()].map((governance) => governedTable(governance, principal))
-  const compiled = compileQuery({ text: statement, principal, tables, searchPath, expansion })
+  const parameterValues = valuesOf({ parameters })
+  const compiled = compileQuery({
+    text: statement,
+    principal,
+    tables,
+    searchPath,
+    parameterValues,
+    expansion,
+  })
   const isPinned = ({ table: { ref } }: TableRead) => governed.get(tableKey(ref))?.pin !== undefined
   const pinned = compiled.reads.find(isPinned)
   if (pinned !== undefined)

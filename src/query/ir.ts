@@ -50,12 +50,22 @@ export interface LiteralExpr extends Typed {
   readonly value: string | null
 }
 
-/** The first place that needs a type decides the parameter's type, so it is the only node that changes. */
+/** A value of a parameter in PostgreSQL's text form, with the parameter's number. */
+export type ParameterValue = readonly [number: number, value: string | null]
+
+/**
+ * The only node that changes: the first place that needs a type decides the parameter's type, and a place that needs
+ * a literal demands its value.
+ */
 export interface ParameterExpr {
   readonly kind: 'parameter'
   /** From 1, as in `$1`. */
   readonly number: number
   type: SqlType
+  /** Whether it stands where engines need a literal. */
+  needsValue: boolean
+  /** Its value, where the statement is compiled for one. */
+  readonly value?: string | null | undefined
   readonly size?: undefined
 }
 

@@ -250,6 +250,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     generated: false,
     parameterTypes: [],
     parameters: new Map(),
+    parameterValues: new Map(),
     policy: true,
     tables: [],
     ids: 0,

@@ -42,6 +42,8 @@ export interface PreparedQuery {
   readonly columns: readonly ResultColumn[]
   /** Types of `$1` … in order. */
   readonly parameters: readonly SqlType[]
+  /** Numbers of the parameters that must be literals: a run compiles the statement with their values. */
+  readonly needsValues: readonly number[]
 }
 
 /** Lets the load of a statement check the reader's session too, which saves a round trip. */

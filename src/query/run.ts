@@ -16,7 +16,9 @@ import { limits } from '../limits.ts'
 import { Attempt, type Load } from './attempt.ts'
 import { batchBytes } from './batch-bytes.ts'
 import { CachedVersions } from './cached-versions.ts'
+import type { ResultColumn } from './compile.ts'
 import { CompileCache } from './compile-cache.ts'
+import type { ParameterValue } from './ir.ts'
 import type { LineageRecorder } from './lineage/lineage-recorder.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import {
@@ -122,7 +124,8 @@ async function prepare(
   if (signal !== undefined) start.follow(signal)
   try {
     const loaded = await loadAndCompile(parts, statement, progress, { signal, sessionCheck })
-    const query = { text, columns: loaded.compiled.columns, parameters: loaded.compiled.parameters }
+    const { columns, parameters, needsValues } = loaded.compiled
+    const query = { text, columns, parameters, needsValues }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
@@ -217,15 +220,16 @@ async function startRun(
 ): Promise<readonly [Load, Attempt]> {
   const { parameters = [], sessionCheck } = options
   const { signal } = watch
-  const statement = statementOf(context, query.text, query.parameters)
+  const statement = statementOfRun(context, query, parameters)
   const engineRun = { context, queryId: progress.queryId, parameters }
   const request = waiting?.use()
   const start = request?.start ?? parts.speculation.start(statement, engineRun)
   start.follow(signal)
   try {
     const load =
-      request?.load ??
-      (await watch.race(loadAndCompile(parts, statement, progress, { signal, sessionCheck })))
+      request === undefined
+        ? await watch.race(loadAndCompile(parts, statement, progress, { signal, sessionCheck }))
+        : withValues(parts, statement, request.load)
     if (request !== undefined) reportSession(load.loaded, sessionCheck)
     progress.compiled = load.compiled
     assertColumns(query, load)
@@ -313,9 +317,31 @@ function loadOfRun(parts: Parts, { context, text, parameterTypes }: Statement, l
   }
 }
 
+/** The statement of a run, with the values of the parameters that must be literals. */
+function statementOfRun(
+  context: QueryContext,
+  { text, parameters, needsValues }: PreparedQuery,
+  given: readonly (string | null)[],
+): Statement {
+  const values = needsValues.flatMap((number): ParameterValue[] => {
+    const value = given[number - 1]
+    return value === undefined ? [] : [[number, value]]
+  })
+  return statementOf(context, text, parameters, values)
+}
+
+/** The load of a prepared statement, compiled with the values of the parameters that must be literals. */
+function withValues(parts: Parts, statement: Statement, load: Load): Load {
+  if (statement.parameterValues.length === 0) return load
+  return compile(parts, withExpansion(statement, load.expansion), load.loaded)
+}
+
 /** Refuses other columns than the client was sent, because it reads rows by them. @throws SqlError 0A000 */
-function assertColumns({ columns }: PreparedQuery, { compiled }: Load): void {
-  if (compiled.columns !== columns && JSON.stringify(compiled.columns) !== JSON.stringify(columns))
+function assertColumns({ columns, needsValues }: PreparedQuery, { compiled }: Load): void {
+  // The digits of a numeric may depend on a value, as in round(amount, $1).
+  const described = (each: readonly ResultColumn[]) =>
+    JSON.stringify(needsValues.length > 0 ? each.map(({ name, type }) => [name, type]) : each)
+  if (compiled.columns !== columns && described(compiled.columns) !== described(columns))
     throw new SqlError('0A000', 'cached plan must not change result type')
 }
 

@@ -8,6 +8,7 @@ import { openTrino } from '../../src/engine/trino/trino-engine.ts'
 import { compileQuery } from '../../src/query/compile.ts'
 import { renderSql } from '../../src/query/emit/render.ts'
 import type { Expansion } from '../../src/query/metrics/expand.ts'
+import { parameterValues } from '../query/corpus/query.ts'
 import type { Answer, Subject } from '../query/support/duckdb.ts'
 import { fixtures, principal } from '../query/support/fixture.ts'
 import { allowing } from '../support/address-rules.ts'
@@ -105,7 +106,14 @@ export function governedReader(
   const tables = snapshots.map(({ table }) => table)
   return {
     async run(text, parameters = [], expansion) {
-      const compiled = compileQuery({ text, principal: reader, tables, searchPath, expansion })
+      const compiled = compileQuery({
+        text,
+        principal: reader,
+        tables,
+        searchPath,
+        parameterValues: parameterValues(parameters),
+        expansion,
+      })
       const session = await engine.open(
         snapshots.filter(({ table }) => compiled.reads.some((read) => read.table === table)),
         {

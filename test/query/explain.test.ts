@@ -99,6 +99,10 @@ describe('explain', () => {
     expect(status).toBe(200)
     expect(answer.sql).toContain("'o''x'")
     expect((await explain({ statement }))[1].sql).toContain('$1')
+    const literal = { statement: 'SELECT id FROM hr.people WHERE region ~ $1', parameters: ['^e'] }
+    expect((await explain(literal))[1].sql).toContain("'(?s)^e'")
+    const [absent, { error: none }] = await explain({ ...literal, parameters: undefined })
+    expect([absent, none?.sqlstate]).toEqual([400, '42P02'])
     const [missing, { error }] = await explain({ statement, dialect: 'trino' })
     expect([missing, error?.sqlstate]).toEqual([400, '42P02'])
   })

@@ -184,6 +184,23 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       expect((await ran(text)).error?.sqlState).toBe('42P02')
     })
 
+    test('compiles a parameter where the engine needs a literal by its value, in each run', async () => {
+      const text = 'SELECT string_agg(customer, $1) FROM sales.orders'
+      const query = await queries.prepare(context(), text)
+      const separators = ['; ', "'", '; ']
+      for (const separator of separators) {
+        const signal = new AbortController().signal
+        for await (const _ of queries.run(context(), query, { parameters: [separator], signal }));
+        expect(lastSql()).toContain(`, '${separator.replace("'", "''")}')`)
+      }
+      const asked = scripted.asked.length
+      expect((await ran('SELECT id FROM sales.orders WHERE customer ~ $1', {}, ['('])).error?.sqlState).toBe(
+        '2201B',
+      )
+      expect((await ran(text)).error?.sqlState).toBe('42P02')
+      expect(scripted.asked.length).toBe(asked)
+    })
+
     test('refuses what a long parameter makes too large before the engine is asked', async () => {
       const text = "SELECT id FROM sales.orders WHERE $1 || id::text <> ''"
       expect((await ran(text, {}, ['x'.repeat(1_000)])).error).toBeUndefined()

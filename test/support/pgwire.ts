@@ -136,7 +136,12 @@ function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireSer
   return {
     async prepare(_, text, types = []): Promise<PreparedQuery> {
       const { columns, parameters = [] } = find(text)
-      return { text, columns, parameters: parameters.map((type, index) => types[index] ?? type) }
+      return {
+        text,
+        columns,
+        parameters: parameters.map((type, index) => types[index] ?? type),
+        needsValues: [],
+      }
     },
     run(context, { text, columns }, { parameters = [], signal }) {
       const run = { text: text.trim(), state: 'running' as 'running' | 'ended' | 'stopped' }

@@ -20,7 +20,7 @@ import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
-import { bindArguments, callOverload, pickOverload, returnType } from './overload.ts'
+import { bindArguments, callOverload, nullOfNull, pickOverload, returnType } from './overload.ts'
 
 /** Resolves a FuncCall. */
 export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
@@ -78,7 +78,7 @@ function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   if (escaping && (node.funcname?.length ?? 0) === 2)
     return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
   const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
-  return callOverload(functions.get(name), texts(name, args), spoken, position)
+  return nullOfNull(callOverload(functions.get(name), texts(name, args), spoken, position))
 }
 
 /** A boolean as `t` or `f`, its type's own text; a cast to text gives `true` or `false`. */
@@ -195,9 +195,11 @@ function descending(
   [fraction, ...rest]: readonly Expr[],
   filter: Expr | undefined,
 ): AggregateExpr {
-  if (fraction?.kind !== 'literal' || fraction.value === null)
+  if (fraction === undefined || (fraction.kind === 'literal' && fraction.value === null))
     throw notSupported('A percentile that is not a literal')
-  const mirrored = literalOf(String(1 - Number(fraction.value)), 'float8')
+  // A parameter has no value yet, and nothing is emitted.
+  const mirrored =
+    fraction.kind === 'literal' ? literalOf(String(1 - Number(fraction.value)), 'float8') : fraction
   return {
     kind: 'aggregate',
     def,

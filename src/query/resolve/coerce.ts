@@ -1,19 +1,19 @@
 /** Converts expressions: untyped literals and parameters take the type of their place, others get a cast. */
 
 import type { NumericSize, SqlType } from '../../core/sql-type.ts'
-import type { Expr } from '../ir.ts'
+import type { Expr, LiteralExpr, ParameterExpr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
-import { casts, commonType, convertsImplicitly, isFloat, isNumber, spokenType } from '../types.ts'
+import { casts, commonType, convertsImplicitly, isFloat, isNumber, isString, spokenType } from '../types.ts'
 import { atOneScale } from './decimal.ts'
 
 /** NULL of a type. */
-export function nullOf(type: SqlType): Expr {
+export function nullOf(type: SqlType): LiteralExpr {
   return { kind: 'literal', type, value: null }
 }
 
 /** A literal of a type from its text. */
-export function literalOf(text: string, type: SqlType): Expr {
+export function literalOf(text: string, type: SqlType): LiteralExpr {
   const value = readLiteral(text, type)
   const size = type === 'numeric' ? literalSize(value) : undefined
   return { kind: 'literal', type, value, ...(size && { size }) }
@@ -76,6 +76,38 @@ function convert(expr: Expr, type: SqlType): Expr {
   if (expr.kind === 'literal' && expr.value !== null && isNumber(expr.type) && isNumber(type))
     return literalOf(expr.value, type)
   return { kind: 'cast', type, arg: expr }
+}
+
+/**
+ * An expression in a place where engines need a literal. A parameter there becomes its value, where that is known.
+ * Else it stays, and the statement cannot be emitted before it is compiled with the value.
+ *
+ * @param expr already of the type that the place has
+ * @returns undefined for an expression that is neither a literal nor a parameter
+ * @throws SqlError 22P02 and similar for a value that is not of the type
+ */
+export function literalIn(expr: Expr): LiteralExpr | ParameterExpr | undefined {
+  if (expr.kind === 'literal') return expr
+  const parameter = castParameter(expr)
+  if (parameter === undefined) return undefined
+  if (parameter.value === undefined) {
+    parameter.needsValue = true
+    return parameter
+  }
+  const { value } = parameter
+  if (value === null) return { kind: 'literal', type: expr.type, value }
+  // The value must be of the parameter's own type, whatever that is cast to.
+  literalOf(value, parameter.type)
+  return literalOf(value, expr.type)
+}
+
+/** The parameter of `$1`, or of casts of it that change nothing of its text. */
+function castParameter(expr: Expr): ParameterExpr | undefined {
+  if (expr.kind === 'parameter') return expr
+  if (expr.kind !== 'cast' || expr.size !== undefined || expr.length !== undefined) return undefined
+  const isSameText =
+    isString(expr.type) === isString(expr.arg.type) && isNumber(expr.type) === isNumber(expr.arg.type)
+  return isSameText ? castParameter(expr.arg) : undefined
 }
 
 /** The expression with a type: an untyped one becomes text, as in a result. */

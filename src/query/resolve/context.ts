@@ -33,6 +33,8 @@ export interface Resolver {
   /** Types that the client gave. Other types are inferred from the parameters' places. */
   readonly parameterTypes: readonly (SqlType | undefined)[]
   readonly parameters: Map<number, ParameterExpr>
+  /** Values of parameters that must be literals, where they are known. */
+  readonly parameterValues: ReadonlyMap<number, string | null>
   /** Whether this is a row filter or mask: no subqueries, parameters or aggregates, but has_role() is allowed. */
   readonly policy: boolean
   readonly tables: { readonly id: string; readonly table: GovernedTable; readonly used: Set<number> }[]

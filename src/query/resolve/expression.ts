@@ -265,6 +265,8 @@ function resolveParameter(resolver: Resolver, number: number): Expr {
     kind: 'parameter',
     number,
     type: resolver.parameterTypes[number - 1] ?? 'unknown',
+    needsValue: false,
+    value: resolver.parameterValues.get(number),
   }
   resolver.parameters.set(number, parameter)
   return parameter

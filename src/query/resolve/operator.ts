@@ -9,9 +9,9 @@ import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
-import { castTo, coerce, literalOf, typed, unify } from './coerce.ts'
+import { castTo, coerce, literalIn, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
-import { callOverload, pickOverload } from './overload.ts'
+import { callOverload, nullOfNull, pickOverload } from './overload.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
@@ -101,7 +101,7 @@ export function applyOperator(sign: string, args: readonly Expr[], position?: nu
   const operands = name === '||' ? concatenated(args) : [...args]
   const spoken = () =>
     `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
-  return callOverload(sameType(name, operands), operands, spoken, position)
+  return nullOfNull(callOverload(sameType(name, operands), operands, spoken, position))
 }
 
 /** The overloads that read an untyped literal as the type of the other operand, as PostgreSQL tries first. */
@@ -152,41 +152,42 @@ function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean):
   if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
   const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
   const pattern = coerce(escaped?.[0] ?? given, 'text')
-  const mark = escaped === undefined ? '\\' : literalText(escaped[1], 'ESCAPE')
+  const mark = escaped === undefined ? '\\' : escapeOf(escaped[1])
   const call: Expr = {
     kind: 'call',
     type: 'bool',
     def,
-    args: [coerce(text, 'text'), plainPattern(pattern, mark)],
+    args: [coerce(text, 'text'), mark === undefined ? pattern : plainPattern(pattern, mark)],
   }
   return negated ? not(call) : call
 }
 
 function plainPattern(pattern: Expr, mark: string | null): Expr {
   if (mark === null) return { kind: 'literal', type: 'text', value: null }
-  if (pattern.kind === 'literal')
-    return pattern.value === null ? pattern : literalOf(plainLike(pattern.value, mark), 'text')
-  if (mark !== '\\') throw notSupported('ESCAPE with a pattern that is not a literal')
-  return pattern
+  const known = pattern.kind === 'literal' || mark !== '\\' ? literalIn(pattern) : pattern
+  if (known === undefined) throw notSupported('ESCAPE with a pattern that is not a literal')
+  if (known.kind !== 'literal' || known.value === null) return known
+  return literalOf(plainLike(known.value, mark), 'text')
 }
 
-function literalText(expr: Expr | undefined, what: string): string | null {
-  if (expr?.kind !== 'literal') throw notSupported(`${what} with a value that is not a literal`)
-  return expr.value
+/** The character of ESCAPE; undefined where it is a parameter whose value is not known yet. */
+function escapeOf(expr: Expr | undefined): string | null | undefined {
+  const mark = expr && literalIn(coerce(expr, 'text'))
+  if (mark === undefined) throw notSupported('ESCAPE with a value that is not a literal')
+  return mark.value
 }
 
 /** The parser wraps the pattern of SIMILAR TO in similar_to_escape. */
 function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr {
   if (text === undefined || given?.kind !== 'call' || given.def.name !== 'similar_to_escape')
     throw notSupported('SIMILAR TO with a pattern that is not a literal')
-  const [pattern, mark] = given.args
-  const args = [
-    coerce(text, 'text'),
-    coerce(pattern ?? literalOf('', 'text'), 'text'),
-    mark ? coerce(mark, 'text') : literalOf('\\', 'text'),
-  ]
-  if (args.slice(1).some((arg) => arg.kind !== 'literal'))
-    throw notSupported('SIMILAR TO with a pattern that is not a literal')
+  const [pattern = literalOf('', 'text'), mark = literalOf('\\', 'text')] = given.args
+  const literals = [pattern, mark].map((each) => {
+    const literal = literalIn(coerce(each, 'text'))
+    if (literal === undefined) throw notSupported('SIMILAR TO with a pattern that is not a literal')
+    return literal
+  })
+  const args = [coerce(text, 'text'), ...literals]
   const call: Expr = { kind: 'call', type: 'bool', def: special.similar, args }
   return negated ? not(call) : call
 }

@@ -5,7 +5,7 @@ import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { convertsImplicitly, isPreferred, isString } from '../types.ts'
-import { coerce, typed } from './coerce.ts'
+import { coerce, literalIn, nullOf, typed } from './coerce.ts'
 
 interface Callable {
   readonly args: readonly ArgType[]
@@ -110,10 +110,28 @@ export function bindArguments(
 ): Expr[] {
   return args.map((arg, index) => {
     const bound = coerce(arg, match.types[index] ?? typed(arg).type)
-    if (def.literalArgs.includes(index) && bound.kind !== 'literal')
-      throw notSupported(`${name} with a non-literal argument ${index + 1}`)
-    return bound
+    if (!def.literalArgs.includes(index)) return bound
+    const literal = literalIn(bound)
+    if (literal === undefined) throw notSupported(`${name} with a non-literal argument ${index + 1}`)
+    return literal
   })
+}
+
+/**
+ * A call whose argument must be a literal and is NULL: the result is NULL, as of every such function. The other
+ * arguments stay, because they may be aggregates or may fail.
+ */
+export function nullOfNull(call: CallExpr): Expr {
+  const { def, args, type } = call
+  const isNull = (arg: Expr | undefined) => arg?.kind === 'literal' && arg.value === null
+  if (!def.literalArgs.some((index) => isNull(args[index]))) return call
+  const others = args.filter((arg) => arg.kind !== 'literal')
+  if (others.length === 0) return nullOf(type)
+  const whens = others.map((arg) => ({
+    when: { kind: 'is', type: 'bool', test: 'NULL', arg } as const,
+    result: nullOf(type),
+  }))
+  return { kind: 'case', type, whens }
 }
 
 /**

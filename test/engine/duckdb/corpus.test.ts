@@ -11,6 +11,7 @@ import type { TableSnapshot } from '../../../src/engine/engine.ts'
 import { compileQuery } from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { corpus } from '../../query/corpus/all.ts'
+import { parameterValues } from '../../query/corpus/query.ts'
 import { duckdbSetup, governedTables, principal } from '../../query/support/fixture.ts'
 import { rowsIn, runBy, startTestEngine, type TestEngine } from '../../support/engine.ts'
 import { someInShortForm } from '../../support/long-form.ts'
@@ -66,7 +67,13 @@ async function icebergTable(table: GovernedTable): Promise<TableSnapshot> {
 test.each(someInShortForm(corpus, 3).map(({ sql, parameters }) => [sql, parameters] as const))(
   '%s',
   async (text, parameters) => {
-    const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+    const compiled = compileQuery({
+      text,
+      principal,
+      tables: governedTables,
+      searchPath: ['sales', 'hr'],
+      parameterValues: parameterValues(parameters),
+    })
     const salt = new Uint8Array(16)
     const options = { salt, ...(parameters && { parameters }) }
     const expected = await plainRows(renderSql(compiled.emit('duckdb'), 'duckdb', options), compiled.columns)

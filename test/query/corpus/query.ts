@@ -1,7 +1,27 @@
 /** Defines a legal query as a tool would write it. */
 
+import type { ParameterValue } from '../../../src/query/ir.ts'
+
+type Tool =
+  | 'Tableau'
+  | 'Power BI'
+  | 'Metabase'
+  | 'Superset'
+  | 'Looker'
+  | 'DBeaver'
+  | 'Grafana'
+  | 'SQLAlchemy'
+  | 'asyncpg'
+  | 'knex'
+  | 'drizzle'
+  | 'PDO'
+  | 'DBD::Pg'
+  | 'tokio-postgres'
+  | 'Django'
+  | 'Rails'
+
 export interface CorpusQuery {
-  readonly tool: 'Tableau' | 'Power BI' | 'Metabase' | 'Superset' | 'Looker' | 'DBeaver' | 'Grafana'
+  readonly tool: Tool
   readonly sql: string
   readonly parameters?: readonly (string | null)[]
 }
@@ -16,4 +36,9 @@ export function of(
     const [sql, ...parameters] = each
     return { tool, sql, parameters }
   })
+}
+
+/** Values of a query's parameters, for the compiler. */
+export function parameterValues(parameters: readonly (string | null)[] = []): readonly ParameterValue[] {
+  return parameters.map((value, index) => [index + 1, value])
 }

@@ -11,6 +11,7 @@ import { renderSql } from '../../../src/query/emit/render.ts'
 import { SqlError } from '../../../src/query/sql-error.ts'
 import { attacks } from '../attacks/all.ts'
 import { corpus } from '../corpus/all.ts'
+import { parameterValues } from '../corpus/query.ts'
 import { governedTables, principal } from '../support/fixture.ts'
 
 const plain = 'qqzxq'
@@ -41,7 +42,13 @@ function emit(
   parameters: readonly (string | null)[],
 ): string | undefined {
   try {
-    const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+    const compiled = compileQuery({
+      text,
+      principal,
+      tables: governedTables,
+      searchPath: ['sales', 'hr'],
+      parameterValues: parameterValues(parameters),
+    })
     return renderSql(compiled.emit(dialect), dialect, { salt: new Uint8Array(16), parameters })
   } catch (error) {
     if (error instanceof SqlError) return undefined

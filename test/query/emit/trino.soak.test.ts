@@ -8,13 +8,20 @@ import { SqlError } from '../../../src/query/sql-error.ts'
 import { isLongForm } from '../../support/long-form.ts'
 import { attacks } from '../attacks/all.ts'
 import { corpus } from '../corpus/all.ts'
+import { parameterValues } from '../corpus/query.ts'
 import { governedTables, principal } from '../support/fixture.ts'
 
 const grammar = new TrinoSQL()
 const stride = process.env.SVC_TEST_SOAK_SECONDS !== undefined ? 1 : isLongForm ? 8 : 24
 
 function emitTrino(text: string, parameters?: readonly (string | null)[]): string {
-  const compiled = compileQuery({ text, principal, tables: governedTables, searchPath: ['sales', 'hr'] })
+  const compiled = compileQuery({
+    text,
+    principal,
+    tables: governedTables,
+    searchPath: ['sales', 'hr'],
+    parameterValues: parameterValues(parameters),
+  })
   const options = { salt: new Uint8Array(16), parameters: parameters ?? [] }
   return renderSql(compiled.emit('trino'), 'trino', options)
 }

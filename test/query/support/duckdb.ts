@@ -22,7 +22,9 @@ export interface SubjectTables {
 }
 
 /** What a statement is compiled with, instead of the fixture's. */
-type Instead = Partial<Pick<CompileInput, 'principal' | 'tables' | 'expansion'>>
+type Instead = Partial<
+  Pick<CompileInput, 'principal' | 'tables' | 'expansion' | 'parameterTypes' | 'parameterValues'>
+>
 
 /** Opens a database with tables, the fixture's by default, and a function that runs statements through the compiler. */
 export async function openSubject(
@@ -47,7 +49,8 @@ export async function openSubject(
       parameters?: readonly (string | null)[],
       instead?: Instead,
     ): Promise<Answer> => {
-      const compiled = compile(text, instead)
+      // A statement is prepared before its parameters have values.
+      const compiled = parameters ? withValues(compile, text, parameters, instead) : compile(text, instead)
       const sql = renderSql(compiled.emit('duckdb'), 'duckdb', {
         salt: new Uint8Array(16),
         ...(parameters && { parameters }),
@@ -65,6 +68,25 @@ export async function openSubject(
       instance.closeSync()
     },
   }
+}
+
+/** Compiles as a prepared statement and again as its run, which may not differ in columns or parameters. */
+function withValues(
+  compile: (text: string, instead?: Instead) => CompiledQuery,
+  text: string,
+  parameters: readonly (string | null)[],
+  instead: Instead = {},
+): CompiledQuery {
+  const prepared = compile(text, instead)
+  const compiled = compile(text, {
+    ...instead,
+    parameterTypes: prepared.parameters,
+    parameterValues: parameters.map((value, index) => [index + 1, value] as const),
+  })
+  const described = ({ columns, parameters: types }: CompiledQuery) =>
+    JSON.stringify([columns.map(({ name, type }) => [name, type]), types])
+  if (described(compiled) !== described(prepared)) throw new Error('the run differs from what was prepared')
+  return compiled
 }
 
 function toText(value: unknown, type: SqlType): string | null {

@@ -20,7 +20,12 @@ setDefaultTimeout(300_000)
 
 /** Answers every statement with the tenant that it runs for. */
 const queries: QueryService = {
-  prepare: async (_, text) => ({ text, columns: [{ name: 'tenant', type: 'text' }], parameters: [] }),
+  prepare: async (_, text) => ({
+    text,
+    columns: [{ name: 'tenant', type: 'text' }],
+    parameters: [],
+    needsValues: [],
+  }),
   run({ tenant }, { columns }) {
     async function* batches() {
       yield { rowCount: 1, columns: [{ type: 'text' as const, ...utf8Values([tenant as string]) }] }
