@@ -57,7 +57,12 @@ export function startAllJobs(parts: JobParts): Jobs {
         run: async (signal) => void (await recoverIntents(gateway, signal)),
         gauge: metrics.commitIntents,
       },
-      { name: 'reconcile', schedule: '7 * * * *', run: (signal) => reconcile(store, metrics, log, signal) },
+      {
+        name: 'reconcile',
+        schedule: '7 * * * *',
+        run: (signal) => reconcile(store, metrics, log, signal),
+        gauge: metrics.reconciliationCoverage,
+      },
       {
         name: 'rotate-signing-keys',
         schedule: '23 3 * * *',
@@ -186,27 +191,33 @@ async function finishEndedRuns(
  * 3.2).
  */
 async function reconcile(store: Store, metrics: Metrics, log: Logger, signal: AbortSignal): Promise<void> {
+  let covered = 1
   for await (const tenant of eachTenant(store, signal)) {
     try {
-      await reconcileOne(store, tenant, metrics, log, signal)
+      covered = Math.min(covered, await reconcileOne(store, tenant, metrics, log, signal))
     } catch (err) {
       signal.throwIfAborted()
+      covered = 0
       // The other tenants must still be compared.
       log.error({ err, tenant }, 'a tenant could not be reconciled; the next run retries')
     }
   }
+  metrics.reconciliationCoverage.set(covered)
 }
 
+/** @returns the share of the tenant's history that was compared within a week */
 async function reconcileOne(
   store: Store,
   tenant: TenantId,
   metrics: Metrics,
   log: Logger,
   signal: AbortSignal,
-): Promise<void> {
-  for (const breach of await reconcileTenant(store, tenant, signal)) {
+): Promise<number> {
+  const { breaches, coverage } = await reconcileTenant(store, tenant, signal)
+  for (const breach of breaches) {
     if (!breach.isNew) continue
     metrics.reconciliationBreaches.inc()
     log.error({ breach }, 'breach: the graph and its relational projection differ')
   }
+  return coverage
 }

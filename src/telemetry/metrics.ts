@@ -46,6 +46,7 @@ export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics
   /** `outcome`: the verdict on the result of a commit that an unseen concurrent commit preceded. */
   readonly racedCommits: Counter<'outcome'>
   readonly reconciliationBreaches: Counter
+  readonly reconciliationCoverage: Gauge
   /** `outcome`: merged, repeated, refused (a cycle) or pending (stored, to be merged later). */
   readonly lineageEvents: Counter<'outcome'>
   /** Merges that were retried because of a concurrent one on another replica. */
@@ -238,6 +239,11 @@ export function createMetrics(): Metrics {
     reconciliationBreaches: new Counter({
       name: 'svc_reconciliation_breaches_total',
       help: 'Drift between the graph and its relational projection.',
+      registers,
+    }),
+    reconciliationCoverage: new Gauge({
+      name: 'svc_reconciliation_coverage',
+      help: 'Share of the history that was compared with the graph within seven days, the least of all tenants.',
       registers,
     }),
     lineageEvents,

@@ -95,7 +95,7 @@ describe('a commit through the gateway', () => {
     for (const edge of ['TAGGED', 'CLASSIFIED_AS']) expect((await graph(edge)).length).toBe(2)
     expect((await graph('EVIDENCED_BY')).length).toBeGreaterThanOrEqual(2)
     expect((await graph('HAS_COLUMN')).length).toBe(4)
-    expect(await reconcileTenant(d.service.store, d.service.owner.tenant)).toEqual([])
+    expect((await reconcileTenant(d.service.store, d.service.owner.tenant)).breaches).toEqual([])
   })
 
   test('is posted to the chat, once, without a raw value', async () => {

@@ -1711,7 +1711,7 @@ function reconciliation(): void {
     const tenant = await newTenant('agree')
     await recordVerdict(store, tenant, approvedOf(intentOf()))
     await recordVerdict(store, tenant, rejectedOf(intentOf()))
-    expect(await reconcileTenant(store, tenant)).toEqual([])
+    expect((await reconcileTenant(store, tenant)).breaches).toEqual([])
   })
 
   test('finds drift of every kind both ways, keeps it one row while open, and closes it', async () => {
@@ -1736,7 +1736,7 @@ function reconciliation(): void {
       await tx.query(`update "Snapshot" s set properties = s.properties || '{"metadata_location": "s3://moved"}'::agtype
         from "ACTUAL_WRITE" x where x.start_id = s.id and ${id('x')} = '"${f}"'::agtype`)
     })
-    const found = await reconcileTenant(store, tenant)
+    const found = (await reconcileTenant(store, tenant)).breaches
     const seen = found.map(({ kind, subject }) => `${kind} ${subject}`)
     for (const expected of [
       `audit_without_edge INTENDED_WRITE ${a}`,
@@ -1750,7 +1750,7 @@ function reconciliation(): void {
       expect(seen).toContain(expected)
     expect(found.filter(({ kind }) => kind === 'audit_without_snapshot')).toHaveLength(2)
     expect(found.every(({ isNew }) => isNew)).toBe(true)
-    const again = await reconcileTenant(store, tenant)
+    const again = (await reconcileTenant(store, tenant)).breaches
     expect(again.map(({ id }) => id).sort()).toEqual(found.map(({ id }) => id).sort())
     expect(again.some(({ isNew }) => isNew)).toBe(false)
     expect(await count(tenant, 'svc.breach')).toBe(found.length)
@@ -1758,10 +1758,12 @@ function reconciliation(): void {
       tenant,
       `update "INTENDED_WRITE" x set properties = properties || '{"committer": "writer"}'::agtype where ${id('x')} = '"${c}"'::agtype`,
     )
-    const fewer = await reconcileTenant(store, tenant)
+    const fewer = (await reconcileTenant(store, tenant)).breaches
     expect(fewer.map(({ kind }) => kind)).not.toContain('edge_differs')
     expect(fewer).toHaveLength(found.length - 1)
-    expect(await reconcileTenant(store, home)).not.toContainEqual(expect.objectContaining({ tenant }))
+    expect((await reconcileTenant(store, home)).breaches).not.toContainEqual(
+      expect.objectContaining({ tenant }),
+    )
   })
 
   test('an edge whose time cannot be read differs, and hides no other drift', async () => {
@@ -1779,7 +1781,7 @@ function reconciliation(): void {
     await change('ACTUAL_WRITE', a, { created_at: ['never'] })
     await change('INTENDED_WRITE', b, { committer: 'other' })
     expect(
-      (await reconcileTenant(store, tenant)).map(({ kind, subject }) => `${kind} ${subject}`).sort(),
+      (await reconcileTenant(store, tenant)).breaches.map(({ kind, subject }) => `${kind} ${subject}`).sort(),
     ).toEqual(
       [
         `edge_differs ACTUAL_WRITE ${a.commitId}`,

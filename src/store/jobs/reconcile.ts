@@ -27,76 +27,119 @@ export interface Breach {
 }
 
 /** What one transaction reads. Other transactions run between two pages. */
-const pageRows = 250
-const pageBlocks = 16
+const pageRows = 200
+const pageBlocks = 12
+/** How many numbers of a label count as new to a store that begins with a history. */
+const newNumbersMax = 1_000_000
 
-type Drift = Pick<Breach, 'kind' | 'subject' | 'detail'>
+/** A run of the comparison. */
+export interface Reconciled {
+  /** The breaches that are open now, oldest first. */
+  readonly breaches: readonly Breach[]
+  /** What share of the history was compared within the last seven days, 0 to 1, as the run found it. */
+  readonly coverage: number
+}
 
 /**
- * Compares the tenant's WriteEvent edges and snapshots with its audit log, both ways, page by page; then records
- * the differences and closes those that are gone.
- * @param signal ends the comparison between two pages; then nothing is recorded
- * @returns the breaches that are open now, oldest first
+ * Compares the tenant's WriteEvent edges and snapshots with its audit log, both ways, page by page: what is new, what
+ * drifted before, and as much of the whole history as is due of a round of six days. Each page records the
+ * differences that it finds; breaches that are gone are closed at the end.
+ * @param signal ends the comparison between two pages; the next run goes on from there
  */
 export async function reconcileTenant(
   store: Store,
   tenant: TenantId,
   signal?: AbortSignal,
-): Promise<readonly Breach[]> {
-  const drift: Drift[] = []
-  for await (const page of driftPages(store, tenant)) {
+): Promise<Reconciled> {
+  const { has_work, has_breaches, coverage } = await one<{
+    readonly has_work: boolean
+    readonly has_breaches: boolean
+    readonly coverage: number
+  }>(store, tenant, 'select * from svc.begin_comparison($1::bigint)', [newNumbersMax])
+  const found = new Set<string>()
+  if (has_work)
+    for (const walk of ['audit', 'INTENDED_WRITE', 'ACTUAL_WRITE', 'Snapshot'])
+      for await (const ids of comparedPages(store, tenant, walk)) {
+        signal?.throwIfAborted()
+        for (const id of ids) found.add(id)
+      }
+  if (!has_breaches && found.size === 0) return { breaches: [], coverage }
+  for await (const ids of recheckedPages(store, tenant)) {
     signal?.throwIfAborted()
-    drift.push(...page)
+    for (const id of ids) found.add(id)
   }
+  return { breaches: await openBreaches(store, tenant, found), coverage }
+}
+
+/** The ids of the new breaches of each page. */
+async function* comparedPages(
+  store: Store,
+  tenant: TenantId,
+  walk: string,
+): AsyncGenerator<readonly string[]> {
+  for (;;) {
+    const { done, found } = await one<{ readonly done: boolean; readonly found: readonly string[] }>(
+      store,
+      tenant,
+      'select done, to_json(new_ones) as found from svc.compare_page($1, $2::int, $3::int)',
+      [walk, pageRows, pageBlocks],
+    )
+    if (done) return
+    yield found
+  }
+}
+
+async function* recheckedPages(store: Store, tenant: TenantId): AsyncGenerator<readonly string[]> {
+  let after: string | null = null
+  do {
+    const page: { readonly after: string | null; readonly found: readonly string[] } = await one(
+      store,
+      tenant,
+      'select after, to_json(new_ones) as found from svc.recheck_breaches($1::int, $2::uuid)',
+      [pageRows, after],
+    )
+    yield page.found
+    after = page.after
+  } while (after !== null)
+}
+
+async function openBreaches(
+  store: Store,
+  tenant: TenantId,
+  found: ReadonlySet<string>,
+): Promise<readonly Breach[]> {
   const rows = await store.tenantQuery<{
     readonly breach_id: string
-    readonly tenant_id: TenantId
     readonly kind: BreachKind
     readonly subject: string
     readonly detail: Readonly<Record<string, unknown>>
     readonly detected_at: Date
-    readonly is_new: boolean
   }>(
     tenant,
-    `select breach_id, tenant_id, kind, subject, detail, detected_at, detected_at = last_seen_at as is_new
-     from svc.record_drift($1::text::jsonb) order by detected_at, kind, subject`,
-    [JSON.stringify(drift)],
+    `select breach_id, kind, subject, detail, detected_at from svc.breach
+     where tenant_id = $1 and resolved_at is null order by detected_at, kind, subject`,
+    [tenant],
   )
   return rows.map((row) => ({
     id: row.breach_id,
-    tenant: row.tenant_id,
+    tenant,
     kind: row.kind,
     subject: row.subject,
     detail: row.detail,
     detectedAt: row.detected_at,
-    isNew: row.is_new,
+    isNew: found.has(row.breach_id),
   }))
 }
 
-async function* driftPages(store: Store, tenant: TenantId): AsyncGenerator<readonly Drift[]> {
-  yield* pagesOf(store, tenant, 'svc.drift_of_audit($2::int, $1::text::bigint)', [pageRows])
-  for (const label of ['INTENDED_WRITE', 'ACTUAL_WRITE', 'Snapshot'])
-    yield* pagesOf(store, tenant, 'svc.drift_of_graph($3, $2::int, $1::text::bigint)', [pageBlocks, label])
-}
-
-async function* pagesOf(
+async function one<Row extends object>(
   store: Store,
   tenant: TenantId,
-  call: string,
+  text: string,
   params: readonly Param[],
-): AsyncGenerator<readonly Drift[]> {
-  let after: string | null = null
-  do {
-    const [row]: readonly { drift: readonly Drift[]; after: string | null }[] = await store.tenantQuery(
-      tenant,
-      `select drift, after::text from ${call}`,
-      [after, ...params],
-      { readOnly: true },
-    )
-    if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
-    yield row.drift
-    after = row.after
-  } while (after !== null)
+): Promise<Row> {
+  const [row] = await store.tenantQuery<Row>(tenant, text, params)
+  if (row === undefined) throw new Fault('internal', 'Internal error.', { detail: 'a page gave no row' })
+  return row
 }
 
 const heldHere = new WeakMap<Store, Set<string>>()

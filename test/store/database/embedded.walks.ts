@@ -119,7 +119,7 @@ describe('embedded store', () => {
           ({ commitId }) => commitId,
         )
         expect(acknowledged.filter((commitId) => !kept.includes(commitId))).toEqual([])
-        expect(await reconcileTenant(store, tenant)).toEqual([])
+        expect((await reconcileTenant(store, tenant)).breaches).toEqual([])
         await store.close()
       }),
     300_000,
