@@ -114,6 +114,8 @@ language plpgsql as $$
 #variable_conflict use_column
 begin
   perform svc.enter($1);
+  -- Before the number of the record, on which svc.roll_usage relies.
+  perform pg_current_xact_id();
   if $23 then delete from svc.query_under_way where tenant_id = $1 and query_id = $2; end if;
   insert into svc.query_usage (tenant_id, query_id, started_at, principal_sub, principal_source, surface, catalog,
       engine, contracts, reads, policies, rows_out, bytes_out, bytes_scanned, queue_ms, plan_ms, run_ms, outcome,

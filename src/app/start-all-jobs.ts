@@ -25,6 +25,7 @@ import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
 import { forgetReadLineage } from '../store/query/read-lineage.ts'
+import { rollUsage } from '../store/query/usage.ts'
 import { endExpired } from '../store/semantics/attestations.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import type { Store } from '../store/store.ts'
@@ -86,6 +87,13 @@ export function startAllJobs(parts: JobParts): Jobs {
         run: async (signal) => {
           const count = await closeDeadQueries(store, signal)
           if (count > 0) log.warn({ count }, 'queries of processes that ended were recorded as failed')
+        },
+      },
+      {
+        name: 'roll-usage',
+        schedule: '* * * * *',
+        run: async (signal) => {
+          for await (const tenant of eachTenant(store, signal)) await rollUsage(store, tenant, signal)
         },
       },
       {

@@ -1,4 +1,4 @@
-/** Writes usage records of the read path, and reads them in pages and as totals. */
+/** Writes usage records of the read path, adds them up, and reads them in pages and as totals. */
 
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
@@ -192,18 +192,9 @@ function listed(row: Row): ListedUsage {
   }
 }
 
-/** SQL for the key of each grouping. A query of several tables or contracts is in the group of each. */
-const groups = {
-  principal: 'select u.principal_sub as key',
-  outcome: 'select u.outcome as key',
-  day: `select to_char(u.started_at at time zone 'UTC', 'YYYY-MM-DD') as key`,
-  table: `select distinct (select string_agg(level, '.' order by place)
-      from jsonb_array_elements_text(r -> 'namespace') with ordinality n (level, place)) || '.' || (r ->> 'name') as key
-    from jsonb_array_elements(u.reads) r`,
-  contract: `select distinct (c ->> 'id') || ' ' || (c ->> 'version') as key from jsonb_array_elements(u.contracts) c`,
-} as const
-export const usageGroups = Object.keys(groups) as readonly UsageGroup[]
-export type UsageGroup = keyof typeof groups
+/** What totals are grouped by. A query of several tables or contracts is in the group of each. */
+export const usageGroups = ['principal', 'outcome', 'day', 'table', 'contract'] as const
+export type UsageGroup = (typeof usageGroups)[number]
 
 export interface UsageTotal {
   readonly key: string
@@ -226,18 +217,22 @@ export async function totalUsage(
   page: PageRequest,
 ): Promise<Page<UsageTotal>> {
   const limit = pageLimit(page)
-  const { text, params } = given([tenant, limit + 1], ...conditionsOf(filter), [
-    'g.key collate "C" > ?::text',
-    page.after,
-  ])
+  const { principal, outcome, from, to } = filter
   const rows = await store.tenantQuery<Readonly<Record<keyof UsageTotal, string>>>(
     tenant,
-    `select g.key, count(*) as queries, sum(u.rows_out) as "rowsOut", sum(u.bytes_out) as "bytesOut",
-       coalesce(sum(u.bytes_scanned), 0) as "bytesScanned", sum(u.run_ms) as "runMs"
-     from svc.query_usage u cross join lateral (${groups[by]}) g
-     where u.tenant_id = $1${text}
-     group by g.key order by g.key collate "C" limit $2::int`,
-    params,
+    `select key, queries, rows_out as "rowsOut", bytes_out as "bytesOut", bytes_scanned as "bytesScanned",
+       run_ms as "runMs"
+     from svc.total_usage($1, $2, $3, $4::timestamptz, $5::timestamptz, $6, $7::int)`,
+    [
+      by,
+      principal === undefined ? null : storableText(principal),
+      outcome ?? null,
+      from ?? null,
+      to ?? null,
+      page.after ?? null,
+      limit + 1,
+    ],
+    { readOnly: true },
   )
   const found = toPage(rows, limit, ({ key }) => key)
   return {
@@ -251,4 +246,24 @@ export async function totalUsage(
       runMs: Number(runMs),
     })),
   }
+}
+
+/** Records that one transaction adds to the totals. */
+const rolledMax = 5_000
+
+/**
+ * Adds what is new of a tenant's records to the totals by hour and day. Totals are right without it, and read slowly.
+ * @param signal ends it between two transactions; the next run goes on from there
+ */
+export async function rollUsage(store: Store, tenant: TenantId, signal?: AbortSignal): Promise<void> {
+  let rolled: number
+  do {
+    signal?.throwIfAborted()
+    const [row] = await store.tenantQuery<{ readonly rolled_now: number }>(
+      tenant,
+      'select rolled_now from svc.roll_usage($1::int)',
+      [rolledMax],
+    )
+    rolled = row?.rolled_now ?? 0
+  } while (rolled === rolledMax)
 }
