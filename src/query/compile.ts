@@ -16,6 +16,7 @@ import { type ParameterExpr, type ParameterValue, rawIndex } from './ir.ts'
 import { lineageOf } from './lineage/lineage-of.ts'
 import type { Expansion } from './metrics/expand.ts'
 import { assertMomentsShow } from './metrics/semi-additive.ts'
+import { type OutputOrigin, originsOf } from './output-origins.ts'
 import { parseSelect } from './parse.ts'
 import { type AppliedProtection, appliedProtections, appliedReveals, protectTables } from './protect.ts'
 import { columnRanges } from './ranges.ts'
@@ -65,6 +66,8 @@ export interface CompiledQuery {
   readonly reads: readonly TableRead[]
   /** Which columns flow into which of its result; found when it is first asked for. */
   readonly lineage: () => ReadLineage
+  /** The column of a table that each column of its result is; found when it is first asked for. */
+  readonly origins: () => readonly (OutputOrigin | undefined)[]
   readonly policies: readonly AppliedProtection[]
   /** Which columns of the result are opened after the engine; undefined where none is. */
   readonly reveals: RevealedOutputs | undefined
@@ -138,6 +141,7 @@ function compile(input: CompileInput): CompiledQuery {
     return emitStatement(dialects[dialect], query, protections, barrier, copies)
   }
   let lineage: ReadLineage | undefined
+  let origins: readonly (OutputOrigin | undefined)[] | undefined
   const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
@@ -152,6 +156,11 @@ function compile(input: CompileInput): CompiledQuery {
     lineage: () => {
       lineage ??= lineageOf(query)
       return lineage
+    },
+    origins: () => {
+      // What a metric relation shows are none of its table's columns.
+      origins ??= input.expansion === undefined ? originsOf(query) : []
+      return origins
     },
     policies: [...appliedProtections(resolver.tables, protections), ...appliedReveals(outputs)],
     reveals,

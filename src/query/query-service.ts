@@ -6,6 +6,7 @@ import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { ResultColumn } from './compile.ts'
+import type { ShownOrigin } from './output-origins.ts'
 
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
@@ -40,6 +41,8 @@ export interface QueryContext {
 export interface PreparedQuery {
   readonly text: string
   readonly columns: readonly ResultColumn[]
+  /** The columns of tables that they are, by place; undefined for others. */
+  readonly origins?: readonly (ShownOrigin | undefined)[]
   /** Types of `$1` … in order. */
   readonly parameters: readonly SqlType[]
   /** Numbers of the parameters that must be literals: a run compiles the statement with their values. */

@@ -27,6 +27,7 @@ import {
   mayNameMetrics,
   withExpansion,
 } from './metrics/expand-statement.ts'
+import { shownOrigins } from './output-origins.ts'
 import type {
   PreparedQuery,
   PrepareOptions,
@@ -43,7 +44,7 @@ import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
 import { noSpeculation, nothingStarted, type Speculation } from './speculative/speculation.ts'
 import { SpeculativeStarts } from './speculative/speculative-starts.ts'
-import { SqlError } from './sql-error.ts'
+import { affectedByFilter, SqlError } from './sql-error.ts'
 import { type Statement, statementOf } from './statement.ts'
 import type { Tripwire } from './tripwire.ts'
 import type { QueryProgress } from './usage-of.ts'
@@ -124,8 +125,8 @@ async function prepare(
   if (signal !== undefined) start.follow(signal)
   try {
     const loaded = await loadAndCompile(parts, statement, progress, { signal, sessionCheck })
-    const { columns, parameters, needsValues } = loaded.compiled
-    const query = { text, columns, parameters, needsValues }
+    const { columns, parameters, needsValues, origins } = loaded.compiled
+    const query = { text, columns, parameters, needsValues, origins: shownOrigins(origins()) }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
@@ -290,9 +291,7 @@ function assertAttested({ statement, version }: ExpandedStatement, loaded: Loade
 /** @throws SqlError 42501 where a row filter applies to a table of the statement */
 function assertUnfiltered({ compiled }: Load): void {
   const filtered = compiled.policies.find(({ kind }) => kind === 'row_filter')
-  if (filtered === undefined) return
-  const message = `query would be affected by row-level security policy for table "${filtered.table.name}"`
-  throw new SqlError('42501', message)
+  if (filtered !== undefined) throw affectedByFilter(filtered.table.name)
 }
 
 /** @throws SqlError of the compiler */

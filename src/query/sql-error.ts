@@ -90,6 +90,11 @@ export function absentRelation(schema: string | undefined, name: string, positio
   return new SqlError('42P01', `relation "${named}" does not exist`, position)
 }
 
+/** The error for a statement that a row filter applies to, where the client set `row_security` to off. */
+export function affectedByFilter(table: string): SqlError {
+  return new SqlError('42501', `query would be affected by row-level security policy for table "${table}"`)
+}
+
 /** The error for valid SQL that is not supported. */
 export function notSupported(what: string, position?: number): SqlError {
   return new SqlError('0A000', `${what} is not supported.`, position)

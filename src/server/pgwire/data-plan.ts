@@ -2,8 +2,10 @@
 
 import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
 import type { PreparedQuery, PrepareOptions, QueryContext } from '../../query/query-service.ts'
+import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
+import { tableObjectId } from './catalog/object-ids.ts'
 import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
 import { type Plan, type Portal, type PortalBinding, parameterBytes } from './portal.ts'
@@ -33,7 +35,7 @@ function parameterType(oid: number): SqlType | undefined {
 const columnBytes = 100
 
 /** The plan of a compiled query. It holds only these three values, because a connection may have many plans. */
-class DataPlan implements Plan {
+export class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
     readonly context: QueryContext,
@@ -50,12 +52,23 @@ class DataPlan implements Plan {
     return text.length + described + parameters.length * 8
   }
 
+  /** The columns with their tables' OIDs. Made when asked for, because a connection may hold many plans. */
+  get columns(): readonly DescribedColumn[] {
+    const { columns, origins = [] } = this.prepared
+    return columns.map((column, index) => {
+      const origin = origins[index]
+      if (origin === undefined) return column
+      const tableOid = tableObjectId(origin.schemaName, origin.tableName)
+      return { ...column, origin: { tableOid, attribute: origin.attribute } }
+    })
+  }
+
   describe(outbox: Outbox): void {
-    writeDescription(outbox, this.prepared.columns, () => 0)
+    writeDescription(outbox, this.columns, () => 0)
   }
 
   async open(binding: PortalBinding): Promise<Portal> {
-    const { columns } = this.prepared
+    const { columns } = this
     const formatOf = formatsFor(binding.resultFormats, columns.length)
     const held = parameterBytes(binding)
     return new RowsPortal(this.session, columns, formatOf, 'SELECT', this.rowsOf(binding), held)
@@ -83,7 +96,7 @@ class DataPlan implements Plan {
       const spent = (ms: number) => {
         session.tally.runMs += ms
       }
-      return new BatchRows(prepared.columns, run, options, stop, spent, run)
+      return new BatchRows(this.columns, run, options, stop, spent, run)
     }
   }
 }

@@ -143,13 +143,14 @@ function describedJson(table: TableRef, tableId: string, committed: CommittedTab
       name,
     })),
     // By field id, because it is unique in a schema and survives a rename.
-    columns: committed.columns.map((column) => ({
+    columns: committed.columns.map((column, place) => ({
       id: nodeId(`${tableId}\u001f${column.fieldId}`),
       table_id: tableId,
       field_id: String(column.fieldId),
       name: column.name,
       type: column.type,
       required: column.required,
+      place,
     })),
   })
 }

@@ -198,7 +198,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
   const contract = of('contract').find(({ properties }) => properties.state === 'active')?.properties
   const tags = Map.groupBy(of('tag'), (row) => row.columnId)
   const masks = Map.groupBy(of('mask', 'tag-mask'), (row) => row.columnId)
-  const columns = of('column')
+  const stored = of('column')
     .map(({ properties, columnId: id, current }) => ({
       id,
       fieldId: Number(properties.field_id),
@@ -210,6 +210,11 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
       masks: distinct((masks.get(id) ?? []).map(storedMask)),
     }))
     .sort((a, b) => a.fieldId - b.fieldId)
+  // A dropped column of the same name must not give a list its element.
+  const current = withElements(stored.filter((column) => column.current))
+  const columns = [...current, ...stored.filter((column) => !column.current)].sort(
+    (a, b) => a.fieldId - b.fieldId,
+  )
   const fieldIds = new Map(columns.map(({ id, fieldId }) => [id, fieldId]))
   return {
     // A copy of two members, because the result is cached and the caller's object may hold more.
@@ -321,10 +326,26 @@ function distinct<P>(policies: readonly P[]): readonly P[] {
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
 }
 
-/** An Iceberg type from the graph, which holds only the kind of a nested type. Statements cannot use such a column. */
+/** An Iceberg type from the graph, which holds only the kind of a nested type; see {@link withElements}. */
 export function icebergType(text: string): IcebergType {
   if (text === 'list') return { type: 'list', element: { type: 'struct' } }
   return text === 'struct' || text === 'map' ? { type: text } : text
+}
+
+/** The columns with the types of lists whole: the graph has an element as a column of its own, `<name>.element`. */
+export function withElements<C extends Pick<StoredColumn, 'name' | 'type'>>(
+  columns: readonly C[],
+): readonly C[] {
+  const isList = ({ type }: C) => typeof type !== 'string' && type.type === 'list'
+  if (!columns.some(isList)) return columns
+  const byName = Map.groupBy(columns, ({ name }) => name)
+  const whole = (column: C): IcebergType => {
+    // A struct's field may have the same full name as an element.
+    const [element, another] = byName.get(`${column.name}.element`) ?? []
+    if (!isList(column) || element === undefined || another !== undefined) return column.type
+    return { type: 'list', element: whole(element) }
+  }
+  return columns.map((column) => (isList(column) ? { ...column, type: whole(column) } : column))
 }
 
 /**

@@ -25,12 +25,13 @@ import {
  */
 export function governedTable(governance: Governance, principal: Principal | undefined): GovernedTable {
   const current = governance.columns.filter((column) => column.current)
+  const nestedIn = (name: string) => current.filter((column) => column.name.startsWith(`${name}.`))
   const schema = topColumns(current).map(({ fieldId, name, type, required }) => ({
     fieldId,
     name,
     type,
     required,
-    nestedIds: [],
+    nestedIds: typeof type === 'string' ? [] : nestedIn(name).map((column) => column.fieldId),
   }))
   return governedSnapshot(governance, schema, principal)
 }

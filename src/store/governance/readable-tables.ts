@@ -10,7 +10,7 @@ import { type Properties, parseAgtype } from '../graph/graph.ts'
 import { readableFrom } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
-import { icebergType, type StoredColumn, topColumns } from './governance.ts'
+import { icebergType, type StoredColumn, topColumns, withElements } from './governance.ts'
 import { pinOf } from './pin-event.ts'
 
 export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {
@@ -18,6 +18,8 @@ export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 
   readonly doc?: string
   /** Whether it has any mask, for any principal. */
   readonly masked: boolean
+  /** Its place in the schema, nested fields counted; absent where the last commit is older than this property. */
+  readonly place?: number
 }
 
 export interface ReadableTable {
@@ -27,7 +29,7 @@ export interface ReadableTable {
   /** The schema that the contract declares. */
   readonly declared?: DeclaredSchema
   readonly doc?: string
-  /** The columns that a statement can name: those of the pinned schema, else the current ones by field id. */
+  /** The columns that a statement can name, of the pinned schema, else of the current one. */
   readonly columns: readonly ReadableColumn[]
 }
 
@@ -169,14 +171,26 @@ function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
     rows.filter((row) => row.kind === kind).map(({ properties }) => properties)
   const masked = new Set(of('mask').map(({ id }) => id))
   const stored = (properties: Properties) => toColumn(properties, masked.has(properties.id))
-  const current = of('column').map(stored)
+  const current = withElements(of('column').map(stored))
   const pin = rows.find(({ kind }) => kind === 'pin')
   const isPinned = pin !== undefined && pinOf(pin.properties) !== undefined
   const pinned = isPinned
     ? (propertiesOf(pin.more)?.columns as readonly SchemaColumn[] | undefined)
     : undefined
-  if (pinned === undefined) return topColumns(current.sort((a, b) => a.fieldId - b.fieldId))
+  if (pinned === undefined) return topColumns(current).filter(isOpen(current)).sort(bySchema)
   return pinnedColumns(pinned, [...current, ...of('dropped').map(stored)])
+}
+
+/** Tells which columns have no masked field: those with one are left out of what is read. */
+function isOpen(columns: readonly ReadableColumn[]): (column: ReadableColumn) => boolean {
+  const masked = columns.filter((column) => column.masked).map(({ name }) => name)
+  return ({ name, type }) => typeof type === 'string' || !masked.some((field) => field.startsWith(`${name}.`))
+}
+
+/** In the schema's order, as `SELECT *` gives them; by field id where the last commit did not say it. */
+function bySchema(a: ReadableColumn, b: ReadableColumn): number {
+  const [first = Number.MAX_SAFE_INTEGER, second = Number.MAX_SAFE_INTEGER] = [a.place, b.place]
+  return first - second || a.fieldId - b.fieldId
 }
 
 /** By the rule of `governedSnapshot`: without columns that are not in the graph or that hold a masked field. */
@@ -199,6 +213,7 @@ function toColumn(properties: Properties, masked: boolean): ReadableColumn {
     type: icebergType(String(properties.type ?? 'unknown')),
     required: properties.required === true,
     masked,
+    ...(typeof properties.place === 'number' && { place: properties.place }),
     ...docOf(properties),
   }
 }

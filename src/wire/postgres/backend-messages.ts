@@ -132,6 +132,8 @@ export interface DescribedColumn {
   readonly name: string
   readonly type: SqlType
   readonly size?: NumericSize | undefined
+  /** The column of a table that it is, unchanged by any expression. */
+  readonly origin?: { readonly tableOid: number; readonly attribute: number } | undefined
 }
 
 /** pg_type.typlen; types of variable length, which have -1, are missing. */
@@ -150,7 +152,7 @@ const fixedLengths: Partial<Record<SqlType, number>> = {
   uuid: 16,
 }
 
-/** RowDescription. Columns name no table, because filters and masks stand between the table and the client. */
+/** RowDescription. */
 export function writeRowDescription(
   out: MessageWriter,
   columns: readonly DescribedColumn[],
@@ -158,10 +160,10 @@ export function writeRowDescription(
 ): void {
   out.begin(backend.rowDescription)
   out.uint16(columns.length)
-  for (const [index, { name, type, size }] of columns.entries()) {
+  for (const [index, { name, type, size, origin }] of columns.entries()) {
     out.cstring(name)
-    out.int32(0)
-    out.int16(0)
+    out.uint32(origin?.tableOid ?? 0)
+    out.int16(origin?.attribute ?? 0)
     out.uint32(typeOid(type))
     out.int16(fixedLengths[type] ?? -1)
     // A numeric's modifier is its precision and scale, plus 4 (VARHDRSZ).

@@ -59,9 +59,9 @@ test('its columns are those that a statement can name, and say whether any mask 
     ref: alpha,
     contract: { id: 'alpha', version: 1 },
     columns: [
-      { fieldId: 1, name: 'id', type: 'long', required: false, masked: false },
-      { fieldId: 2, name: 'email', type: 'string', required: false, masked: true },
-      { fieldId: 3, name: 'home', type: { type: 'struct' }, required: false, masked: false },
+      { fieldId: 1, name: 'id', type: 'long', required: false, masked: false, place: 0 },
+      { fieldId: 2, name: 'email', type: 'string', required: false, masked: true, place: 1 },
+      { fieldId: 3, name: 'home', type: { type: 'struct' }, required: false, masked: false, place: 2 },
     ],
   })
 })

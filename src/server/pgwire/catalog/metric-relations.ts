@@ -5,12 +5,13 @@ import { type MetricRelation, relationOf, type SemanticModel } from '../../../co
 import { tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import type { ResultColumn } from '../../../query/compile.ts'
+import { isValidIdentifier } from '../../../query/shown-columns.ts'
 import { relationTypes } from '../../../semantics/relation-types.ts'
 import { type Governance, loadGovernances } from '../../../store/governance/governance.ts'
 import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
 import type { Store } from '../../../store/store.ts'
-import { isValidIdentifier, type ShadowColumn, type ShadowTable } from './shadow-table.ts'
+import type { ShadowColumn, ShadowTable } from './shadow-table.ts'
 
 /** The relations over these tables. A dimension or metric that no longer compiles is left out. */
 export async function metricRelations(

@@ -1,9 +1,9 @@
 /** Writes the SQL around a client's statement, which makes the database show that session's values and no others. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
+import { isValidIdentifier } from '../../../query/shown-columns.ts'
 import type { CatalogSession } from '../catalog-service.ts'
 import { readerOid } from './shadow-ddl.ts'
-import { isValidIdentifier } from './shadow-table.ts'
 
 /**
  * Settings of the session that affect results. Settings that change how SQL is parsed are left out, because the

@@ -1,8 +1,9 @@
 /** Writes the SQL that creates a catalog of empty tables, and the SQL that drops it. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
+import { isValidIdentifier } from '../../../query/shown-columns.ts'
 import { objectIds } from './object-ids.ts'
-import { isValidIdentifier, type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
+import { type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
 
 /** OID of the role as which every session runs. The role is renamed to the session's principal. */
 export const readerOid = 999_999

@@ -3,6 +3,7 @@
 import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 import { elementOf, isArray } from '../../../core/sql-type.ts'
 import { limits } from '../../../limits.ts'
+import { isShownColumn, isValidIdentifier } from '../../../query/shown-columns.ts'
 import { servedType } from '../../../query/types.ts'
 import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 
@@ -31,17 +32,6 @@ export interface ShadowTable {
   readonly foreignKeys?: readonly ShadowForeignKey[]
 }
 
-/** PostgreSQL and its parser truncate longer identifiers, so no statement can name them. */
-const nameBytesMax = 63
-
-/** Whether PostgreSQL can hold a name and a statement can use it. */
-export function isValidIdentifier(name: string): boolean {
-  return name !== '' && name.isWellFormed() && !name.includes('\0') && Buffer.byteLength(name) <= nameBytesMax
-}
-
-/** Every PostgreSQL table has these columns, so it cannot declare columns of these names. */
-const systemColumns: ReadonlySet<string> = new Set(['tableoid', 'xmin', 'cmin', 'xmax', 'cmax', 'ctid'])
-
 const reservedSchema = /^(?:pg_.*|information_schema)$/
 
 /**
@@ -52,9 +42,10 @@ export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable |
   const schemaName = ref.namespace.join('.')
   if (!isValidIdentifier(schemaName) || !isValidIdentifier(ref.name) || reservedSchema.test(schemaName))
     return undefined
-  const shown = columns.flatMap(({ name, type, required, masked, doc: comment }): ShadowColumn[] => {
+  const shown = columns.filter(isShownColumn).flatMap((column): ShadowColumn[] => {
+    const { name, type, required, masked, doc: comment } = column
     const served = servedType(type)
-    if (served === undefined || !isValidIdentifier(name) || systemColumns.has(name)) return []
+    if (served === undefined) return []
     // A masked column is nullable, because a mask may return NULL.
     return [{ name, ...served, notNull: required && !masked, ...(comment !== undefined && { comment }) }]
   })
