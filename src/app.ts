@@ -36,7 +36,7 @@ import { limits } from './limits.ts'
 import { LineageReceiver } from './lineage/receiver.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { protectedForms } from './protection/protected-forms.ts'
-import { explainLines } from './query/explain.ts'
+import { explainPlan } from './query/explain-plan.ts'
 import type { LineageRecorder } from './query/lineage/lineage-recorder.ts'
 import type { QueryService } from './query/query-service.ts'
 import { InterchangeCodec } from './semantics/interchange/codec.ts'
@@ -291,7 +291,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       systemCatalog: options.systemCatalog,
       catalogDirectory: options.catalogDirectory,
       budget,
-      explain: (context, statement) => explainLines({ store, states, clock }, context, statement),
+      explain: (context, statement) => explainPlan({ store, states, clock }, context, statement),
       metrics,
       log,
       clock,

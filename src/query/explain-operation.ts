@@ -46,7 +46,13 @@ const explained = object({
   reads: list(
     object({
       table: tableIdentifier,
-      contract: maybe(object({ id: text, version: ordinal })),
+      contract: maybe(
+        object({
+          id: text,
+          version: ordinal,
+          description: maybe(described(text, 'what the contract says of the table')),
+        }),
+      ),
       columns: list(text),
       snapshot: maybe(object({ id: described(nullable(text), 'decimal'), pinned: flag })),
     }),
@@ -98,7 +104,9 @@ export const explainOperations = [
         parameters,
       }
       const isSteward = caller.principal.roles.includes('steward')
-      return await explain(parts, caller.tenant, input, isSteward, signal)
+      const explained = await explain(parts, caller.tenant, input, isSteward, signal)
+      const { nulled: _, ...shown } = explained
+      return shown
     },
   }),
 ]

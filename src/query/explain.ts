@@ -7,9 +7,10 @@ import type { Clock } from '../base/clock.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import { readEngineOf } from '../core/read-engine.ts'
-import type { DialectName } from '../core/sql-type.ts'
-import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import type { DialectName, SqlType } from '../core/sql-type.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import { governedTable } from '../store/governance/governed-table.ts'
 import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
@@ -19,8 +20,6 @@ import type { ParameterValue } from './ir.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from './load-tables.ts'
 import { expandText } from './metrics/expand-statement.ts'
 import { namedRefs } from './named-refs.ts'
-import type { QueryContext } from './query-service.ts'
-import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
 
 export interface ExplainParts extends LoadParts {
@@ -36,6 +35,8 @@ export interface ExplainInput {
   readonly searchPath: readonly string[]
   readonly principal: Principal
   readonly parameters: readonly (string | null)[] | undefined
+  /** Types of parameters that the client gave, `$1` first. */
+  readonly parameterTypes?: readonly (SqlType | undefined)[]
   /** Whether the service wrote the statement itself; never set by what a client sends. */
   readonly generated?: true
 }
@@ -56,6 +57,7 @@ export async function explain(
 ) {
   const { principal, parameters } = input
   const { dialect, compiled, snapshotOf } = await compileFor(parts, tenant, input, signal)
+  const reasons = await reasonsOf(parts, tenant, compiled.reads)
   // A run draws a random salt; zeros here reveal no run's salt.
   const salt = new Uint8Array(saltBytesMin)
   if (parameters) compiled.checkParameters(parameters)
@@ -68,7 +70,7 @@ export async function explain(
     columns: compiled.columns.map(({ name, type }) => ({ name, type })),
     reads: compiled.reads.map(({ table: { ref, contract }, columns }) => ({
       table: { namespace: ref.namespace, name: ref.name },
-      contract,
+      contract: contract && { ...contract, ...reasons.get(tableKey(ref)) },
       columns,
       snapshot: snapshotOf(ref),
     })),
@@ -81,7 +83,20 @@ export async function explain(
       ...(withPolicies && { origin }),
     })),
     fingerprint: fingerprintStatement(input.statement) ?? '',
+    /** Places of the result's columns that an outer join may make NULL. */
+    nulled: compiled.origins().flatMap((origin, index) => (origin?.nulled ? [index] : [])),
   }
+}
+
+/** What the contracts say of their tables, in words; only of tables that the statement may read. */
+async function reasonsOf({ store }: ExplainParts, tenant: TenantId, reads: readonly TableRead[]) {
+  const found = await Promise.all(
+    reads.map(async ({ table: { ref, contract } }) => {
+      const schema = contract && (await loadDeclaredSchema(store, tenant, ref))
+      return [tableKey(ref), { description: schema?.description }] as const
+    }),
+  )
+  return new Map(found)
 }
 
 interface ExplainedSnapshot {
@@ -110,11 +125,11 @@ function compileFor(
 /** Loads and compiles as a run does. */
 async function compileRun(
   parts: ExplainParts,
-  context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters'>,
+  context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters' | 'parameterTypes'>,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const { tenant, principal, searchPath, catalog: database, generated } = context
+  const { tenant, principal, searchPath, catalog: database, generated, parameterTypes } = context
   const parameterValues = valuesOf(context)
   const by = { tenant, searchPath, catalog: database, ...(generated && { generated }) }
   const expansion = await expandText(parts, by, text, signal)
@@ -123,7 +138,10 @@ async function compileRun(
   })
   return {
     dialect: readEngineOf(credential.config),
-    compiled: compileQuery({ text, principal, tables, searchPath, database, parameterValues, expansion }),
+    compiled: compileQuery({
+      ...{ text, principal, tables, searchPath, database, parameterValues, expansion },
+      ...(parameterTypes && { parameterTypes }),
+    }),
     snapshotOf: (table) => described(snapshots.get(tableKey(table))),
   }
 }
@@ -165,41 +183,4 @@ async function compileAlone(
       `Table ${pinned.table.ref.name} is pinned, so explain it with \`catalog\` instead of \`dialect\`.`,
     )
   return { dialect, compiled, snapshotOf: () => undefined }
-}
-
-/**
- * Explains a run in the wire's context, one line a row: columns, engine, tables, policies and the SQL for the engine.
- * The caller must have checked that the principal is a steward.
- * @throws SqlError as a run does before its engine is asked
- */
-export async function explainLines(
-  parts: ExplainParts,
-  { tenant, principal, catalog, searchPath }: QueryContext,
-  statement: string,
-): Promise<readonly string[]> {
-  const input: ExplainInput = {
-    statement,
-    target: { catalog },
-    searchPath,
-    principal,
-    parameters: undefined,
-  }
-  const explained = await explain(parts, tenant, input, true).catch((thrown) => {
-    throw runError(thrown)
-  })
-  const { columns, dialect, reads, policies, sql } = explained
-  return [
-    `Columns: ${columns.map(({ name, type }) => `${name} ${type}`).join(', ')}`,
-    `Engine: ${dialect}`,
-    ...reads.map(readLine),
-    ...policies.map((policy) => `Policy: ${JSON.stringify(policy)}`),
-    ...`${sql}`.split('\n'),
-  ]
-}
-
-type ExplainedRead = Awaited<ReturnType<typeof explain>>['reads'][number]
-
-function readLine({ table, columns, snapshot }: ExplainedRead): string {
-  const at = `at ${snapshot?.pinned ? 'its pin, ' : ''}snapshot ${snapshot?.id ?? 'none'}`
-  return `Reads ${tableName(table)} ${at}: ${columns.join(', ')}`
 }

@@ -8,6 +8,7 @@ import pg from 'pg'
 import { tableInFolder } from '../../demo/lake/iceberg-writer.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
 import { putMask } from '../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../src/contract/put-row-filter.ts'
 import { checkPolicies } from '../../src/query/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { pinTable, unpinTable } from '../../src/store/contract/pins.ts'
@@ -34,6 +35,8 @@ const stack = new AsyncDisposableStack()
 let service: TestService
 let upstream: TestUpstream
 let steward: string
+let reader: string
+let foreign: string
 let snapshots: readonly [bigint, bigint]
 
 beforeAll(async () => {
@@ -70,13 +73,19 @@ beforeAll(async () => {
   const now = { id: 'long', mail: 'string', phone: 'string' }
   await commitColumns(store, owner.tenant, people, now, 1_700_000_001_000)
   const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
-  await putContract(on, people, { id: 'people', version: 1 })
+  const schema = { description: 'People, and how to reach them' }
+  await putContract(on, people, { id: 'people', version: 1, schema })
   await putMask(
     on,
     { table: people, column: 'mail' },
     { id: 'hide', action: 'mask-alphanum', exemptRoles: [] },
   )
   steward = await session(service, owner.tenant, ['read'], ['steward'], 'stella')
+  reader = await session(service, owner.tenant, ['read'], [], 'ada')
+  const other = (await createTenant(store, { name: 'foreign' })).id
+  const config = { warehouse: 'dev', credential: 'a:b' }
+  await putCatalogCredential(store, other, { nickname: 'lake', kind: 'alpha', endpoint, config })
+  foreign = await session(service, other, ['read'], ['steward'], 'fay')
 })
 afterAll(() => stack.disposeAsync())
 
@@ -117,9 +126,14 @@ async function whilePinned(work: () => Promise<void>): Promise<void> {
   await work().finally(() => unpinTable(store, owner.tenant, change))
 }
 
-async function explainOverWire(database: string, text: string): Promise<string[]> {
+async function explainOverWire(
+  database: string,
+  text: string,
+  password = steward,
+  user = 'stella',
+): Promise<string[]> {
   const client = new pg.Client({
-    ...{ host: '127.0.0.1', port: service.app.pgwirePort ?? 0, user: 'stella', password: steward, database },
+    ...{ host: '127.0.0.1', port: service.app.pgwirePort ?? 0, user, password, database },
   })
   await client.connect()
   try {
@@ -197,21 +211,64 @@ test('a foreign tenant has no such catalog', async () => {
 test('over the wire EXPLAIN follows the database’s engine and the session’s search path', async () => {
   for (const [database, dialect] of engines) {
     const lines = await explainOverWire(database, statement)
-    expect(lines.slice(0, 3)).toEqual([
-      `Columns: ${after.join(', ')}`,
-      `Engine: ${dialect}`,
-      `Reads hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
+    expect(lines.slice(1, 6)).toEqual([
+      `  Columns: ${after.join(', ')}`,
+      `  Engine: ${dialect}`,
+      `  Reads: hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
+      '  Contract: people, version 1: People, and how to reach them',
+      '  Column Mask: mask-alphanum on hr.people.mail (hide)',
     ])
-    expect(lines.some((line) => line.startsWith('Policy: {"id":"hide"'))).toBe(true)
+    expect(lines[6]).toStartWith('  Remote SQL: SELECT')
   }
+})
+
+test('over the wire EXPLAIN shows a reader the filters and masks that apply to them, and not what they compare with', async () => {
+  const filter = { id: 'eu', expression: "mail LIKE '%.eu'", exemptRoles: ['steward'] }
+  const { store, owner } = service
+  const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
+  await putRowFilter(on, { table: people }, filter)
+  const lines = await explainOverWire('lake', statement, reader, 'ada')
+  expect(lines).toEqual([
+    expect.stringMatching(/^Foreign Scan {2}\(cost=[\d.]+\.\.[\d.]+ rows=1000 width=72\)$/),
+    `  Columns: ${after.join(', ')}`,
+    '  Engine: duckdb',
+    `  Reads: hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
+    '  Contract: people, version 1: People, and how to reach them',
+    '  Row Filter: on hr.people (eu)',
+    '  Column Mask: mask-alphanum on hr.people.mail (hide)',
+  ])
+  const told = await explainOverWire('lake', `(FORMAT JSON, VERBOSE) ${statement}`, reader, 'ada')
+  expect(JSON.stringify(told)).not.toContain('LIKE')
+  expect(await explainOverWire('lake', statement)).not.toContain('  Row Filter: on hr.people (eu)')
+})
+
+test('over the wire EXPLAIN shows which columns an outer join fills with NULL', async () => {
+  const text =
+    '(FORMAT JSON, VERBOSE) SELECT a.id, b.id AS other, b.phone FROM people a LEFT JOIN people b USING (id)'
+  const [answer] = (await explainOverWire('lake', text, reader, 'ada')) as unknown as [[{ Plan: object }]]
+  expect(answer[0].Plan).toMatchObject({
+    'Join Type': 'Left',
+    Output: ['id', 'other', 'phone'],
+    Plans: [
+      { 'Parent Relationship': 'Outer', Output: ['id'] },
+      { 'Parent Relationship': 'Inner', Output: ['other', 'phone'] },
+    ],
+  })
+})
+
+test('over the wire EXPLAIN of another tenant’s table, or without its contract, is refused as a run is', async () => {
+  const code = async (text: string, secret: string, sub: string) =>
+    await explainOverWire('lake', text, secret, sub).catch((error: pg.DatabaseError) => error.code)
+  expect(await code('SELECT * FROM nothing', reader, 'ada')).toBe('42P01')
+  expect(await code(statement, foreign, 'fay')).toBe('42P01')
 })
 
 test('over the wire EXPLAIN has the columns of the pin', () =>
   whilePinned(async () => {
-    expect((await explainOverWire('lake', statement)).slice(0, 3)).toEqual([
-      `Columns: ${before.join(', ')}`,
-      'Engine: duckdb',
-      `Reads hr.people at its pin, snapshot ${snapshots[0]}: id, email`,
+    expect((await explainOverWire('lake', statement)).slice(1, 4)).toEqual([
+      `  Columns: ${before.join(', ')}`,
+      '  Engine: duckdb',
+      `  Reads: hr.people at its pin, snapshot ${snapshots[0]}: id, email`,
     ])
   }))
 

@@ -92,7 +92,10 @@ export async function startWire(options: WireServiceOptions = {}): Promise<WireS
     { hostname: '127.0.0.1', port: 0, tls: options.tls, proxies: options.proxies },
     {
       queries: testQueries(options.queries ?? {}, runs),
-      explain: async ({ principal }, text) => [`for ${principal.sub}: ${text}`],
+      explain: async ({ principal }, { statement, parameters = [] }) => ({
+        ...{ type: 'Foreign Scan', rows: 10, width: 4, output: ['n'] },
+        facts: { Explained: `${[statement, ...parameters].join(', ')} for ${principal.sub}` },
+      }),
       meter: wireMeter(metrics, log),
       log,
       clock: systemClock,

@@ -94,7 +94,10 @@ export const mdxOperations = [
         statements.push({
           ...{ query_id: read.queryId, statement: read.text, columns, policies },
           ...(sql !== undefined && { sql }),
-          tables: reads.map(({ table, contract, columns: read }) => ({ table, contract, columns: read })),
+          tables: reads.map(({ table, contract, columns: read }) => ({
+            ...{ table, columns: read },
+            contract: contract && { id: contract.id, version: contract.version },
+          })),
         })
       }
       return { read_as: printMdx(parseMdx(statement)), statements }

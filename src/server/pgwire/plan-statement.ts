@@ -21,10 +21,11 @@ import { commandPlans, constantText } from './command-plans.ts'
 import { planCopy } from './copy-plan.ts'
 import { planDeclare, planFetch } from './cursor-plans.ts'
 import { planData } from './data-plan.ts'
+import { planExplain } from './explain.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { planSessionFunctions } from './session-functions.ts'
-import { queryContext, type SessionState } from './session-state.ts'
+import type { SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
@@ -56,7 +57,7 @@ export async function planStatement(
     case 'CopyStmt':
       return await planCopy(session, statement, tree as CopyStmt)
     case 'ExplainStmt':
-      return planExplain(session, statement, tree as ExplainStmt)
+      return await planExplain(session, statement, tree as ExplainStmt, oids)
     case 'PrepareStmt':
       return planPrepare(session, statement, tree as PrepareStmt)
     case 'ExecuteStmt':
@@ -89,39 +90,6 @@ function spokenKind(kind: string): string {
     .replace(/Stmt$/, '')
     .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
     .toUpperCase()
-}
-
-function planExplain(
-  session: SessionState,
-  statement: SourceStatement,
-  { query, options = [] }: ExplainStmt,
-): Plan {
-  if (query === undefined) throw new WireError('42601', 'EXPLAIN names no statement.')
-  const named = options.map((each) => ('DefElem' in each ? (each.DefElem.defname ?? '') : ''))
-  const refused = named.find((name) => name === 'analyze' || name === 'format')
-  if (refused !== undefined)
-    throw new WireError('0A000', `EXPLAIN (${refused.toUpperCase()}) is not supported`)
-  const { reader, parts } = session
-  if (!reader.principal.roles.includes('steward'))
-    throw new WireError(
-      '42501',
-      'EXPLAIN requires the role `steward`, because it shows the applied row filters and column masks',
-    )
-  const inner = innerQuery(statement, query, (words) => [
-    options.length > 0 && words[1] === '('
-      ? words.indexOf(')') + 1
-      : words.findIndex((word) => !['EXPLAIN', 'VERBOSE'].includes(word)),
-    words.length,
-  ])
-  return commandPlan(
-    session,
-    async (signal) => {
-      const explained = unlessAborted(parts.explain(queryContext(session), inner.text), signal)
-      const lines = await withinStatement(statement, inner, explained)
-      return { tag: 'EXPLAIN', rows: lines.map((line) => [line]) }
-    },
-    { columns: ['QUERY PLAN'] },
-  )
 }
 
 function planPrepare(session: SessionState, statement: SourceStatement, tree: PrepareStmt): Plan {

@@ -1,7 +1,6 @@
 /** Builds the basic plans and portals: result rows, commands that the connection runs itself, and empty text. */
 
 import type { ResultBatch } from '../../core/result-batch.ts'
-import type { SqlType } from '../../core/sql-type.ts'
 import { utf8Values } from '../../core/variable-width.ts'
 import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { writeBare, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
@@ -10,7 +9,7 @@ import type { Format } from '../../wire/postgres/protocol.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
 import { defaultTextOptions } from '../../wire/postgres/text-values.ts'
 import type { Outbox } from './outbox.ts'
-import type { Plan, Portal, PortalOutcome } from './portal.ts'
+import type { Plan, Portal, PortalBinding, PortalOutcome } from './portal.ts'
 import { BatchRows, type RowSource } from './row-source.ts'
 import type { SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
@@ -76,6 +75,10 @@ export class RowsPortal implements Portal {
 export interface CommandPlanOptions {
   /** Column names of a command that returns rows of text. */
   readonly columns?: readonly string[]
+  /** The type of its columns; text where absent. */
+  readonly type?: 'text' | 'json'
+  /** Types of its parameters; it takes none where absent. */
+  readonly parameterOids?: readonly number[]
 }
 
 /** The result of a command: its tag, and rows of text where it has columns. */
@@ -87,15 +90,16 @@ export interface CommandResult {
 /** The plan of a statement that the connection runs itself. */
 export function commandPlan(
   session: SessionState,
-  run: (signal: AbortSignal) => CommandResult | Promise<CommandResult>,
+  run: (signal: AbortSignal, binding: PortalBinding) => CommandResult | Promise<CommandResult>,
   options: CommandPlanOptions = {},
 ): Plan {
-  const columns = options.columns?.map((name) => ({ name, type: 'text' as SqlType }))
+  const { type = 'text', parameterOids = [] } = options
+  const columns = options.columns?.map((name) => ({ name, type }))
   return {
-    parameterOids: [],
+    parameterOids,
     describe: (outbox) => writeDescription(outbox, columns, () => 0),
-    open: async ({ resultFormats }) => {
-      const formatOf = formatsFor(resultFormats, columns?.length ?? 0)
+    open: async (binding) => {
+      const formatOf = formatsFor(binding.resultFormats, columns?.length ?? 0)
       let shown: RowsPortal | undefined
       let done = false
       return {
@@ -105,7 +109,7 @@ export function commandPlan(
           if (shown === undefined) {
             if (done) throw new WireError('55000', 'the portal has run already')
             done = true
-            const { tag, rows } = await run(signal)
+            const { tag, rows } = await run(signal, binding)
             if (columns === undefined || rows === undefined) return { tag }
             const start = () => textRows(columns, rows)
             shown = new RowsPortal(session, columns, formatOf, tag, start)
@@ -118,15 +122,15 @@ export function commandPlan(
   }
 }
 
-/** A complete result of text rows. */
+/** A complete result of rows of text, or of JSON. */
 export function textRows(
   columns: readonly DescribedColumn[],
   rows: readonly (readonly string[])[],
 ): BatchRows {
   const batch: ResultBatch = {
     rowCount: rows.length,
-    columns: columns.map((_, index) => ({
-      type: 'text',
+    columns: columns.map(({ type }, index) => ({
+      type: type === 'json' ? type : 'text',
       ...utf8Values(rows.map((row) => row[index] ?? '')),
     })),
   }

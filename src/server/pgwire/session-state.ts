@@ -3,6 +3,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import type { PlanInput, PlanNode } from '../../query/explain-plan.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { ReadSession, ReadSessionCheck } from '../read-session.ts'
 import type { CatalogService } from './catalog-service.ts'
@@ -13,8 +14,8 @@ import type { Transaction } from './transaction.ts'
 import { WireError } from './wire-error.ts'
 import type { WireMeter } from './wire-meter.ts'
 
-/** The SQL that a statement becomes on an engine, one line for each row; never data. */
-export type ExplainStatement = (context: QueryContext, text: string) => Promise<readonly string[]>
+/** How a statement would run for the principal of the context; never data. */
+export type ExplainStatement = (context: QueryContext, statement: PlanInput) => Promise<PlanNode>
 
 /** The parts that all connections share. */
 export interface WireSessionParts {

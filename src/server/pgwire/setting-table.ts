@@ -29,7 +29,8 @@ const oneOf = (...accepted: readonly string[]) => ({
 
 const onWords = ['on', 'true', 'yes', '1', 't', 'y']
 const offWords = ['off', 'false', 'no', '0', 'f', 'n']
-const flag = (value: string) =>
+/** The canonical form of a word for on or off; undefined for any other. */
+export const flag = (value: string) =>
   onWords.includes(value.toLowerCase()) ? 'on' : offWords.includes(value.toLowerCase()) ? 'off' : undefined
 const switched = { parse: flag, hint: 'Served: on, off.' }
 const alwaysOn = {

@@ -87,7 +87,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a replica', ()
         log,
       }),
       systemCatalog: undefined,
-      explain: async () => [],
+      explain: async () => Promise.reject(new Error('nothing is explained here')),
       metrics: createMetrics(),
       log,
       clock: systemClock,

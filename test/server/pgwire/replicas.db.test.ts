@@ -61,7 +61,7 @@ test.skipIf(server === undefined)(
         claims: { organization: 'org_id', roles: undefined },
         queries,
         systemCatalog: undefined,
-        explain: async () => [],
+        explain: async () => Promise.reject(new Error('nothing is explained here')),
         metrics: createMetrics(),
         log: createLogger({ level: 'silent' }),
         clock: systemClock,

@@ -548,21 +548,79 @@ describe('a query inside of a statement', () => {
 })
 
 describe('EXPLAIN', () => {
-  test('shows a steward what would run', async () => {
-    expect(await say('explain select n from three')).toEqual([
+  const costs = 'cost=100.00..100.10 rows=10 width=4'
+
+  test('shows everybody what would run for them, its costs at the end of the first line', async () => {
+    await using other = await startWire({ parts: { credentials: testCredentials([]) } })
+    const reader = await other.logIn()
+    expect(await reader.ask(query('explain select n from three'))).toEqual([
       'T QUERY PLAN',
-      'D for ada: select n from three',
+      `D Foreign Scan  (${costs})`,
+      'D   Explained: select n from three for ada',
       'C EXPLAIN',
       'Z I',
     ])
-    expect((await say('explain (costs off) select n from three'))[1]).toBe('D for ada: select n from three')
+    reader.close()
   })
 
-  test('runs nothing, and is refused to everybody else', async () => {
-    expect((await say('explain analyze select n from three'))[0]).toStartWith('E 0A000')
-    await using other = await startWire({ parts: { credentials: testCredentials([]) } })
-    const reader = await other.logIn()
-    expect((await reader.ask(query('explain select 1')))[0]).toStartWith('E 42501')
-    reader.close()
+  test.each([
+    ['explain verbose select n from three', [`Foreign Scan  (${costs})`, '  Output: n']],
+    ['explain (verbose on, costs off) select n from three', ['Foreign Scan', '  Output: n']],
+    ['explain (analyze false, buffers, timing 0) select n from three', [`Foreign Scan  (${costs})`]],
+  ])('takes the options of %s', async (text, lines) => {
+    const last = '  Explained: select n from three for ada'
+    expect((await say(text)).slice(1, -2)).toEqual([...lines, last].map((line) => `D ${line}`))
+  })
+
+  test('gives a plan as JSON, in a column of that type', async () => {
+    const client = await wire.logIn()
+    client.send(query('explain (format json, verbose) select n from three'))
+    const messages = await client.until('Z')
+    client.close()
+    const [described, row] = messages
+    expect(described?.body.readUInt32BE(2 + 'QUERY PLAN'.length + 1 + 6)).toBe(114)
+    expect(JSON.parse(row?.body.subarray(6).toString() ?? '')).toEqual([
+      {
+        Plan: {
+          ...{ 'Node Type': 'Foreign Scan', 'Parallel Aware': false, 'Async Capable': false },
+          ...{ 'Startup Cost': 100, 'Total Cost': 100.1, 'Plan Rows': 10, 'Plan Width': 4 },
+          ...{ Output: ['n'], Explained: 'select n from three for ada' },
+        },
+      },
+    ])
+  })
+
+  test('explains a prepared statement with the values that EXECUTE gives', async () => {
+    const client = await wire.logIn()
+    await client.ask(query('prepare p as select $1'))
+    expect((await client.ask(query("explain (costs off) execute p('x')")))[2]).toBe(
+      'D   Explained: select $1, x for ada',
+    )
+    expect((await client.ask(query('explain (costs off) execute p(null)')))[2]).toBe(
+      'D   Explained: select $1,  for ada',
+    )
+    expect((await client.ask(query('explain execute p')))[0]).toStartWith('E 42601 wrong number')
+    client.close()
+  })
+
+  test('describes the parameters of what it explains, and takes their values', async () => {
+    const text = 'explain (costs off) select $1'
+    client.send(parse(text), describeFrame('S'), bind({ parameters: ['y'] }), execute(), sync())
+    const said = (await client.until('Z')).map(({ type }) => type)
+    expect(said.join('')).toBe('1tT2DDCZ')
+  })
+
+  test.each([
+    ['explain analyze select n from three', '0A000'],
+    ['explain (format xml) select n from three', '0A000'],
+    ['explain (format toml) select n from three', '22023'],
+    ['explain (colour) select n from three', '42601'],
+    ['explain (costs maybe) select n from three', '42601'],
+    ['explain delete from three', '0A000'],
+    ['explain execute nothing', '26000'],
+  ])('%s is refused with %s, and runs nothing', async (text, code) => {
+    const before = wire.runs.length
+    expect((await say(text))[0]).toStartWith(`E ${code}`)
+    expect(wire.runs).toHaveLength(before)
   })
 })
