@@ -29,6 +29,7 @@ import { sourceOperations } from '../contract/reconcile/source-operations.ts'
 import { tableOperations } from '../contract/table-operations.ts'
 import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import { tagOperations } from '../contract/tag-operations.ts'
+import type { CredentialKind } from '../core/credential-kind.ts'
 import type { Session } from '../core/session.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
@@ -213,6 +214,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       publicUrl,
       internalAdminOrgId,
       clock,
+      onRefused: (kind: CredentialKind) => metrics.credentialsRefused.inc({ kind }),
       findClient: clientFinder({
         registered: config.mcpClients,
         addressRules,

@@ -3,12 +3,13 @@
  * Without one, claims are unverified and only the write gateway uses them.
  */
 
-import { createRemoteJWKSet, decodeJwt, errors, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { decodeJwt, type JWTPayload, jwtVerify } from 'jose'
 import { Fault } from '../base/fault.ts'
 import { isReservedSubject, type Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import { type AccessTokens, tokenIssuer } from './access-token.ts'
 import { type ClaimNames, organizationOf, rolesIn } from './claims.ts'
+import { remoteKeys, tokenAlgorithms, tokenSkewMs } from './token-keys.ts'
 
 export interface BearerPrincipal {
   readonly principal: Principal
@@ -56,12 +57,12 @@ export type VerifyToken = (token: string) => Promise<JWTPayload>
  * and be one for access. Clocks may differ by `tokenSkewMs`.
  */
 export function tokenVerifier(options: JwksOptions): VerifyToken {
-  const keys = keySet(options)
+  const keys = remoteKeys(options.url)
   const { issuer, audience } = options
   return async (token) => {
     try {
       const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        ...{ issuer, audience, algorithms: [...algorithms] },
+        ...{ issuer, audience, algorithms: [...tokenAlgorithms] },
         requiredClaims: ['exp'],
         clockTolerance: tokenSkewMs / 1000,
       })
@@ -74,11 +75,6 @@ export function tokenVerifier(options: JwksOptions): VerifyToken {
   }
 }
 
-/** Milliseconds by which the clock of an identity provider may differ from ours. */
-export const tokenSkewMs = 60_000
-/** Least milliseconds between two fetches of the key set for an unknown key. */
-const keySetCooldownMs = 5_000
-
 /** `typ` of the header. Most providers send no other than `JWT`. */
 const accessTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/at+jwt'])
 /** The claim `typ`, by which Keycloak tells its tokens apart. */
@@ -89,36 +85,6 @@ function assertForAccess(typ: string | undefined, { events, typ: claim }: JWTPay
   const isForAccess = (typ === undefined || accessTypes.has(typ.toLowerCase())) && accessClaims.has(claim)
   if (!isForAccess || events !== undefined) throw new Error('the token is of another use')
 }
-
-/** Errors about the token rather than about fetching the key set. */
-const aboutToken = [errors.JWKSNoMatchingKey, errors.JWKSMultipleMatchingKeys, errors.JOSENotSupported]
-
-function keySet({ url }: JwksOptions): JWTVerifyGetKey {
-  const keys = createRemoteJWKSet(new URL(url), { cooldownDuration: keySetCooldownMs })
-  return async (header, token) => {
-    try {
-      return await keys(header, token)
-    } catch (cause) {
-      if (aboutToken.some((kind) => cause instanceof kind)) throw cause
-      throw new Fault('unavailable', 'The keys that verify bearer tokens could not be fetched. Try again.', {
-        cause,
-      })
-    }
-  }
-}
-
-const algorithms = [
-  'RS256',
-  'RS384',
-  'RS512',
-  'PS256',
-  'PS384',
-  'PS512',
-  'ES256',
-  'ES384',
-  'ES512',
-  'EdDSA',
-] as const
 
 /**
  * Reads bearers that verify against a JWKS. A token's roles belong to the organization that it names. So a token of

@@ -9,13 +9,15 @@ import { Fault } from '../base/fault.ts'
 import type { Principal, PrincipalSource } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { hasLoginEnded, type Login } from '../store/session/ended-logins.ts'
 import { findScramVerifier, findServiceSession, findServiceSessionById } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { findTenantByOrganization } from '../store/tenant/tenants.ts'
 import type { ScramVerifier } from '../wire/postgres/scram.ts'
 import type { AccessTokens } from './access-token.ts'
-import { claimsToBeOurs, principalOf, tokenSkewMs, type VerifyToken } from './bearer.ts'
+import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
 import { type ClaimNames, organizationOf } from './claims.ts'
+import { tokenSkewMs } from './token-keys.ts'
 
 export interface ReadCredential {
   readonly tenant: TenantId
@@ -124,18 +126,24 @@ async function byProviderToken(
     return undefined
   const expiresAtMs = claims.exp * 1000 + tokenSkewMs
   const tenant = await findTenantByOrganization(store, organizationId)
-  if (tenant?.state !== 'active') return undefined
+  const login = loginOf(claims, principal.sub)
+  if (tenant?.state !== 'active' || (await hasLoginEnded(store, login))) return undefined
   return {
     tenant: tenant.id,
     principal,
     principalSource: 'auth_header',
     expiresAtMs,
     async stillValid() {
-      if (expiresAtMs <= clock.now()) return false
+      if (expiresAtMs <= clock.now() || (await hasLoginEnded(store, login))) return false
       const now = await findTenantByOrganization(store, organizationId)
       return now?.id === tenant.id && now.state === 'active'
     },
   }
+}
+
+/** The login from which a token comes. A token that does not say when it was issued is taken for an old one. */
+function loginOf({ sid, iat = 0 }: JWTPayload, sub: string): Login {
+  return { sid: typeof sid === 'string' ? sid : undefined, sub, atMs: iat * 1000 }
 }
 
 function subjectOf(claims: JWTPayload, names: ClaimNames): Principal | undefined {

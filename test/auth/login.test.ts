@@ -413,6 +413,7 @@ test('without an identity provider /login says so', async () => {
     provider: undefined,
     publicUrl: () => service.app.url,
     internalAdminOrgId: undefined,
+    onRefused: () => {},
     findClient: () => Promise.reject(new Error('not reached')),
   })
   for (const path of ['/login', '/callback?state=x&code=y'])

@@ -16,6 +16,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /readyz': 'open',
   'GET /login': 'open',
   'GET /callback': 'open',
+  'GET /logged-out': 'open',
   'GET /api/v1/openapi.json': 'open',
   'GET /.well-known/oauth-protected-resource': 'open',
   'GET /.well-known/oauth-protected-resource/mcp': 'open',
@@ -25,6 +26,8 @@ const access: Readonly<Record<string, string>> = {
   'POST /oauth/token': 'open',
   // These check a signature, or the browser's cookie.
   'POST /logout': 'itself',
+  'POST /logout/provider': 'itself',
+  'POST /logout/back-channel': 'itself',
   'POST /oauth/consent': 'itself',
   'POST /webhooks/identity-provider': 'itself',
   'POST /webhooks/billing': 'itself',

@@ -51,6 +51,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/readyz', undefined],
   ['/login', undefined],
   ['/logout', undefined],
+  ['/logged-out', undefined],
   ['/callback', undefined],
   ['/oauth/', undefined],
   ['/.well-known/', undefined],

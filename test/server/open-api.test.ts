@@ -58,6 +58,8 @@ const seenElsewhere = [
   'GET /oauth/authorize',
   'POST /oauth/consent',
   'POST /oauth/token',
+  'POST /logout/provider',
+  'POST /logout/back-channel',
   'POST /v1/lineage',
   'GET /api/v1/lineage/graph',
   'GET /api/v1/lineage/refused',

@@ -19,15 +19,29 @@ export interface TestProvider extends AsyncDisposable {
   tamper: ((path: string, body: string) => string) | undefined
   /** Answers 503 to everything, as in an outage. */
   isDown: boolean
+  /** Signs its tokens. */
+  readonly privateKey: CryptoKey
+  readonly publicJwk: object
+  /** Goes on with another key. Sessions at the provider are lost. */
+  rotate(service: URL): void
+  /** Follows a logout from its address to where the provider sends the browser back to. */
+  logOut(browser: Browser, url: URL): Promise<string>
+  /** How the service answered to logout tokens since the last call. */
+  loggedOut(): readonly number[]
 }
 
 export const clientId = 'covenant'
 export const clientSecret = 'idp-client-secret-Zk4canaryQ9'
 
 export async function startProvider(): Promise<TestProvider> {
-  const { privateKey } = await generateKeyPair('RS256', { extractable: true })
+  const { privateKey, publicKey } = await generateKeyPair('RS256', { extractable: true })
   const jwk = { ...(await exportJWK(privateKey)), kid: 'idp', alg: 'RS256', use: 'sig' }
+  const { privateKey: nextKey } = await generateKeyPair('RS256', { extractable: true })
+  const next = { ...(await exportJWK(nextKey)), kid: 'idp-next', alg: 'RS256', use: 'sig' }
+  const publicJwk = await exportJWK(publicKey)
+  let jwks = [jwk]
   const accounts = new Map<string, Account>()
+  let logouts: number[] = []
   let handle: ReturnType<Provider['callback']> | undefined
   const server: Server = createServer((request, response) => {
     if (handle === undefined || test.isDown) response.writeHead(503).end()
@@ -43,6 +57,25 @@ export async function startProvider(): Promise<TestProvider> {
     accounts,
     tamper: undefined,
     isDown: false,
+    privateKey,
+    publicJwk: { ...publicJwk, kid: 'idp', alg: 'RS256', use: 'sig' },
+    rotate(service) {
+      jwks = [next]
+      test.start(new URL('/callback', service).href)
+    },
+    async logOut(browser, url) {
+      const page = await (await browser.request(url)).text()
+      const action = /action="([^"]+)"/.exec(page)?.[1] ?? ''
+      const xsrf = /name="xsrf" value="([^"]+)"/.exec(page)?.[1] ?? ''
+      const body = new URLSearchParams({ xsrf, logout: 'yes' })
+      const answer = await browser.request(new URL(action, url), { method: 'POST', body })
+      return answer.headers.get('location') ?? `${answer.status}`
+    },
+    loggedOut() {
+      const since = logouts
+      logouts = []
+      return since
+    },
     start(redirectUri) {
       const provider = new Provider(issuer, {
         clients: [
@@ -53,16 +86,29 @@ export async function startProvider(): Promise<TestProvider> {
             grant_types: ['authorization_code'],
             response_types: ['code'],
             application_type: 'native',
+            backchannel_logout_uri: new URL('/logout/back-channel', redirectUri).href,
+            backchannel_logout_session_required: true,
+            post_logout_redirect_uris: [new URL('/logged-out', redirectUri).href],
           },
         ],
-        jwks: { keys: [jwk as never] },
+        jwks: { keys: jwks as never[] },
         cookies: { keys: ['test'] },
         claims: {
           openid: ['sub', 'org_id', 'roles', 'groups', 'sid', 'hasgroups'],
           email: ['email'],
           profile: [],
         },
-        features: { devInteractions: { enabled: true } },
+        features: {
+          devInteractions: { enabled: true },
+          backchannelLogout: { enabled: true },
+          rpInitiatedLogout: { enabled: true },
+        },
+        // It refuses addresses of this machine by default.
+        fetch: async (url, options) => {
+          const response = await fetch(url, options)
+          if (String(url).endsWith('/logout/back-channel')) logouts.push(response.status)
+          return response
+        },
         ttl: {
           AuthorizationCode: 60,
           Interaction: 600,

@@ -6,6 +6,7 @@ import { limits } from '../../limits.ts'
 import type { Store } from '../../store/store.ts'
 import type { FindClient } from '../authorization/clients.ts'
 import { setCookie } from '../credentials.ts'
+import type { OnRefused } from '../refused-credentials.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { type LoginPurpose, sealLogin } from './login-state.ts'
 
@@ -17,6 +18,7 @@ export interface LoginParts {
   readonly publicUrl: () => URL
   readonly internalAdminOrgId: string | undefined
   readonly clock: Clock
+  readonly onRefused: OnRefused
   /** Finds the clients for which a person may sign in. */
   readonly findClient: FindClient
 }

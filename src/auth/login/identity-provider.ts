@@ -5,8 +5,11 @@ import { Fault } from '../../base/fault.ts'
 import type { Secret } from '../../base/secret.ts'
 import type { Principal } from '../../core/principal.ts'
 import { limits } from '../../limits.ts'
+import type { LoggedOut } from '../../store/session/ended-logins.ts'
 import { assertPerson } from '../bearer.ts'
 import { type ClaimNames, organizationOf, rolesIn } from '../claims.ts'
+import { keySetCooldownMs } from '../token-keys.ts'
+import { logoutTokenVerifier, type VerifyLogoutToken } from './logout-token.ts'
 
 export interface IdentityProviderOptions {
   readonly issuerUrl: string
@@ -15,6 +18,9 @@ export interface IdentityProviderOptions {
   readonly clientSecret: Secret | undefined
   readonly claims: ClaimNames
 }
+
+/** Characters of an ID token that is kept: the logout at the provider has it in its address. */
+const idTokenCharsMax = 4_096
 
 /** The values that the callback of one login is checked against. */
 export interface LoginChecks {
@@ -28,11 +34,17 @@ export interface CompletedLogin {
   /** As the provider sends it; not validated. Undefined where it sent none, null where it named no single one. */
   readonly organizationId: string | undefined | null
   readonly providerSid: string | undefined
+  /** Milliseconds since 1970 by the provider's clock. */
+  readonly issuedAtMs: number
+  /** The ID token, for the logout at the provider; undefined where it takes none. */
+  readonly idToken: string | undefined
 }
 
 /** One provider. Its metadata is fetched at the first login, so its outage does not prevent a start. */
 export class IdentityProvider {
-  #configuration: Promise<oidc.Configuration> | undefined
+  #metadata: Promise<oidc.ServerMetadata> | undefined
+  #keys: oidc.ExportedJWKSCache | undefined
+  #verifyLogout: Promise<VerifyLogoutToken> | undefined
 
   constructor(readonly options: IdentityProviderOptions) {}
 
@@ -62,25 +74,63 @@ export class IdentityProvider {
    *   not respond
    */
   async complete(callbackUrl: URL, checks: LoginChecks): Promise<CompletedLogin> {
-    const { claims, sub } = await this.#claims(await this.#discovered(), callbackUrl, checks)
-    return this.#loginOf(claims, sub)
+    const configuration = await this.#discovered()
+    const { claims, idToken, text } = await this.#claims(configuration, callbackUrl, checks)
+    const takesLogout = configuration.serverMetadata().end_session_endpoint !== undefined
+    return {
+      ...this.#loginOf(claims, idToken.sub),
+      issuedAtMs: idToken.iat * 1000,
+      idToken: takesLogout && text.length <= idTokenCharsMax ? text : undefined,
+    }
+  }
+
+  /**
+   * The address at which a browser ends its login at the provider, which sends it back to `returnTo`.
+   * @returns undefined where the provider takes no logout
+   * @throws Fault `unavailable`
+   */
+  async logoutUrl(idToken: string | undefined, returnTo: string): Promise<URL | undefined> {
+    const configuration = await this.#discovered()
+    if (configuration.serverMetadata().end_session_endpoint === undefined) return undefined
+    return oidc.buildEndSessionUrl(configuration, {
+      post_logout_redirect_uri: returnTo,
+      ...(idToken !== undefined && { id_token_hint: idToken }),
+    })
+  }
+
+  /**
+   * Verifies a logout token of the provider.
+   * @throws Fault `bad_request` where it is not valid, `unavailable` where that cannot be checked
+   */
+  async verifyLogout(token: string, nowMs: number): Promise<LoggedOut> {
+    this.#verifyLogout ??= this.#discovered().then(
+      (configuration) => logoutTokenVerifier(configuration.serverMetadata(), this.options.clientId),
+      (thrown: unknown) => {
+        this.#verifyLogout = undefined
+        throw thrown
+      },
+    )
+    return await (await this.#verifyLogout)(token, nowMs)
   }
 
   async #claims(configuration: oidc.Configuration, callbackUrl: URL, checks: LoginChecks) {
     try {
+      const primed = primeKeys(configuration, this.#keys)
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
         expectedState: checks.state,
         expectedNonce: checks.nonce,
         pkceCodeVerifier: checks.codeVerifier,
         idTokenExpected: true,
       })
-      const idToken = tokens.claims()
-      if (idToken === undefined) throw new Error('no ID token')
+      const keys = oidc.getJwksCache(configuration)
+      if (keys?.uat !== primed) this.#keys = keys
+      const [idToken, text] = [tokens.claims(), tokens.id_token]
+      if (idToken === undefined || text === undefined) throw new Error('no ID token')
       const userInfo =
         configuration.serverMetadata().userinfo_endpoint === undefined
           ? {}
           : await oidc.fetchUserInfo(configuration, tokens.access_token, idToken.sub)
-      return { claims: { ...userInfo, ...idToken }, sub: idToken.sub }
+      return { claims: { ...userInfo, ...idToken }, idToken, text }
     } catch (cause) {
       const noReply = noReplyIn(cause)
       if (noReply !== undefined) throw unavailable(noReply)
@@ -90,7 +140,10 @@ export class IdentityProvider {
     }
   }
 
-  #loginOf(claims: Readonly<Record<string, unknown>>, sub: string): CompletedLogin {
+  #loginOf(
+    claims: Readonly<Record<string, unknown>>,
+    sub: string,
+  ): Omit<CompletedLogin, 'issuedAtMs' | 'idToken'> {
     assertPerson(sub)
     const { email, sid } = claims
     const { organization, roles } = this.options.claims
@@ -105,29 +158,57 @@ export class IdentityProvider {
     }
   }
 
-  #discovered(): Promise<oidc.Configuration> {
-    this.#configuration ??= discover(this.options).catch((cause: unknown) => {
-      this.#configuration = undefined
+  /** Of its own for each use, because the library keeps keys with it. */
+  async #discovered(): Promise<oidc.Configuration> {
+    this.#metadata ??= discover(this.options).catch((cause: unknown) => {
+      this.#metadata = undefined
       throw unavailable(cause)
     })
-    return this.#configuration
+    return configurationOf(this.options, await this.#metadata)
   }
 }
 
-async function discover(options: IdentityProviderOptions): Promise<oidc.Configuration> {
-  const issuer = new URL(options.issuerUrl)
-  // Configuration allows plain http only on loopback.
-  const insecure = issuer.protocol === 'http:' ? [oidc.allowInsecureRequests] : []
-  const timeout = limits.identityProviderMs / 1000
-  const found = await oidc.discovery(issuer, options.clientId, undefined, oidc.None(), {
-    execute: insecure,
-    timeout,
+/** Seconds after which the library fetches a key set again for a key that it lacks. */
+const libraryCooldownSeconds = 60
+
+/**
+ * Gives the library the keys that the last login used. It fetches them again for a key that they lack, at most every few
+ * seconds, because each login of the minute after a rotation would fail otherwise.
+ * @returns the keys as the library has them now, to compare with
+ */
+function primeKeys(configuration: oidc.Configuration, kept: oidc.ExportedJWKSCache | undefined) {
+  if (kept === undefined) return undefined
+  const nowSeconds = Math.floor(Date.now() / 1000)
+  const ageSeconds = nowSeconds - kept.uat
+  const isRefreshable = ageSeconds >= keySetCooldownMs / 1000
+  const uat = isRefreshable ? nowSeconds - Math.max(ageSeconds, libraryCooldownSeconds) : kept.uat
+  oidc.setJwksCache(configuration, { ...kept, uat })
+  return uat
+}
+
+async function discover(options: IdentityProviderOptions): Promise<oidc.ServerMetadata> {
+  const found = await oidc.discovery(new URL(options.issuerUrl), options.clientId, undefined, oidc.None(), {
+    execute: insecure(options),
+    timeout: timeoutSeconds,
   })
-  const metadata = found.serverMetadata()
+  return found.serverMetadata()
+}
+
+const timeoutSeconds = limits.identityProviderMs / 1000
+
+/** Settings allow plain http only on loopback. */
+function insecure({ issuerUrl }: IdentityProviderOptions) {
+  return issuerUrl.startsWith('http:') ? [oidc.allowInsecureRequests] : []
+}
+
+function configurationOf(
+  options: IdentityProviderOptions,
+  metadata: oidc.ServerMetadata,
+): oidc.Configuration {
   const configuration = new oidc.Configuration(metadata, options.clientId, {}, clientAuth(options, metadata))
-  configuration.timeout = timeout
+  configuration.timeout = timeoutSeconds
   configuration[oidc.customFetch] = fetchReply
-  for (const apply of insecure) apply(configuration)
+  for (const apply of insecure(options)) apply(configuration)
   // By default the library accepts a token that came directly from the provider without a valid signature; not here.
   oidc.enableNonRepudiationChecks(configuration)
   return configuration

@@ -1,4 +1,4 @@
-/** Declares /login, /callback and /logout (docs/reference/identity.md 6), which give a browser a session and end it. */
+/** Declares /login and /callback (docs/reference/identity.md 6), which give a browser a session. */
 
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
@@ -6,17 +6,18 @@ import { aboutRequest } from '../../http/about-request.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
-import { createBrowserSession, endBrowserSession } from '../../store/session/browser-sessions.ts'
+import { createBrowserSession } from '../../store/session/browser-sessions.ts'
 import { useOnce } from '../../store/session/used-once.ts'
 import { findTenantByOrganization } from '../../store/tenant/tenants.ts'
 import { consentPage } from '../authorization/consent-page.ts'
 import { resourceOf } from '../authorization/metadata.ts'
 import { consentMs } from '../authorization/terms.ts'
 import { type AuthorizationRequest, sealTicket } from '../authorization/tickets.ts'
-import { assertSameOrigin, clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
+import { clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
 import { beginLogin, callbackUrl, configured, type LoginParts, loginCookie, redirect } from './begin-login.ts'
 import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
 import { localPath, openLogin } from './login-state.ts'
+import { logoutOperations } from './logout.ts'
 
 const afterLogin = '/api/v1/session'
 
@@ -57,19 +58,7 @@ export const loginOperations = [
     },
     respond: ({ parts, request }) => complete(parts, request),
   }),
-  operation({
-    name: 'log_out',
-    tag,
-    summary: 'Revokes the session of the browser',
-    method: 'POST',
-    path: '/logout',
-    access: { open: 'browser' },
-    faults: {
-      unauthenticated: 'There is no session to end.',
-      forbidden: 'The request comes from another site’s page.',
-    },
-    respond: ({ parts, request }) => logOut(parts, request),
-  }),
+  ...logoutOperations,
 ]
 
 function begin(parts: LoginParts, request: Request): Promise<Response> {
@@ -151,12 +140,4 @@ function scopesOf(parts: LoginParts, { principal, organizationId }: CompletedLog
     ['administrator', 'owner'].some((role) => principal.roles.includes(role)) ||
     organizationId === parts.internalAdminOrgId
   return administers ? ['read', 'admin'] : ['read']
-}
-
-async function logOut({ store }: LoginParts, request: Request): Promise<Response> {
-  assertSameOrigin(request)
-  const secret = readCookie(request.headers, sessionCookie)
-  if (secret === undefined) throw new Fault('unauthenticated', 'There is no session to end.')
-  await endBrowserSession(store, secret)
-  return new Response(null, { status: 204, headers: { 'set-cookie': clearCookie(sessionCookie) } })
 }

@@ -3,6 +3,7 @@
  * stored.
  */
 
+import { Fault } from '../../base/fault.ts'
 import { type Actor, operator } from '../../core/administration.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { Session, SessionScope } from '../../core/session.ts'
@@ -10,8 +11,10 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { assertIndexable, storableJson, storableText } from '../database/names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
 import { outUntilText } from '../vended/vended-credentials.ts'
+import { hasEnded } from './ended-logins.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
 import { revokeSession, type SessionRow, toPrincipal, toSession } from './sessions.ts'
 
@@ -20,6 +23,10 @@ export interface NewBrowserSession {
   readonly scopes: readonly SessionScope[]
   /** The identity provider's id of the login, where it gives one. */
   readonly providerSid: string | undefined
+  /** When the provider issued the login's ID token, in milliseconds since 1970; default: now. */
+  readonly issuedAtMs?: number
+  /** The ID token, by which the person logs out at the provider; kept sealed. */
+  readonly idToken?: string | undefined
   /** Of the request that completed the login. */
   readonly requestId?: string | undefined
 }
@@ -44,19 +51,25 @@ export interface BrowserSession {
  * It also removes some sessions that expired more than a week ago.
  * @param replaced the browser's previous cookie value, valid or not
  * @returns the secret for the cookie; undefined where the tenant is not active
- * @throws Fault `bad_request` for a subject or a login id that is too long
+ * @throws Fault `bad_request` for a subject or a login id that is too long, `unauthenticated` where the provider has
+ *   ended the login meanwhile
  */
 export async function createBrowserSession(
   store: Store,
   tenant: TenantId,
-  { principal, scopes, providerSid, requestId = crypto.randomUUID() }: NewBrowserSession,
+  login: NewBrowserSession,
   replaced: string | undefined,
 ): Promise<string | undefined> {
+  const { principal, scopes, providerSid, idToken } = login
+  const { issuedAtMs = Date.now(), requestId = crypto.randomUUID() } = login
   assertIndexable(principal.sub, 'A subject')
   assertIndexable(providerSid ?? '', 'The identity provider’s id of a login')
+  const id = crypto.randomUUID()
   const { secret, digest } = newSessionSecret(store, browserSecretPrefix)
   const by: Actor = { ...principal, source: 'login', requestId }
   return await store.adminTransaction(async (tx) => {
+    if (await hasEnded(tx, { sid: providerSid, sub: principal.sub, atMs: issuedAtMs }))
+      throw new Fault('unauthenticated', 'The identity provider has ended this login. Start again at /login.')
     const before =
       replaced === undefined ? undefined : sessionSecretDigest(store, browserSecretPrefix, replaced)
     if (before !== undefined) await tx.query(revokeByDigest, [before])
@@ -67,13 +80,13 @@ export async function createBrowserSession(
     )
     const rows = await tx.query(
       `insert into svc.browser_session (tenant_id, session_id, secret_sha256, principal_sub, principal_email,
-         principal_roles, scopes, provider_sid, expires_at, created_by)
+         principal_roles, scopes, provider_sid, expires_at, created_by, id_token)
        select tenant_id, $2, $3, $4, $5, $6::text::jsonb, $7::text::jsonb, $8,
-         now() + $9::float8 * interval '1 ms', $10::text::jsonb
+         now() + $9::float8 * interval '1 ms', $10::text::jsonb, $11
        from svc.tenant where tenant_id = $1 and state = 'active' returning 1`,
       [
         tenant,
-        crypto.randomUUID(),
+        id,
         digest,
         storableText(principal.sub),
         principal.email === undefined ? null : storableText(principal.email),
@@ -82,14 +95,17 @@ export async function createBrowserSession(
         providerSid === undefined ? null : storableText(providerSid),
         limits.browserSessionMs,
         storableJson(by),
+        idToken === undefined ? null : seal(store.secretsKey, idTokenPlace(id), idToken),
       ],
     )
     return rows.length === 1 ? secret : undefined
   })
 }
 
+const idTokenPlace = (id: string) => ['browser_session', id, 'id_token']
+
 const revokeByDigest =
-  'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null'
+  'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null returning session_id, id_token'
 
 /**
  * The session of a cookie's secret; undefined where it is unknown, revoked, expired or idle for too long, or its
@@ -114,10 +130,19 @@ export async function findBrowserSession(store: Store, secret: string): Promise<
   return row && toSession(row, 'browser')
 }
 
-/** Revokes the session of a cookie's secret, at logout. */
-export async function endBrowserSession(store: Store, secret: string): Promise<void> {
+/**
+ * Revokes the session of a cookie's secret, at logout.
+ * @returns the ID token of its login, where there is one
+ */
+export async function endBrowserSession(store: Store, secret: string): Promise<string | undefined> {
   const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
-  if (digest !== undefined) await store.adminQuery(revokeByDigest, [digest])
+  if (digest === undefined) return undefined
+  const [ended] = await store.adminQuery<{
+    readonly session_id: string
+    readonly id_token: Uint8Array | null
+  }>(revokeByDigest, [digest])
+  if (ended === undefined || ended.id_token === null) return undefined
+  return unseal(store.secretsKey, idTokenPlace(ended.session_id), ended.id_token)
 }
 
 /** Revokes a session at once. @returns whether there was one that was not revoked before */

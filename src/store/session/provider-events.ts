@@ -1,12 +1,12 @@
 /** Records events of identity and billing providers once each, and applies their effect on sessions and tenants. */
 
 import { type Actor, providerActor } from '../../core/administration.ts'
-import type { SessionKind } from '../../core/session.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { storableText } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
+import { endWhere } from './end-where.ts'
 import { useOnce } from './used-once.ts'
 
 export type Provider = 'identity-provider' | 'billing'
@@ -85,26 +85,4 @@ async function apply(tx: Tx, effect: Effect, tenant: TenantId | null, by: Actor)
     await endWhere(tx, by, 'browser', member, [effect.sub, tenant])
     if (effect.all) await endWhere(tx, by, 'service', member, [effect.sub, tenant])
   }
-}
-
-async function endWhere(
-  tx: Tx,
-  by: Actor,
-  kind: SessionKind,
-  condition: string,
-  params: readonly string[],
-): Promise<void> {
-  const ended = await tx.query<EndedRow>(
-    `update svc.${kind}_session set revoked_at = now() where revoked_at is null and ${condition}
-     returning tenant_id, session_id, principal_sub`,
-    params,
-  )
-  for (const { tenant_id: tenant, session_id: session, principal_sub: sub } of ended)
-    await recordAdministration(tx, by, { action: 'revoke-session', subject: { session, kind, sub } }, tenant)
-}
-
-interface EndedRow {
-  readonly tenant_id: TenantId
-  readonly session_id: string
-  readonly principal_sub: string
 }
