@@ -3,6 +3,8 @@
 import type { SqlType } from '../../core/sql-type.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template, type TemplateCall } from './definition.ts'
+import { digitsOfNumber, numberToChar } from './number-to-char.ts'
+import { numberSql, readNumber, readTime, timeSql } from './parse-format.ts'
 import { toCharTemplate } from './to-char.ts'
 
 type Engine = 'duckdb' | 'trino'
@@ -190,6 +192,8 @@ const partTypes = ['timestamp', 'timestamptz', 'date', 'time', 'interval'] as co
 const literal = { literal: [0] }
 /** Functions that fail at the ends of an engine's range. */
 const ranged = { ...literal, fallible: true }
+/** Functions of a literal pattern that can fail. */
+const numbered = { literal: [1], fallible: true }
 
 const age: Template = ([later = '', earlier], { flat }) => `age(${flat(later)}, ${earlier})`
 
@@ -241,6 +245,42 @@ export const datetimeFunctions: readonly FunctionDef[] = [
       literal: [1],
     }),
   ),
+  fn('to_char', 'int4 text', 'text', numberToChar(digitsOfNumber.integer), null, numbered),
+  fn('to_char', 'int8 text', 'text', numberToChar(digitsOfNumber.integer), null, numbered),
+  fn('to_char', 'numeric text', 'text', numberToChar(digitsOfNumber.numeric), null, numbered),
+  fn('to_char', 'float8 text', 'text', numberToChar(digitsOfNumber.float), null, numbered),
+  fn(
+    'to_timestamp',
+    'text text',
+    'timestamptz',
+    (args, call) => `timezone('UTC', ${timeSql(args, call)})`,
+    null,
+    {
+      ...numbered,
+      fold: ([text = '', pattern = '']) => `${readTime(text, pattern)}+00`,
+    },
+  ),
+  fn('to_date', 'text text', 'date', (args, call) => `CAST(${timeSql(args, call)} AS DATE)`, null, {
+    ...numbered,
+    fold: ([text = '', pattern = '']) => readTime(text, pattern).slice(0, 10),
+  }),
+  fn('to_number', 'text text', 'numeric', numberSql, null, {
+    ...numbered,
+    fold: ([text = '', pattern = '']) => readNumber(text, pattern),
+  }),
+  fn('date', 'date', 'date', '{0}'),
+  fn('date', 'timestamp', 'date', 'CAST({0} AS DATE)'),
+  fn(
+    'date',
+    'timestamptz',
+    'date',
+    `CAST(timezone('UTC', {0}) AS DATE)`,
+    `CAST(({0} AT TIME ZONE 'UTC') AS DATE)`,
+  ),
+  fn('date', 'text', 'date', 'CAST({0} AS DATE)', 'CAST(trim({0}) AS DATE)', {
+    fallible: true,
+    fold: ([text = '']) => text,
+  }),
   fn('now', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('transaction_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
   fn('statement_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),

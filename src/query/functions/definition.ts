@@ -43,6 +43,8 @@ export interface FunctionDef extends Signature {
   readonly fallible: boolean
   /** Arguments, by index, that must be literals. */
   readonly literalArgs: readonly number[]
+  /** The result of literals, in PostgreSQL's text form. By a literal the engine prunes. */
+  readonly fold?: ((literals: readonly string[]) => string) | undefined
 }
 
 /** An aggregate. The emitter adds FILTER and DISTINCT to its template. */
@@ -62,6 +64,7 @@ interface Options {
   readonly variadic?: boolean
   readonly literal?: readonly number[]
   readonly duckdbKey?: Template
+  readonly fold?: FunctionDef['fold']
 }
 
 /**
@@ -90,6 +93,7 @@ export function fn(
     duckdbKey: options.duckdbKey,
     fallible: options.fallible ?? false,
     literalArgs: options.literal ?? [],
+    fold: options.fold,
   }
 }
 

@@ -48,6 +48,41 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
     [base[1], names(index, list, first, wide)] as const,
     [base[2], names(index, list, first, (name) => wide(lower(name)))] as const,
   ]
+  const numbers: readonly (readonly [name: string, sql: string, width: number])[] = [
+    ['IYYY', isoYear, 4],
+    ['YYYY', 'year({0})', 4],
+    ['YYY', '(year({0}) % 1000)', 3],
+    ['YY', '(year({0}) % 100)', 2],
+    ['Y', '(year({0}) % 10)', 1],
+    ['HH24', 'hour({0})', 2],
+    ['HH12', hour12, 2],
+    ['HH', hour12, 2],
+    ['DDD', doy, 3],
+    ['DD', 'day({0})', 2],
+    ['ID', isoDow, 1],
+    ['D', `(${dow} + 1)`, 1],
+    ['MM', 'month({0})', 2],
+    ['MI', 'minute({0})', 2],
+    ['MS', `(${micros} ${div} 1000)`, 3],
+    ['US', micros, 6],
+    ['SSSS', '(hour({0}) * 3600 + minute({0}) * 60 + second({0}))', 1],
+    ['SS', 'second({0})', 2],
+    ['IW', 'week({0})', 2],
+    ['WW', `((${doy} - 1) ${div} 7 + 1)`, 2],
+    ['W', `((day({0}) - 1) ${div} 7 + 1)`, 1],
+    ['Q', 'quarter({0})', 1],
+    ['CC', `((year({0}) + 99) ${div} 100)`, 2],
+  ]
+  const digits = numbers.flatMap(([name, sql, width]) => {
+    const [padded, bare] = [pad(sql, width), `CAST(${sql} AS VARCHAR)`]
+    // Fractions of a second keep their zeros.
+    const plain = name === 'MS' || name === 'US' ? padded : bare
+    const written = width === 1 ? bare : padded
+    return [name, name.toLowerCase()].flatMap((each) => [
+      [`FM${each}`, plain] as const,
+      [each, written] as const,
+    ])
+  })
   return [
     ...both(['MONTH', 'Month', 'month'], 'month({0})', months, 1),
     ...both(['DAY', 'Day', 'day'], dow, days, 0),
@@ -57,35 +92,30 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
     ['DY', names(dow, days, 0, (name) => upper(short(name)))],
     ['Dy', names(dow, days, 0, short)],
     ['dy', names(dow, days, 0, (name) => lower(short(name)))],
-    ['IYYY', pad(isoYear, 4)],
-    ['YYYY', pad('year({0})', 4)],
-    ['YY', pad('(year({0}) % 100)', 2)],
-    ['FMMM', 'CAST(month({0}) AS VARCHAR)'],
-    ['FMDD', 'CAST(day({0}) AS VARCHAR)'],
-    ['FMHH24', 'CAST(hour({0}) AS VARCHAR)'],
-    ['FMHH12', `CAST(${hour12} AS VARCHAR)`],
-    ['HH24', pad('hour({0})', 2)],
-    ['HH12', pad(hour12, 2)],
-    ['HH', pad(hour12, 2)],
-    ['DDD', pad(doy, 3)],
-    ['DD', pad('day({0})', 2)],
-    ['ID', `CAST(${isoDow} AS VARCHAR)`],
-    ['D', `CAST(${dow} + 1 AS VARCHAR)`],
-    ['MM', pad('month({0})', 2)],
-    ['MI', pad('minute({0})', 2)],
-    ['MS', pad(`(${micros} ${div} 1000)`, 3)],
-    ['US', pad(micros, 6)],
-    ['SS', pad('second({0})', 2)],
-    ['IW', pad('week({0})', 2)],
-    ['WW', pad(`((${doy} - 1) ${div} 7 + 1)`, 2)],
-    ['W', `CAST(((day({0}) - 1) ${div} 7 + 1) AS VARCHAR)`],
-    ['Q', 'CAST(quarter({0}) AS VARCHAR)'],
+    ...digits,
     ['AM', half('AM', 'PM')],
     ['PM', half('AM', 'PM')],
     ['am', half('am', 'pm')],
     ['pm', half('am', 'pm')],
+    ['A.M.', half('A.M.', 'P.M.')],
+    ['P.M.', half('A.M.', 'P.M.')],
+    ['a.m.', half('a.m.', 'p.m.')],
+    ['p.m.', half('a.m.', 'p.m.')],
   ]
 }
+
+/** The zone of an instant is UTC; a timestamp has none. */
+const zonePieces: readonly (readonly [name: string, ofInstant: string, ofTimestamp: string])[] = [
+  ['TZH', '+00', '+00'],
+  ['TZM', '00', '00'],
+  ['TZ', 'UTC', ''],
+  ['tzh', '+00', '+00'],
+  ['tzm', '00', '00'],
+  ['tz', 'utc', ''],
+  ['OF', '+00', '+00'],
+]
+const zoneTable = (isInstant: boolean): readonly (readonly [string, string])[] =>
+  zonePieces.map(([name, ofInstant, ofTimestamp]) => [name, `'${isInstant ? ofInstant : ofTimestamp}'`])
 
 const tables = { duckdb: pieces('duckdb'), trino: pieces('trino') }
 
@@ -95,9 +125,10 @@ export function toCharTemplate(engine: Engine): Template {
     const pattern = literals[1]
     if (typeof pattern !== 'string') return 'CAST(NULL AS VARCHAR)'
     const inUtc = engine === 'trino' && types[0] === 'timestamptz' ? `(${value} AT TIME ZONE 'UTC')` : value
-    return parts(pattern, tables[engine], inUtc)
-      .reduce((joined, part) => `${joined} || ${part}`, `''`)
-      .replace(/^(.*)$/s, '($1)')
+    const table = [...zoneTable(types[0] === 'timestamptz'), ...tables[engine]]
+    const joined = parts(pattern, table, inUtc).reduce((text, part) => `${text} || ${part}`, `''`)
+    // Text alone would be written for NULL as well.
+    return joined.includes(inUtc) ? `(${joined})` : `CASE WHEN ${value} IS NOT NULL THEN ${joined} END`
   }
 }
 
@@ -106,6 +137,7 @@ function parts(pattern: string, table: readonly (readonly [string, string])[], v
   let rest = pattern
   while (rest !== '') {
     const quoted = /^"([^"]*)"/.exec(rest)
+    if (rest.startsWith('fm')) rest = `FM${rest.slice(2)}`
     const found = table.find(([name]) => rest.startsWith(name))
     if (quoted) {
       out.push(quoteText(quoted[1] ?? ''))

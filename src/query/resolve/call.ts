@@ -20,7 +20,7 @@ import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
-import { bindArguments, callOverload, nullOfNull, pickOverload, returnType } from './overload.ts'
+import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
 
 /** Resolves a FuncCall. */
 export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
@@ -78,7 +78,7 @@ function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   if (escaping && (node.funcname?.length ?? 0) === 2)
     return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
   const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
-  return nullOfNull(callOverload(functions.get(name), texts(name, args), spoken, position))
+  return reduced(callOverload(functions.get(name), texts(name, args), spoken, position))
 }
 
 /** A boolean as `t` or `f`, its type's own text; a cast to text gives `true` or `false`. */

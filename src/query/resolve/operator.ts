@@ -11,7 +11,7 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, literalIn, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
-import { callOverload, nullOfNull, pickOverload } from './overload.ts'
+import { callOverload, pickOverload, reduced } from './overload.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
@@ -101,7 +101,7 @@ export function applyOperator(sign: string, args: readonly Expr[], position?: nu
   const operands = name === '||' ? concatenated(args) : [...args]
   const spoken = () =>
     `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
-  return nullOfNull(callOverload(sameType(name, operands), operands, spoken, position))
+  return reduced(callOverload(sameType(name, operands), operands, spoken, position))
 }
 
 /** The overloads that read an untyped literal as the type of the other operand, as PostgreSQL tries first. */
@@ -130,9 +130,16 @@ function concatenated(args: readonly Expr[]): Expr[] {
   )
 }
 
+/** An instant beside a timestamp, as a timestamp: the session's time zone is UTC, and engines prune by timestamps. */
+function besideTimestamp(arg: Expr, other: Expr | undefined): Expr {
+  const isInstant = arg.kind === 'literal' && arg.type === 'timestamptz' && arg.value !== null
+  return isInstant && other?.type === 'timestamp' ? literalOf(arg.value, 'timestamp') : arg
+}
+
 const incomparable: readonly SqlType[] = ['json', 'jsonb']
 
-function compareWith(def: FunctionDef, args: readonly Expr[], name: string): CallExpr {
+function compareWith(def: FunctionDef, given: readonly Expr[], name: string): CallExpr {
+  const args = given.map((arg, index) => besideTimestamp(arg, given[1 - index]))
   const types = args.map((arg) => arg.type)
   const unified = () => unify(args, name)
   let result: ReturnType<typeof unify>

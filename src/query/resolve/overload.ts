@@ -5,7 +5,7 @@ import type { ArgType, FunctionDef } from '../functions/definition.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { convertsImplicitly, isPreferred, isString } from '../types.ts'
-import { coerce, literalIn, nullOf, typed } from './coerce.ts'
+import { coerce, literalIn, literalOf, nullOf, typed } from './coerce.ts'
 
 interface Callable {
   readonly args: readonly ArgType[]
@@ -117,14 +117,22 @@ export function bindArguments(
   })
 }
 
+/** A call, or its result where its arguments already decide it. */
+export function reduced(call: CallExpr): Expr {
+  const { def, args, type } = call
+  if (def.fold === undefined) return nullOfNull(call)
+  const values = args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined))
+  const texts = values.filter((value) => typeof value === 'string')
+  return texts.length === args.length ? literalOf(def.fold(texts), type) : nullOfNull(call)
+}
+
 /**
  * A call whose argument must be a literal and is NULL: the result is NULL, as of every such function. The other
  * arguments stay, because they may be aggregates or may fail.
  */
-export function nullOfNull(call: CallExpr): Expr {
-  const { def, args, type } = call
+function nullOfNull({ def, args, type, ...call }: CallExpr): Expr {
   const isNull = (arg: Expr | undefined) => arg?.kind === 'literal' && arg.value === null
-  if (!def.literalArgs.some((index) => isNull(args[index]))) return call
+  if (!def.literalArgs.some((index) => isNull(args[index]))) return { ...call, def, args, type }
   const others = args.filter((arg) => arg.kind !== 'literal')
   if (others.length === 0) return nullOf(type)
   const whens = others.map((arg) => ({

@@ -117,7 +117,7 @@ export const constructAttacks = [
     `SELECT date_trunc('nothing', created_at) FROM orders`,
     `SELECT to_char(created_at, status) FROM orders`,
     `SELECT to_char(created_at, 'TMMonth') FROM orders`,
-    `SELECT to_char(amount, '999') FROM orders`,
+    `SELECT to_char(amount, '999th') FROM orders`,
     `SELECT created_at AT TIME ZONE region FROM orders`,
     `SELECT created_at AT TIME ZONE 'Nowhere/Land' FROM orders`,
     `SELECT created_at AT TIME ZONE '+02:00' FROM orders`,

@@ -74,7 +74,14 @@ export function literalArgument(random: Random, def: FunctionDef, index: number,
       return pick(fieldsOf[def.args[1] as SqlType] ?? fields)
     case 'timezone':
       return pick(['UTC', 'Europe/Berlin', 'America/New_York'])
+    case 'to_date':
+    case 'to_timestamp':
+      return pick(['YYYY', 'YYYY-MM-DD', 'YYYYMMDD HH24MISS'])
+    case 'to_number':
+      return pick(['9', '999.9', '9,999S'])
     case 'to_char':
+      if (!['timestamp', 'timestamptz'].includes(String(def.args[0])))
+        return pick(['999', 'FM9,990.00', 'S0.9', '99PR'])
       return pick(['YYYY-MM-DD', 'HH24:MI:SS', 'Month', 'IYYY-IW', 'Q', 'DDD'])
     case 'encode':
       return pick(['hex', 'base64'])
