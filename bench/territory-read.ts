@@ -111,9 +111,10 @@ async function measurePlanning(folder: string, table: Written, count: number) {
     const rounds = await roundsOf(count, table, plan)
     const planned = await plan(territory)
     const snapshot = snapshotOf(table, territory)
-    admitPlan(planned, snapshot)
+    const { signal } = new AbortController()
+    await admitPlan(planned, snapshot, signal)
     const warmMs = await timeOf(async () => {
-      for (let read = 0; read < warmReads; read++) admitPlan(planned, snapshot)
+      for (let read = 0; read < warmReads; read++) await admitPlan(planned, snapshot, signal)
     })
     return { rounds, warmUs: (warmMs / warmReads) * 1000 }
   } finally {

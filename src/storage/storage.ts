@@ -4,7 +4,8 @@
  * tenant.
  */
 
-import { open, realpath, stat } from 'node:fs/promises'
+import { constants } from 'node:fs'
+import { open, realpath } from 'node:fs/promises'
 import { isIP } from 'node:net'
 import { AwsClient } from 'aws4fetch'
 import type { ByteBudget } from '../base/byte-budget.ts'
@@ -49,6 +50,8 @@ export interface StoredFile {
   readonly size: number
   /** @throws ReadFailure where fewer bytes are there */
   read(start: number, end: number): Promise<Uint8Array>
+  /** Closes it before its storage is closed. */
+  close(): Promise<void>
 }
 
 export interface Storage {
@@ -71,11 +74,15 @@ export interface Storage {
  */
 export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage {
   const roots = parseRoots(access.roots)
-  const closers: (() => Promise<void>)[] = []
+  const realRoots = realRootsOf(roots)
+  const opened = new Set<StoredFile>()
   let bytesRead = 0
   let isClosed = false
   const counted = (file: StoredFile): StoredFile => ({
     size: file.size,
+    async close() {
+      if (opened.delete(file)) await file.close().catch(() => {})
+    },
     async read(start, end) {
       if (start < 0 || end > file.size || start > end)
         throw new ReadFailure('a file ends before what it should hold')
@@ -97,13 +104,13 @@ export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage
   const openFile = async (text: string): Promise<StoredFile> => {
     const location = admitLocation(text, roots)
     if (location.kind === 's3') return counted(await openS3(s3For(access, location), location))
-    const { file, close } = await openLocal(location.path, roots)
+    const file = await openLocal(location.path, realRoots)
     // close() did not wait for files that were still being opened.
     if (isClosed) {
-      await close()
+      await file.close()
       throw new ReadFailure('storage was closed', true)
     }
-    closers.push(close)
+    opened.add(file)
     return counted(file)
   }
   return {
@@ -119,7 +126,8 @@ export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage
     during: (work) => (budget === undefined ? work() : budget.during(work)),
     async close() {
       isClosed = true
-      for (const close of closers.splice(0)) await close().catch(() => {})
+      for (const file of opened) await file.close().catch(() => {})
+      opened.clear()
     },
   }
 }
@@ -133,35 +141,41 @@ export function s3For({ s3, vended = [] }: StorageAccess, { bucket, key }: S3Loc
   return best?.s3 ?? s3
 }
 
+/** The local roots without symbolic links; found once, when they are first asked for. */
+function realRootsOf(roots: readonly Location[]): () => Promise<readonly Location[]> {
+  let found: Promise<readonly Location[]> | undefined
+  return () => {
+    found ??= Promise.all(
+      roots.flatMap((root) => (root.kind === 'file' ? [realpath(root.path).catch(() => root.path)] : [])),
+    ).then(parseRoots)
+    return found
+  }
+}
+
 /** Resolves symbolic links before it checks the roots, so that no link leads out of them. */
-async function openLocal(
-  path: string,
-  roots: readonly Location[],
-): Promise<{ file: StoredFile; close: () => Promise<void> }> {
+async function openLocal(path: string, realRoots: () => Promise<readonly Location[]>): Promise<StoredFile> {
   try {
     const real = await realpath(path)
-    const realRoots = await Promise.all(
-      roots.flatMap((root) => (root.kind === 'file' ? [realpath(root.path).catch(() => root.path)] : [])),
-    )
-    admitLocation(real, parseRoots(realRoots))
-    // Checked before it is opened, because opening a pipe would wait for its writer.
-    if (!(await stat(real)).isFile()) throw new ReadFailure('a location is not a file')
-    const handle = await open(real, 'r')
-    const { size } = await handle.stat()
+    admitLocation(real, await realRoots())
+    // Opening a pipe would wait for its writer.
+    const handle = await open(real, constants.O_RDONLY | constants.O_NONBLOCK)
+    const file = await handle.stat()
+    if (!file.isFile()) {
+      await handle.close()
+      throw new ReadFailure('a location is not a file')
+    }
     return {
+      size: file.size,
       close: () => handle.close(),
-      file: {
-        size,
-        async read(start, end) {
-          const bytes = new Uint8Array(end - start)
-          let at = 0
-          while (at < bytes.length) {
-            const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at)
-            if (bytesRead === 0) break
-            at += bytesRead
-          }
-          return bytes.subarray(0, at)
-        },
+      async read(start, end) {
+        const bytes = new Uint8Array(end - start)
+        let at = 0
+        while (at < bytes.length) {
+          const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at)
+          if (bytesRead === 0) break
+          at += bytesRead
+        }
+        return bytes.subarray(0, at)
       },
     }
   } catch (thrown) {
@@ -187,6 +201,7 @@ async function openS3(access: S3Access | undefined, { bucket, key }: S3Location)
   if (!Number.isSafeInteger(size)) throw new ReadFailure('storage did not say how large a file is', true)
   return {
     size,
+    close: async () => {},
     async read(start, end) {
       const response = await ask('GET', `bytes=${start}-${end - 1}`)
       if (!response.ok) throw await refusal(response, ask)

@@ -50,7 +50,8 @@ afterAll(() => engine.close())
 function recording(read: (location: string) => Buffer): Storage {
   const file = (location: string) => {
     const bytes = read(location)
-    return { size: bytes.length, read: async (start: number, end: number) => bytes.subarray(start, end) }
+    const part = async (start: number, end: number) => bytes.subarray(start, end)
+    return { size: bytes.length, read: part, close: async () => {} }
   }
   return {
     bytesRead: 0,
@@ -84,11 +85,12 @@ test(`${runs} damaged documents each give a plan or an error of ours`, async () 
         return changed
       })
       try {
+        const { signal } = new AbortController()
         const plan = await planSnapshot(storage, metadataLocation, snapshotId, {
-          signal: new AbortController().signal,
+          signal,
           guard: territoryGuard(undefined),
         })
-        applicableDeletes(plan, plan.dataFiles)
+        await applicableDeletes(plan, plan.dataFiles, signal)
       } catch (thrown) {
         refused++
         const error = unreadable(thrown)

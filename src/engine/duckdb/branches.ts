@@ -3,6 +3,7 @@
  * deletes may apply. Files without deletes therefore pay nothing for those that have some.
  */
 
+import { eachInTurns } from '../../base/in-turns.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
 import type { PlannedFile } from '../iceberg/applicable-deletes.ts'
@@ -34,15 +35,16 @@ export interface Branch {
  * Groups files after checking that every column can be read from each.
  * @throws EngineError 0A000 or ReadFailure where a column would be read wrongly
  */
-export function branchesOf(
+export async function branchesOf(
   files: readonly LocalFile[],
   columns: readonly ReadColumn[],
   plan: SnapshotPlan,
-): readonly Branch[] {
+  signal: AbortSignal,
+): Promise<readonly Branch[]> {
   const groups = new Map<string, Group>()
   const shapeNumbers = new Map<FileShape, number>()
   const checked = new Set<string>()
-  for (const file of files) {
+  await eachInTurns(files, signal, (file) => {
     const { planned, shape } = file
     const shapeNumber = shapeNumbers.get(shape) ?? shapeNumbers.size
     shapeNumbers.set(shape, shapeNumber)
@@ -63,7 +65,7 @@ export function branchesOf(
       group.files.push(file)
       group.shapes.add(shape)
     }
-  }
+  })
   return [...groups.values()].map((group) => branchOf(group, columns, plan))
 }
 

@@ -46,7 +46,7 @@ export async function runOnCopies(
     if (reason instanceof Skipped) return { outcome: reason.outcome }
     throw reason
   } finally {
-    files.release()
+    await files.release()
     await storage.close()
     leave()
   }

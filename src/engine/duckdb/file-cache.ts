@@ -4,13 +4,12 @@
  * a file change after its shape was checked.
  */
 
-import { createHash } from 'node:crypto'
-import { mkdir, open, rename, rm } from 'node:fs/promises'
+import { mkdir, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
-import { openStorage, type StorageAccess } from '../../storage/storage.ts'
+import { openStorage, type Storage, type StorageAccess, type StoredFile } from '../../storage/storage.ts'
 import { EngineError } from '../engine-error.ts'
 import { Gate } from './gate.ts'
 
@@ -47,6 +46,7 @@ interface Entry {
 export class FileCache {
   readonly #entries = new Map<string, Entry>()
   readonly #fetches = new Gate(limits.engineFetchesMax, Number.POSITIVE_INFINITY)
+  readonly #storages = new Map<string, SharedStorage>()
   #bytes = 0
   #count = 0
 
@@ -77,7 +77,7 @@ export class FileCache {
    */
   async pin(scope: ReadScope, file: WantedFile, signal: AbortSignal): Promise<PinnedFile> {
     const key = keyOf(scope.key, file)
-    const entry = this.#entries.get(key) ?? this.#add(key, file, scope.access)
+    const entry = this.#entries.get(key) ?? this.#add(key, file, scope)
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.pins++
@@ -107,19 +107,22 @@ export class FileCache {
     await rm(this.folder, { recursive: true, force: true })
   }
 
-  #add(key: string, { location, sizeBytes }: WantedFile, access: StorageAccess): Entry {
+  #add(key: string, { location, sizeBytes }: WantedFile, scope: ReadScope): Entry {
     this.#bytes += sizeBytes
     this.#evict()
     if (this.#bytes > this.bytesMax) {
       this.#bytes -= sizeBytes
       throw new EngineError('53000', 'The files that the query reads do not fit the file cache.')
     }
-    const digest = createHash('sha256').update(key).digest('hex')
-    const path = join(this.folder, `${++this.#count}-${digest}.parquet`)
+    const path = join(this.folder, `${++this.#count}.parquet`)
     const stop = new AbortController()
     const fetch = this.#fetches
       .enter(stop.signal)
-      .then((leave) => fetchFile(access, location, sizeBytes, path, stop.signal).finally(leave))
+      .then((leave) =>
+        this.#withStorage(scope, (storage) =>
+          fetchFile(storage, location, sizeBytes, path, stop.signal),
+        ).finally(leave),
+      )
     const entry: Entry = { path, sizeBytes, fetch, stop, pins: 0, isWhole: false }
     this.#entries.set(key, entry)
     fetch.then(
@@ -129,6 +132,21 @@ export class FileCache {
       () => this.#drop(key, entry),
     )
     return entry
+  }
+
+  /** Fetches of one scope share a storage, but not that of a query, which may close before other queries have the file. */
+  async #withStorage(scope: ReadScope, work: (storage: Storage) => Promise<void>): Promise<void> {
+    const shared = this.#storages.get(scope.key) ?? { storage: openStorage(scope.access), uses: 0 }
+    this.#storages.set(scope.key, shared)
+    shared.uses++
+    try {
+      await work(shared.storage)
+    } finally {
+      if (--shared.uses === 0) {
+        this.#storages.delete(scope.key)
+        await shared.storage.close()
+      }
+    }
   }
 
   #evict(): void {
@@ -154,21 +172,24 @@ function keyOf(scope: string, { location, sizeBytes }: WantedFile): string {
   return `${sizeBytes} ${scope.length} ${scope}${location}`
 }
 
-/** Fetches a file whole or not at all: it gets its name once every byte is written. */
+interface SharedStorage {
+  readonly storage: Storage
+  uses: number
+}
+
+/** Fetches a file whole, or leaves none. */
 async function fetchFile(
-  access: StorageAccess,
+  storage: Storage,
   location: string,
   sizeBytes: number,
   path: string,
   signal: AbortSignal,
 ): Promise<void> {
-  // Not the storage of the first query, which may close before other queries have the file.
-  const storage = openStorage(access)
-  const part = `${path}.part`
+  let file: StoredFile | undefined
   try {
-    const file = await storage.open(location)
+    file = await storage.open(location)
     if (file.size !== sizeBytes) throw new ReadFailure('a data file is not as long as its manifest says')
-    const target = await open(part, 'wx', 0o400)
+    const target = await open(path, 'wx', 0o400)
     try {
       for (let at = 0; at < sizeBytes; at += limits.engineFetchBytes) {
         signal.throwIfAborted()
@@ -178,12 +199,11 @@ async function fetchFile(
       await target.close()
     }
     signal.throwIfAborted()
-    await rename(part, path)
   } catch (thrown) {
-    await rm(part, { force: true }).catch(() => {})
+    await rm(path, { force: true }).catch(() => {})
     if (thrown instanceof ReadFailure || signal.aborted) throw thrown
     throw new EngineError('53000', 'The file cache cannot be written.', { cause: thrown })
   } finally {
-    await storage.close()
+    await file?.close()
   }
 }

@@ -34,6 +34,9 @@ interface SchemaNode {
   readonly children: readonly SchemaNode[]
 }
 
+/** Files whose footers one statement reads. */
+const learnMax = 128
+
 interface Interned {
   readonly text: string
   readonly shape: FileShape
@@ -50,10 +53,15 @@ export class ShapeCache {
   }
 
   /**
-   * Reads the footers of files.
+   * Reads the footers of files, some at a time, because their rows are decoded on this thread.
    * @throws DuckDB's error for a file that is not a Parquet file
    */
   async learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
+    for (let at = 0; at < paths.length; at += learnMax)
+      await this.#learn(connection, paths.slice(at, at + learnMax))
+  }
+
+  async #learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
     const reader = await connection.runAndReadAll(
       `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${paths.map(quoteText).join(', ')}]) GROUP BY 1`,
     )

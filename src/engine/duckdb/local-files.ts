@@ -1,6 +1,8 @@
 /** Brings the files of one statement to the local disk, pins them in the cache and reads their shapes. */
 
 import type { DuckDBInstance } from '@duckdb/node-api'
+import { eachInTurns, turnTaker } from '../../base/in-turns.ts'
+import { limits } from '../../limits.ts'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
@@ -30,27 +32,32 @@ export class LocalFiles {
    */
   async bring(entries: readonly FileEntry[], signal: AbortSignal): Promise<ReadonlyMap<string, FetchedFile>> {
     const roots = parseRoots(this.scope.access.roots)
-    for (const { location } of entries) admitLocation(location, roots)
-    const unique = [...new Map(entries.map((entry) => [entry.location, entry])).values()]
+    const unique = new Map<string, FileEntry>()
+    await eachInTurns(entries, signal, (entry) => {
+      admitLocation(entry.location, roots)
+      unique.set(entry.location, entry)
+    })
     const paths = await this.#pin(unique, signal)
     await this.#learn(paths, signal)
-    return new Map(
-      unique.map(({ location }, index) => {
-        const path = paths[index] ?? ''
-        const shape = this.shapes.get(path)
-        if (shape === undefined) throw new ReadFailure('a data file has no footer')
-        return [location, { path, shape }]
-      }),
-    )
+    const fetched = new Map<string, FetchedFile>()
+    await eachInTurns(paths, signal, ([location, path]) => {
+      const shape = this.shapes.get(path)
+      if (shape === undefined) throw new ReadFailure('a data file has no footer')
+      fetched.set(location, { path, shape })
+    })
+    return fetched
   }
 
   /** Unpins the files. */
-  release(): void {
-    for (const pin of this.#pins.splice(0)) pin.release()
+  async release(): Promise<void> {
+    await eachInTurns(this.#pins.splice(0), undefined, (pin) => pin.release())
   }
 
-  async #learn(paths: readonly string[], signal: AbortSignal): Promise<void> {
-    const unknown = paths.filter((path) => this.shapes.get(path) === undefined)
+  async #learn(paths: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
+    const unknown: string[] = []
+    await eachInTurns(paths.values(), signal, (path) => {
+      if (this.shapes.get(path) === undefined) unknown.push(path)
+    })
     if (unknown.length === 0) return
     const connection = await this.instance.connect()
     try {
@@ -60,17 +67,33 @@ export class LocalFiles {
     }
   }
 
-  /** The first failure ends the other waits; every pin is recorded before this returns, so that `release` frees it. */
-  async #pin(entries: readonly FileEntry[], signal: AbortSignal): Promise<readonly string[]> {
+  /**
+   * The first failure ends the other waits; every pin is recorded before this returns, so that `release` frees it.
+   * @returns the paths by location
+   */
+  async #pin(
+    entries: ReadonlyMap<string, FileEntry>,
+    signal: AbortSignal,
+  ): Promise<ReadonlyMap<string, string>> {
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
-    const pins = entries.map(async (entry) => {
-      const pin = await this.cache.pin(this.scope, entry, either)
-      this.#pins.push(pin)
-      return pin.path
-    })
+    const paths = new Map<string, string>()
+    const turn = turnTaker(either)
+    const queue = entries.values()
+    const pinNext = async () => {
+      // One queue for all, so that no more files wait for a fetch than can be fetched at once.
+      for (const entry of queue) {
+        const next = turn()
+        if (next !== undefined) await next
+        const pin = await this.cache.pin(this.scope, entry, either)
+        this.#pins.push(pin)
+        paths.set(entry.location, pin.path)
+      }
+    }
+    const pins = Array.from({ length: Math.min(limits.engineFetchesMax, entries.size) }, pinNext)
     try {
-      return await Promise.all(pins)
+      await Promise.all(pins)
+      return paths
     } catch (thrown) {
       stop.abort()
       await Promise.allSettled(pins)

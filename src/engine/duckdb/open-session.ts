@@ -6,6 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Lru } from '../../base/lru.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
+import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage } from '../../storage/storage.ts'
 import { territoryGuard } from '../../storage/territory-guard.ts'
@@ -142,7 +143,7 @@ async function planOf(
   const guard = territoryGuard(snapshot.territory?.territory)
   try {
     if (cached !== undefined) {
-      admitPlan(cached, snapshot)
+      await admitPlan(cached, snapshot, signal)
       return cached
     }
     const planned = storage.during(() =>
@@ -166,9 +167,12 @@ function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
   return 10_000 + 1_000 * (dataFiles.length + deletes.length) + 500 * bounds
 }
 
+/** A connection whose relations are longer is not cached: it would drive out many others. */
+const keptLengthMax = limits.engineIdleRelationsLength / 4
+
 interface Connected {
   readonly held: HeldConnection
-  /** Key in the cache; undefined where the connection is not cached, because its delete tables take memory. */
+  /** Key in the cache; undefined where its delete tables or relations are too large to be cached. */
   readonly key: string | undefined
 }
 
@@ -179,9 +183,8 @@ async function connect(
   signal: AbortSignal,
 ): Promise<Connected> {
   const views = tables.map(({ relation }) => relation)
-  const key = views.every((view) => typeof view === 'string')
-    ? JSON.stringify([scope.key, ...views])
-    : undefined
+  const length = views.reduce((sum, view) => sum + (typeof view === 'string' ? view.length : Infinity), 0)
+  const key = length <= keptLengthMax ? JSON.stringify([scope.key, ...views]) : undefined
   const cached = key && connections.take(key)
   if (cached) return { held: cached, key }
   return { held: { connection: await newConnection(instance, tables, signal) }, key }

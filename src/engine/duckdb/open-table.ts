@@ -1,6 +1,7 @@
 /** Fetches the files of one table's snapshot and writes the relation that reads them. */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { mapInTurns } from '../../base/in-turns.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TableSnapshot } from '../engine.ts'
 import { applicableDeletes, type EqualityDelete } from '../iceberg/applicable-deletes.ts'
@@ -44,8 +45,8 @@ export async function localTable(
   signal: AbortSignal,
 ): Promise<LocalTable> {
   const shown = shownColumns(table, plan)
-  const wanted = prunedFiles(plan, ranges ?? [])
-  const planned = applicableDeletes(plan, wanted)
+  const wanted = await prunedFiles(plan, ranges ?? [], signal)
+  const planned = await applicableDeletes(plan, wanted, signal)
   const compared = equalityColumns(plan, planned.equalities)
   const shownIds = new Set(shown.map(({ field }) => field.id))
   const hidden = [...compared.values()].filter(({ field }) => !shownIds.has(field.id))
@@ -53,8 +54,12 @@ export async function localTable(
   const deletes = [...planned.positions, ...planned.equalities]
   const local = await files.bring([...wanted, ...deletes], signal)
   const at = (entry: FileEntry) => local.get(entry.location) ?? missing()
-  const data = planned.files.map((file): LocalFile => ({ planned: file, ...at(file.entry) }))
-  const branches = branchesOf(data, [...shown, ...hidden], plan)
+  const data = await mapInTurns(
+    planned.files,
+    signal,
+    (file): LocalFile => ({ planned: file, ...at(file.entry) }),
+  )
+  const branches = await branchesOf(data, [...shown, ...hidden], plan, signal)
 
   const view = `t${number}`
   const bytes = wanted.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0)
@@ -62,7 +67,7 @@ export async function localTable(
   const parts = { shown, hidden, branches, ...names }
   const hasPositions = branches.some((branch) => branch.hasPositions)
   if (!hasPositions && planned.equalities.length === 0)
-    return { view, bytes, relation: duckdbRelationSql({ ...parts, equalities: [] }) }
+    return { view, bytes, relation: await duckdbRelationSql({ ...parts, equalities: [] }, signal) }
 
   const localDelete = <E extends DeleteEntry>(entry: E): LocalDelete<E> => ({ entry, ...at(entry) })
   const positions = planned.positions.map(localDelete)
@@ -79,7 +84,7 @@ export async function localTable(
       partitions,
     )
     if (equalities.length > 0) await createFileTable(connection, names.files, branches, partitions)
-    return duckdbRelationSql({ ...parts, equalities })
+    return await duckdbRelationSql({ ...parts, equalities }, signal)
   }
   return { view, bytes, relation }
 }

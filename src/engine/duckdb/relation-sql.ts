@@ -1,5 +1,6 @@
 /** Writes the SQL of a table's relation: all branches without deleted rows, under the table's column names. */
 
+import { joinInTurns } from '../../base/in-turns.ts'
 import { quoteIdentifier, quoteText } from '../../base/sql-text.ts'
 import type { Branch } from './branches.ts'
 import type { EqualityTable } from './delete-tables.ts'
@@ -17,7 +18,7 @@ export interface RelationParts {
 }
 
 /** A SELECT of the shown columns. */
-export function duckdbRelationSql(parts: RelationParts): string {
+export async function duckdbRelationSql(parts: RelationParts, signal: AbortSignal): Promise<string> {
   const { shown, branches } = parts
   const [first, ...others] = branches
   if (first === undefined) {
@@ -26,16 +27,22 @@ export function duckdbRelationSql(parts: RelationParts): string {
   }
   // No subquery here, because each level costs DuckDB time for every vector.
   if (others.length === 0 && !first.hasPositions && !first.hasEquality)
-    return `SELECT ${named(shown, (column) => valueSql(first, column))} FROM ${filesSql(first, shown)} AS d`
-  const all = branches.map((branch, index) => branchSql(parts, branch, index)).join('\nUNION ALL\n')
-  return `SELECT ${named(shown, ({ alias }) => alias)} FROM (${all})`
+    return `SELECT ${named(shown, (column) => valueSql(first, column))} FROM ${await filesSql(first, shown, signal)} AS d`
+  const all: string[] = []
+  for (const branch of branches) all.push(await branchSql(parts, branch, all.length, signal))
+  return `SELECT ${named(shown, ({ alias }) => alias)} FROM (${all.join('\nUNION ALL\n')})`
 }
 
 function named(shown: readonly ShownColumn[], value: (column: ShownColumn) => string): string {
   return shown.map((column) => `${value(column)} AS ${quoteIdentifier(column.name)}`).join(', ') || '1 AS c0'
 }
 
-function branchSql(parts: RelationParts, branch: Branch, index: number): string {
+async function branchSql(
+  parts: RelationParts,
+  branch: Branch,
+  index: number,
+  signal: AbortSignal,
+): Promise<string> {
   const columns = [...parts.shown, ...parts.hidden]
   const joins: string[] = []
   if (branch.hasPositions)
@@ -55,7 +62,7 @@ function branchSql(parts: RelationParts, branch: Branch, index: number): string 
     }
   }
   const values = columns.map((column) => `${valueSql(branch, column)} AS ${column.alias}`).join(', ')
-  return `SELECT ${values || '1 AS c0'} FROM ${filesSql(branch, columns)} AS d ${joins.join(' ')}`
+  return `SELECT ${values || '1 AS c0'} FROM ${await filesSql(branch, columns, signal)} AS d ${joins.join(' ')}`
 }
 
 /** A column's value in the files, whose alias is `d`. */
@@ -65,8 +72,12 @@ function valueSql({ names }: Branch, column: ReadColumn): string {
   return found === undefined ? column.fallback : `CAST(d.${quoteIdentifier(found.name)} AS ${column.sqlType})`
 }
 
-function filesSql({ files, names }: Branch, columns: readonly ReadColumn[]): string {
-  const paths = files.map(({ path }) => quoteText(path)).join(', ')
+async function filesSql(
+  { files, names }: Branch,
+  columns: readonly ReadColumn[],
+  signal: AbortSignal,
+): Promise<string> {
+  const paths = await joinInTurns(files, ', ', signal, ({ path }) => quoteText(path))
   if (names !== undefined) return `read_parquet([${paths}], hive_partitioning = false)`
   // read_parquet requires a column; one that no file has costs nothing.
   const schema =

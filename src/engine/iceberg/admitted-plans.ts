@@ -3,6 +3,7 @@
  * territory admitted it. Files and manifests never change, so a verdict stays true as long as the territory does.
  */
 
+import { eachInTurns } from '../../base/in-turns.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { type TerritoryGuard, territoryGuard } from '../../storage/territory-guard.ts'
 import type { TableSnapshot } from '../engine.ts'
@@ -16,12 +17,16 @@ const admittedMax = 16
  * Judges every file of a plan, unless this territory admitted it before.
  * @throws TerritoryFailure, each time again: finding it costs no read
  */
-export function admitPlan(plan: SnapshotPlan, snapshot: TableSnapshot): void {
+export async function admitPlan(
+  plan: SnapshotPlan,
+  snapshot: TableSnapshot,
+  signal: AbortSignal,
+): Promise<void> {
   if (snapshot.territory === undefined || admittedBy.get(plan)?.has(keyOf(snapshot))) return
   const guard = territoryGuard(snapshot.territory.territory)
   for (const { kind, location } of plan.opened) guard.admit(kind, location)
-  for (const { location } of plan.dataFiles) guard.admit('data file', location)
-  for (const { location } of plan.deletes) guard.admit('delete file', location)
+  await eachInTurns(plan.dataFiles, signal, ({ location }) => guard.admit('data file', location))
+  await eachInTurns(plan.deletes, signal, ({ location }) => guard.admit('delete file', location))
   rememberAdmitted(plan, snapshot, guard)
 }
 

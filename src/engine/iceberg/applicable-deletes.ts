@@ -1,5 +1,6 @@
 /** Matches delete files with data files (Iceberg specification, Scan Planning). Does not read either. */
 
+import { eachInTurns, mapInTurns } from '../../base/in-turns.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { DeleteEntry, FileEntry } from './manifest.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
@@ -28,33 +29,25 @@ export interface EqualityDelete extends DeleteEntry {
 
 /**
  * Matches a plan's deletes with these data files.
- * @throws ReadFailure where two deletion vectors name one file, or a delete's partition spec is missing
+ * @throws ReadFailure where two deletion vectors name one file, or a delete's partition spec is missing; the signal's
+ *   reason
  */
-export function applicableDeletes(plan: SnapshotPlan, files: readonly FileEntry[]): PlannedDeletes {
-  const vectors = vectorsByFile(plan.deletes)
-  const positions = plan.deletes.filter(({ kind }) => kind === 'position')
-  const equalities = plan.deletes
-    .filter(({ kind }) => kind === 'equality')
-    .map((entry) => ({ ...entry, isGlobal: isUnpartitioned(plan, entry.specId) }))
-  const newestPosition = newest(positions.filter(({ dataFile }) => dataFile === undefined))
-  const newestNamed = newest(positions, ({ dataFile }) => dataFile)
-  const newestEquality = newest(equalities.filter(({ isGlobal }) => !isGlobal))
-  const globals = equalities.filter(({ isGlobal }) => isGlobal)
-  const newestGlobal = newest(globals, () => '').get('') ?? -1
-  const planned = files.map((entry): PlannedFile => {
+export async function applicableDeletes(
+  plan: SnapshotPlan,
+  files: readonly FileEntry[],
+  signal: AbortSignal,
+): Promise<PlannedDeletes> {
+  const { vectors, positions, equalities, newestPosition, newestEquality } = await sorted(plan, signal)
+  const planned = await mapInTurns(files, signal, (entry): PlannedFile => {
     const vector = vectors.get(entry.location)
     if (vector !== undefined && vector.sequenceNumber < entry.sequenceNumber)
       throw new ReadFailure('a deletion vector is older than its data file')
-    const position = Math.max(
-      newestPosition.get(entry.partitionKey) ?? -1,
-      newestNamed.get(entry.location) ?? -1,
-    )
-    const equality = Math.max(newestEquality.get(entry.partitionKey) ?? -1, newestGlobal)
+    const { sequenceNumber } = entry
     return {
       entry,
       vector,
-      hasPositions: vector === undefined && position >= entry.sequenceNumber,
-      hasEquality: equality > entry.sequenceNumber,
+      hasPositions: vector === undefined && newestPosition(entry) >= sequenceNumber,
+      hasEquality: newestEquality(entry) > sequenceNumber,
     }
   })
   return {
@@ -64,14 +57,45 @@ export function applicableDeletes(plan: SnapshotPlan, files: readonly FileEntry[
   }
 }
 
-function vectorsByFile(deletes: readonly DeleteEntry[]): ReadonlyMap<string, DeleteEntry> {
+interface SortedDeletes {
+  readonly vectors: ReadonlyMap<string, DeleteEntry>
+  readonly positions: readonly DeleteEntry[]
+  readonly equalities: readonly EqualityDelete[]
+  /** The sequence number of the newest position delete file that may name a data file; -1 where there is none. */
+  readonly newestPosition: (data: FileEntry) => number
+  readonly newestEquality: (data: FileEntry) => number
+}
+
+async function sorted(plan: SnapshotPlan, signal: AbortSignal): Promise<SortedDeletes> {
   const vectors = new Map<string, DeleteEntry>()
-  for (const entry of deletes) {
-    if (entry.kind !== 'vector' || entry.dataFile === undefined) continue
-    if (vectors.has(entry.dataFile)) throw new ReadFailure('two deletion vectors name one data file')
-    vectors.set(entry.dataFile, entry)
+  const positions: DeleteEntry[] = []
+  const equalities: EqualityDelete[] = []
+  /** Newest sequence numbers by data file, by partition, and of all partitions. */
+  const [ofFile, ofPartition, ofEquality] = [newest(), newest(), newest()]
+  let ofAll = -1
+  await eachInTurns(plan.deletes, signal, (entry) => {
+    const { kind, dataFile, partitionKey, sequenceNumber } = entry
+    if (kind === 'vector') {
+      if (dataFile === undefined) return
+      if (vectors.has(dataFile)) throw new ReadFailure('two deletion vectors name one data file')
+      vectors.set(dataFile, entry)
+    } else if (kind === 'position') {
+      positions.push(entry)
+      if (dataFile === undefined) ofPartition.add(partitionKey, sequenceNumber)
+      else ofFile.add(dataFile, sequenceNumber)
+    } else {
+      const isGlobal = isUnpartitioned(plan, entry.specId)
+      equalities.push({ ...entry, isGlobal })
+      if (isGlobal) ofAll = Math.max(ofAll, sequenceNumber)
+      else ofEquality.add(partitionKey, sequenceNumber)
+    }
+  })
+  return {
+    ...{ vectors, positions, equalities },
+    newestPosition: ({ partitionKey, location }) =>
+      Math.max(ofPartition.of(partitionKey), ofFile.of(location)),
+    newestEquality: ({ partitionKey }) => Math.max(ofEquality.of(partitionKey), ofAll),
   }
-  return vectors
 }
 
 function isUnpartitioned(plan: SnapshotPlan, specId: number): boolean {
@@ -80,15 +104,9 @@ function isUnpartitioned(plan: SnapshotPlan, specId: number): boolean {
   return fields.every(({ transform }) => transform === 'void')
 }
 
-/** The newest sequence number by key; the default key is the partition. */
-function newest(
-  deletes: readonly DeleteEntry[],
-  keyOf: (entry: DeleteEntry) => string | undefined = ({ partitionKey }) => partitionKey,
-): ReadonlyMap<string, number> {
+/** The newest sequence number by key. */
+function newest() {
   const numbers = new Map<string, number>()
-  for (const entry of deletes) {
-    const key = keyOf(entry)
-    if (key !== undefined) numbers.set(key, Math.max(numbers.get(key) ?? -1, entry.sequenceNumber))
-  }
-  return numbers
+  const of = (key: string) => numbers.get(key) ?? -1
+  return { of, add: (key: string, number: number) => numbers.set(key, Math.max(of(key), number)) }
 }

@@ -1,6 +1,6 @@
 /** Reads the live entries of a manifest, with inherited sequence numbers (Iceberg specification, Manifests). */
 
-import { nextTurn } from '../../base/turn.ts'
+import { turnTaker } from '../../base/in-turns.ts'
 import type { AvroRecord } from '../../storage/avro.ts'
 import { fieldNames, fieldsOf, manifestIn, recordField } from '../../storage/avro-fields.ts'
 import { deletedStatus, entryStatus } from '../../storage/manifest-files.ts'
@@ -56,9 +56,6 @@ const fileFields = {
   content_size_in_bytes: 145,
 } as const
 
-/** Entries after which other work on this thread may run. */
-const turnEntries = 2_000
-
 interface Names {
   readonly file: Readonly<Record<keyof typeof fileFields, string>>
   readonly stats: StatsNames
@@ -68,9 +65,15 @@ interface Names {
 
 /**
  * The live files of a manifest.
- * @throws ReadFailure where the manifest is malformed; EngineError where a file is encrypted
+ * @param admit is called for each before it is named
+ * @throws ReadFailure where the manifest is malformed; EngineError where a file is encrypted; what `admit` throws
  */
-export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise<ManifestEntries> {
+export async function readManifest(
+  bytes: Uint8Array,
+  ref: ManifestRef,
+  admit: (kind: 'data file' | 'delete file', location: string) => void,
+  signal: AbortSignal,
+): Promise<ManifestEntries> {
   const { schema, records } = manifestIn(bytes)
   const entry = fieldNames(schema, entryFields)
   const fileSchema = recordField(schema, entry.data_file)
@@ -85,9 +88,10 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
   }
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
-  let seen = 0
+  const turn = turnTaker(signal)
   for (const record of records) {
-    if (++seen % turnEntries === 0) await nextTurn()
+    const next = turn()
+    if (next !== undefined) await next
     const status = entryStatus(record[entry.status])
     if (status === deletedStatus) continue
     const fields = record[entry.data_file] as AvroRecord | undefined
@@ -95,6 +99,7 @@ export async function readManifest(bytes: Uint8Array, ref: ManifestRef): Promise
     const sequence = sequenceOf(record[entry.sequence_number], status, ref)
     const read = fileEntry(fields, names, ref, sequence)
     const content = fields[file.content] ?? 0
+    admit(content === 0 ? 'data file' : 'delete file', read.location)
     if (content === 0 && ref.content === 'data') data.push(read)
     else if ((content === 1 || content === 2) && ref.content === 'deletes')
       deletes.push(deleteEntry(read, fields, names, content))

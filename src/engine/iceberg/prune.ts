@@ -1,13 +1,20 @@
 /** Skips data files whose partition values or column bounds rule out every useful row. In doubt it keeps the file. */
 
+import { filterInTurns } from '../../base/in-turns.ts'
 import type { ColumnRange, RangeBound } from '../engine.ts'
 import type { FileEntry } from './manifest.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 
 /** The data files that may hold rows within all ranges. */
-export function prunedFiles(plan: SnapshotPlan, ranges: readonly ColumnRange[]): readonly FileEntry[] {
+export async function prunedFiles(
+  plan: SnapshotPlan,
+  ranges: readonly ColumnRange[],
+  signal: AbortSignal,
+): Promise<readonly FileEntry[]> {
   if (ranges.length === 0) return plan.dataFiles
-  return plan.dataFiles.filter((file) => ranges.every((range) => mayHold(plan, file, range)))
+  return await filterInTurns(plan.dataFiles, signal, (file) =>
+    ranges.every((range) => mayHold(plan, file, range)),
+  )
 }
 
 /** Whether a file may hold a row whose value of one column is within a range. NULL is outside. */

@@ -4,6 +4,7 @@
  * only files that the table's territory admits.
  */
 
+import { eachInTurns } from '../../base/in-turns.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
 import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
@@ -75,8 +76,8 @@ export async function planSnapshot(
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
   const files = snapshot && (await snapshotFiles(storage, snapshot, signal, admit))
   if (!anyFormat) {
-    files?.data.forEach(assertReadable)
-    files?.deletes.forEach(assertReadableDelete)
+    await eachInTurns(files?.data ?? [], signal, assertReadable)
+    await eachInTurns(files?.deletes ?? [], signal, assertReadableDelete)
   }
   return {
     schemas: [tableSchema(schemaOfSnapshot(metadata, snapshot)), tableSchema(currentSchema(metadata))],
@@ -108,27 +109,26 @@ async function snapshotFiles(
   if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
+  const locations = new Set<string>()
   admit('manifest list', list)
   const listed = await storage.readAll(list, limits.tableMetadataBytesMax)
   for (const ref of manifestsIn(listed, limits.engineManifestsMax)) {
     signal.throwIfAborted()
     if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
     admit('manifest', ref.location)
-    const entries = await storage.during(async () => readManifest(await manifestBytes(storage, ref), ref))
+    const entries = await storage.during(async () =>
+      readManifest(await manifestBytes(storage, ref), ref, admit, signal),
+    )
     // Not spread into push: a manifest may hold more entries than an argument list can.
-    for (const entry of entries.data) {
-      admit('data file', entry.location)
+    await eachInTurns(entries.data, signal, (entry) => {
+      locations.add(entry.location)
       data.push(entry)
-    }
-    for (const entry of entries.deletes) {
-      admit('delete file', entry.location)
-      deletes.push(entry)
-    }
+    })
+    await eachInTurns(entries.deletes, signal, (entry) => deletes.push(entry))
     if (data.length + deletes.length > limits.engineFilesMax)
       throw new ReadFailure(`a snapshot has more than ${limits.engineFilesMax} files`)
   }
-  if (new Set(data.map(({ location }) => location)).size !== data.length)
-    throw new ReadFailure('a snapshot names one data file twice')
+  if (locations.size !== data.length) throw new ReadFailure('a snapshot names one data file twice')
   return { data, deletes }
 }
 

@@ -28,7 +28,7 @@ async function filesLeft(writer: IcebergWriter, ...ranges: ColumnRange[]): Promi
     guard: territoryGuard(undefined),
   })
   await storage.close()
-  const left = prunedFiles(plan, ranges)
+  const left = await prunedFiles(plan, ranges, new AbortController().signal)
   return plan.dataFiles.flatMap((file, index) => (left.includes(file) ? [index] : []))
 }
 const range = (fieldId: number, lower?: ColumnRange['lower'], upper?: ColumnRange['upper']) => ({
