@@ -9,6 +9,7 @@ import { parquetHeader } from 'hyparquet/src/column.js'
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { StoredFile } from '../../storage/storage.ts'
+import { checkThrift } from '../../storage/thrift.ts'
 import { decompressPage } from './parquet-codec.ts'
 import type { Leaf } from './parquet-footer.ts'
 import {
@@ -18,7 +19,6 @@ import {
   type ValueReader,
   valueReader,
 } from './parquet-values.ts'
-import { checkThrift } from './thrift.ts'
 
 export interface ChunkBudget {
   readonly valuesMax: number

@@ -4,7 +4,7 @@ import { type FileMetaData, parquetMetadata, type SchemaElement } from 'hyparque
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { StoredFile } from '../../storage/storage.ts'
-import { checkThrift } from './thrift.ts'
+import { checkThrift } from '../../storage/thrift.ts'
 
 export interface Leaf {
   /** Index among the leaves, which is also the index among a row group's column chunks. */

@@ -11,6 +11,7 @@ import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage, type StorageAccess, type StoredFile } from '../../storage/storage.ts'
 import { EngineError } from '../engine-error.ts'
+import { footerKey } from './footer-key.ts'
 import { Gate } from './gate.ts'
 
 /** One file to fetch. */
@@ -23,6 +24,8 @@ export interface WantedFile {
 /** A cached file that is not evicted until it is released. */
 export interface PinnedFile {
   readonly path: string
+  /** Equal for files with the same columns; undefined where that is not known. */
+  readonly footerKey: string | undefined
   release(): void
 }
 
@@ -36,7 +39,8 @@ export interface ReadScope {
 interface Entry {
   readonly path: string
   readonly sizeBytes: number
-  readonly fetch: Promise<void>
+  readonly fetch: Promise<string | undefined>
+  footerKey?: string | undefined
   readonly stop: AbortController
   pins: number
   isWhole: boolean
@@ -92,7 +96,7 @@ export class FileCache {
     }
     try {
       if (!entry.isWhole) await unlessAborted(entry.fetch, signal)
-      return { path: entry.path, release }
+      return { path: entry.path, footerKey: entry.footerKey, release }
     } catch (thrown) {
       release()
       throw thrown
@@ -126,7 +130,8 @@ export class FileCache {
     const entry: Entry = { path, sizeBytes, fetch, stop, pins: 0, isWhole: false }
     this.#entries.set(key, entry)
     fetch.then(
-      () => {
+      (footerKey) => {
+        entry.footerKey = footerKey
         entry.isWhole = true
       },
       () => this.#drop(key, entry),
@@ -135,12 +140,12 @@ export class FileCache {
   }
 
   /** Fetches of one scope share a storage, but not that of a query, which may close before other queries have the file. */
-  async #withStorage(scope: ReadScope, work: (storage: Storage) => Promise<void>): Promise<void> {
+  async #withStorage<T>(scope: ReadScope, work: (storage: Storage) => Promise<T>): Promise<T> {
     const shared = this.#storages.get(scope.key) ?? { storage: openStorage(scope.access), uses: 0 }
     this.#storages.set(scope.key, shared)
     shared.uses++
     try {
-      await work(shared.storage)
+      return await work(shared.storage)
     } finally {
       if (--shared.uses === 0) {
         this.#storages.delete(scope.key)
@@ -177,15 +182,16 @@ interface SharedStorage {
   uses: number
 }
 
-/** Fetches a file whole, or leaves none. */
+/** Fetches a file whole, or leaves none. @returns the key of its footer, where that is known */
 async function fetchFile(
   storage: Storage,
   location: string,
   sizeBytes: number,
   path: string,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<string | undefined> {
   let file: StoredFile | undefined
+  let bytes: Uint8Array | undefined
   try {
     file = await storage.open(location)
     if (file.size !== sizeBytes) throw new ReadFailure('a data file is not as long as its manifest says')
@@ -193,12 +199,14 @@ async function fetchFile(
     try {
       for (let at = 0; at < sizeBytes; at += limits.engineFetchBytes) {
         signal.throwIfAborted()
-        await target.writeFile(await file.read(at, Math.min(at + limits.engineFetchBytes, sizeBytes)))
+        bytes = await file.read(at, Math.min(at + limits.engineFetchBytes, sizeBytes))
+        await target.writeFile(bytes)
       }
     } finally {
       await target.close()
     }
     signal.throwIfAborted()
+    return bytes && footerKey(bytes)
   } catch (thrown) {
     await rm(path, { force: true }).catch(() => {})
     if (thrown instanceof ReadFailure || signal.aborted) throw thrown

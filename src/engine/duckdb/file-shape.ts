@@ -4,6 +4,7 @@
  */
 
 import type { DuckDBConnection } from '@duckdb/node-api'
+import { eachInTurns } from '../../base/in-turns.ts'
 import { quoteText } from '../../base/sql-text.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
@@ -37,9 +38,17 @@ interface SchemaNode {
 /** Files whose footers one statement reads. */
 const learnMax = 128
 
+/** A file on the local disk whose shape is asked for. */
+export interface ShapedFile {
+  readonly path: string
+  /** Files with one key have one shape; undefined where that is not known. */
+  readonly footerKey: string | undefined
+}
+
 interface Interned {
   readonly text: string
   readonly shape: FileShape
+  readonly footerKeys: Set<string>
   paths: number
 }
 
@@ -47,25 +56,43 @@ interface Interned {
 export class ShapeCache {
   readonly #byPath = new Map<string, Interned>()
   readonly #byText = new Map<string, Interned>()
+  readonly #byFooter = new Map<string, Interned>()
 
   get(path: string): FileShape | undefined {
     return this.#byPath.get(path)?.shape
   }
 
-  /**
-   * Reads the footers of files, some at a time, because their rows are decoded on this thread.
-   * @throws DuckDB's error for a file that is not a Parquet file
-   */
-  async learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
-    for (let at = 0; at < paths.length; at += learnMax)
-      await this.#learn(connection, paths.slice(at, at + learnMax))
+  /** Whether the shape of a file is known, its own or that of another file with its key. */
+  knows({ path, footerKey }: ShapedFile): boolean {
+    if (this.#byPath.has(path)) return true
+    const interned = footerKey === undefined ? undefined : this.#byFooter.get(footerKey)
+    if (interned !== undefined) this.#add(path, interned)
+    return interned !== undefined
   }
 
-  async #learn(connection: DuckDBConnection, paths: readonly string[]): Promise<void> {
+  /**
+   * Reads the footers of files, one of each key, some at a time, because their rows are decoded on this thread.
+   * @throws DuckDB's error for a file that is not a Parquet file
+   */
+  async learn(connection: DuckDBConnection, files: readonly ShapedFile[]): Promise<void> {
+    const first = new Map<string, ShapedFile>()
+    await eachInTurns(files, undefined, (file) => {
+      const key = file.footerKey ?? file.path
+      if (!first.has(key)) first.set(key, file)
+    })
+    const asked = [...first.values()]
+    for (let at = 0; at < asked.length; at += learnMax)
+      await this.#learn(connection, asked.slice(at, at + learnMax))
+    await eachInTurns(files, undefined, (file) => this.knows(file))
+  }
+
+  async #learn(connection: DuckDBConnection, files: readonly ShapedFile[]): Promise<void> {
+    const keys = new Map(files.map(({ path, footerKey }) => [path, footerKey]))
     const reader = await connection.runAndReadAll(
-      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${paths.map(quoteText).join(', ')}]) GROUP BY 1`,
+      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${[...keys.keys()].map(quoteText).join(', ')}]) GROUP BY 1`,
     )
-    for (const [path, text] of reader.getRows()) this.#add(String(path), String(text))
+    for (const [path, text] of reader.getRows())
+      this.#add(String(path), this.#interned(String(text), keys.get(String(path))))
   }
 
   /** Forgets an evicted file. */
@@ -73,15 +100,25 @@ export class ShapeCache {
     const interned = this.#byPath.get(path)
     if (interned === undefined) return
     this.#byPath.delete(path)
-    if (--interned.paths === 0) this.#byText.delete(interned.text)
+    if (--interned.paths > 0) return
+    this.#byText.delete(interned.text)
+    for (const key of interned.footerKeys) this.#byFooter.delete(key)
   }
 
-  #add(path: string, text: string): void {
-    this.forget(path)
-    const interned = this.#byText.get(text) ?? { text, shape: shapeOf(text), paths: 0 }
+  #interned(text: string, footerKey: string | undefined): Interned {
+    const interned = this.#byText.get(text) ?? { text, shape: shapeOf(text), footerKeys: new Set(), paths: 0 }
     this.#byText.set(text, interned)
-    this.#byPath.set(path, interned)
+    if (footerKey !== undefined) {
+      interned.footerKeys.add(footerKey)
+      this.#byFooter.set(footerKey, interned)
+    }
+    return interned
+  }
+
+  #add(path: string, interned: Interned): void {
     interned.paths++
+    this.forget(path)
+    this.#byPath.set(path, interned)
   }
 }
 

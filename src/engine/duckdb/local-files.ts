@@ -37,10 +37,10 @@ export class LocalFiles {
       admitLocation(entry.location, roots)
       unique.set(entry.location, entry)
     })
-    const paths = await this.#pin(unique, signal)
-    await this.#learn(paths, signal)
+    const pinned = await this.#pin(unique, signal)
+    await this.#learn(pinned, signal)
     const fetched = new Map<string, FetchedFile>()
-    await eachInTurns(paths, signal, ([location, path]) => {
+    await eachInTurns(pinned, signal, ([location, { path }]) => {
       const shape = this.shapes.get(path)
       if (shape === undefined) throw new ReadFailure('a data file has no footer')
       fetched.set(location, { path, shape })
@@ -53,10 +53,10 @@ export class LocalFiles {
     await eachInTurns(this.#pins.splice(0), undefined, (pin) => pin.release())
   }
 
-  async #learn(paths: ReadonlyMap<string, string>, signal: AbortSignal): Promise<void> {
-    const unknown: string[] = []
-    await eachInTurns(paths.values(), signal, (path) => {
-      if (this.shapes.get(path) === undefined) unknown.push(path)
+  async #learn(pinned: ReadonlyMap<string, PinnedFile>, signal: AbortSignal): Promise<void> {
+    const unknown: PinnedFile[] = []
+    await eachInTurns(pinned.values(), signal, (file) => {
+      if (!this.shapes.knows(file)) unknown.push(file)
     })
     if (unknown.length === 0) return
     const connection = await this.instance.connect()
@@ -69,15 +69,15 @@ export class LocalFiles {
 
   /**
    * The first failure ends the other waits; every pin is recorded before this returns, so that `release` frees it.
-   * @returns the paths by location
+   * @returns the pinned files by location
    */
   async #pin(
     entries: ReadonlyMap<string, FileEntry>,
     signal: AbortSignal,
-  ): Promise<ReadonlyMap<string, string>> {
+  ): Promise<ReadonlyMap<string, PinnedFile>> {
     const stop = new AbortController()
     const either = AbortSignal.any([signal, stop.signal])
-    const paths = new Map<string, string>()
+    const pinned = new Map<string, PinnedFile>()
     const turn = turnTaker(either)
     const queue = entries.values()
     const pinNext = async () => {
@@ -87,13 +87,13 @@ export class LocalFiles {
         if (next !== undefined) await next
         const pin = await this.cache.pin(this.scope, entry, either)
         this.#pins.push(pin)
-        paths.set(entry.location, pin.path)
+        pinned.set(entry.location, pin)
       }
     }
     const pins = Array.from({ length: Math.min(limits.engineFetchesMax, entries.size) }, pinNext)
     try {
       await Promise.all(pins)
-      return paths
+      return pinned
     } catch (thrown) {
       stop.abort()
       await Promise.allSettled(pins)

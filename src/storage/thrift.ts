@@ -3,7 +3,7 @@
  * The library allocates as many items as a list claims before it looks for them, also in nested lists.
  */
 
-import { ReadFailure } from '../../storage/read-failure.ts'
+import { ReadFailure } from './read-failure.ts'
 
 const depthMax = 32
 /** Fields and list items of one structure, each of which the library turns into a value or an object. */
@@ -11,9 +11,14 @@ const valuesMax = 4_000_000
 
 /**
  * Walks one structure, so that no claim in it goes beyond the bytes that are there.
+ * @param onField is told each field of the structure itself: its id, and where it begins and ends
  * @throws RangeError when it is malformed or ends early, ReadFailure when it holds too many values
  */
-export function checkThrift(bytes: Uint8Array, start: number): void {
+export function checkThrift(
+  bytes: Uint8Array,
+  start: number,
+  onField?: (id: number, from: number, to: number) => void,
+): void {
   let at = start
   let values = 0
   const skip = (count: number) => {
@@ -35,12 +40,19 @@ export function checkThrift(bytes: Uint8Array, start: number): void {
   }
   const struct = (depth: number) => {
     if (depth > depthMax) throw new RangeError('a structure is nested too deeply')
+    let id = 0
     for (;;) {
+      const from = at
       const head = byte()
       const type = head & 0x0f
       if (type === 0) return
-      if (head >> 4 === 0) varint()
+      if (head >> 4 === 0) {
+        // Zigzag: a field's id is signed.
+        const coded = varint()
+        id = coded % 2 === 0 ? coded / 2 : -(coded + 1) / 2
+      } else id += head >> 4
       element(type, depth)
+      if (depth === 0) onField?.(id, from, at)
     }
   }
   const list = (depth: number) => {

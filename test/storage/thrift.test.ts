@@ -2,9 +2,9 @@
 
 import { expect, test } from 'bun:test'
 import { parquetMetadata } from 'hyparquet'
-import { parquetBytes } from '../../../demo/lake/parquet-file.ts'
-import { checkThrift } from '../../../src/detection/scan/thrift.ts'
-import { ReadFailure } from '../../../src/storage/read-failure.ts'
+import { parquetBytes } from '../../demo/lake/parquet-file.ts'
+import { ReadFailure } from '../../src/storage/read-failure.ts'
+import { checkThrift } from '../../src/storage/thrift.ts'
 
 /** What comes of a structure: nothing, or the error's kind. */
 function outcome(bytes: readonly number[] | Uint8Array): string {
