@@ -3,7 +3,9 @@
  * Parts are wired together only here and in src/app.
  */
 
+import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
+import { version } from '../package.json'
 import { assembleAuth } from './app/assemble-auth.ts'
 import { assembleChecks, type Checks } from './app/assemble-checks.ts'
 import { assembleContracts } from './app/assemble-contracts.ts'
@@ -11,9 +13,9 @@ import { assembleGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
 import { openBudget } from './app/open-budget.ts'
+import { gaugeReader } from './app/read-gauges.ts'
 import { startAllJobs } from './app/start-all-jobs.ts'
 import type { IssueToken } from './auth/oauth-token.ts'
-import { byteKinds } from './base/byte-budget.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
 import { RightOfWay } from './base/right-of-way.ts'
@@ -57,7 +59,9 @@ import { listCatalogKinds } from './store/catalog-credential/catalog-credentials
 import type { IntentTimes } from './store/commit/commit-intents.ts'
 import { readDatabaseClock } from './store/jobs/database-clock.ts'
 import type { Store } from './store/store.ts'
+import { exchangeObserver } from './telemetry/exchange.ts'
 import type { Metrics } from './telemetry/metrics.ts'
+import type { Tracer } from './telemetry/tracing.ts'
 import { vending } from './vending/vending.ts'
 import { Deliverer } from './webhook/deliverer.ts'
 import { sender } from './webhook/receiver.ts'
@@ -93,6 +97,8 @@ export interface AppOptions {
   readonly auditSleep?: (ms: number) => Promise<void>
   /** Waits out the drain delay; a test decides when that is over. */
   readonly sleep?: (ms: number) => Promise<void>
+  /** Traces requests; default: what the settings name, else nothing does. */
+  readonly tracer?: Tracer
 }
 
 export interface App {
@@ -149,10 +155,16 @@ export async function startApp(options: AppOptions): Promise<App> {
       'SVC_JWKS_URL is not set: bearer tokens are read without verification, for the write gateway only',
     )
 
+  const tracer = options.tracer ?? (config.tracing && (await openConfiguredTracer(config.tracing)))
+  metrics.buildInfo.set({ version, runtime: `bun ${Bun.version}`, store: store.backend }, 1)
   const policies = new PolicyEngine()
   const rules = addressRules(config.upstreamAllow)
   const { budget, engineBytes } = openBudget(config, metrics)
-  const catalogs = new OpenCatalogs({ addressRules: rules, budget })
+  const catalogs = new OpenCatalogs({
+    addressRules: rules,
+    budget,
+    observe: exchangeObserver(metrics, 'catalog'),
+  })
   const commits =
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
@@ -265,13 +277,21 @@ export async function startApp(options: AppOptions): Promise<App> {
   clockWatch.start()
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
-    listenHttp({ ...address, handle: routes.handle, drain, log, budget }),
+    listenHttp({ ...address, handle: routes.handle, drain, log, budget, metrics, tracer }),
   )
+  const readGauges = gaugeReader({
+    ...{ metrics, store, budget },
+    directories: {
+      data: config.store.kind === 'embedded' ? config.store.dataDir : undefined,
+      journal: options.journalDirectory,
+      read: config.readEngine.directory ?? tmpdir(),
+    },
+  })
   const metricsListener = await listenAt('SVC_METRICS_ADDR', config.metricsListen, (address) =>
     listenMetrics({
       ...address,
       async scrape() {
-        for (const kind of byteKinds) metrics.memoryHeld.set({ kind }, budget.held(kind))
+        await readGauges()
         return { contentType: metrics.registry.contentType, text: await metrics.registry.metrics() }
       },
     }),
@@ -293,6 +313,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       budget,
       explain: (context, statement) => explainPlan({ store, states, clock }, context, statement),
       metrics,
+      tracer,
       log,
       clock,
     }),
@@ -353,6 +374,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       await detection.stop()
       await webhooks.stop()
       await metricsListener.stop(true)
+      await tracer?.stop().catch((err: unknown) => log.warn({ err }, 'the last traces were not sent'))
       await policies.close()
       codec.close()
       interchange.close()
@@ -361,4 +383,10 @@ export async function startApp(options: AppOptions): Promise<App> {
       catalogs.close()
     },
   }
+}
+
+/** The SDK is loaded here, so that tracing that is off costs no module. */
+async function openConfiguredTracer(settings: NonNullable<Config['tracing']>): Promise<Tracer> {
+  const { openTracer } = await import('./telemetry/open-telemetry.ts')
+  return openTracer(settings, version)
 }

@@ -156,6 +156,26 @@ export const variables = {
       '`1`: local walkthrough. `X-Svc-Principal` is used; every listener must be, and by default is, on loopback.',
   },
   SVC_LOG_LEVEL: { default: 'info', about: `One of ${logLevels.map((level) => `\`${level}\``).join(', ')}.` },
+  OTEL_EXPORTER_OTLP_ENDPOINT: {
+    about:
+      'Receiver of [traces](operations.md#traces), OTLP over HTTP, such as `http://collector:4318`; `/v1/traces` is appended. Unset, and the next one too: nothing is traced.',
+  },
+  OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: {
+    about: 'The whole address of the receiver of traces, instead.',
+  },
+  OTEL_EXPORTER_OTLP_HEADERS: {
+    secret: true,
+    about: 'Headers for the receiver: `name=value`, comma-separated, values percent-encoded.',
+  },
+  OTEL_EXPORTER_OTLP_PROTOCOL: { default: 'http/protobuf', about: 'Only `http/protobuf`.' },
+  OTEL_SERVICE_NAME: { about: 'Name of the service in traces. Unset: `covenant`.' },
+  OTEL_RESOURCE_ATTRIBUTES: {
+    about: 'What traces say of this process: `name=value`, comma-separated, values percent-encoded.',
+  },
+  OTEL_TRACES_SAMPLER_ARG: {
+    default: '1',
+    about: 'Share of the traces that is sent, 0 to 1. A client that sends `traceparent` decides itself.',
+  },
   SVC_LICENSE: { secret: true, about: 'The signed license itself. Not together with `SVC_LICENSE_FILE`.' },
   SVC_LICENSE_FILE: { about: 'File that holds the signed license.' },
   IDP_ISSUER_URL: { about: 'Issuer of the identity provider, for OIDC discovery. Needs `IDP_CLIENT_ID`.' },

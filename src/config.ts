@@ -8,6 +8,8 @@ import { join } from 'node:path'
 import { parseClient } from './auth/authorization/redirect-uri.ts'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
+import { emptyVariables, unknownVariables } from './config-names.ts'
+import { parseTracing, type TracingConfig } from './config-tracing.ts'
 import {
   type CertificateFiles,
   isLoopback,
@@ -87,6 +89,8 @@ export interface Config {
   readonly demo: boolean
   readonly clientCertificateStrict: boolean
   readonly logLevel: LogLevel
+  /** Undefined: nothing is traced. */
+  readonly tracing: TracingConfig | undefined
   readonly license: LicenseSource | undefined
   readonly idp: {
     readonly issuerUrl: string | undefined
@@ -321,6 +325,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         (value) => logLevels.find((level) => level === value),
         `one of ${logLevels.join(', ')}`,
       ) ?? 'info',
+    tracing: parseTracing({ text, optional }),
     license:
       licenseText !== undefined
         ? { text: licenseText }
@@ -353,44 +358,6 @@ const unusable: ListenAddress = { host: '127.0.0.1', port: 0 }
 
 function wrap(value: string | undefined): Secret | undefined {
   return value === undefined ? undefined : new Secret(value)
-}
-
-function unknownVariables(env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
-  const known = Object.keys(variables)
-  return Object.keys(env)
-    .filter((name) => /^(SVC|IDP)_(?!TEST_)/.test(name) && !known.includes(name))
-    .sort()
-    .map((variable) => {
-      const distances = known.map((name) => ({ name, distance: editDistance(variable, name) }))
-      const nearest = distances.reduce((best, next) => (next.distance < best.distance ? next : best))
-      const hint = nearest.distance <= variable.length / 2 ? `; did you mean ${nearest.name}?` : ''
-      return { variable, message: `is not a variable of this service${hint}` }
-    })
-}
-
-function emptyVariables(env: Readonly<Record<string, string | undefined>>): ConfigProblem[] {
-  const entries: [string, Variable][] = Object.entries(variables)
-  return entries
-    .filter(([name, variable]) => variable.emptyRefused && env[name]?.trim() === '')
-    .map(([variable]) => ({ variable, message: 'is set but empty: unset it or give it a value' }))
-}
-
-/** Levenshtein distance. */
-function editDistance(a: string, b: string): number {
-  let previous = Array.from({ length: b.length + 1 }, (_, index) => index)
-  for (const [i, charA] of [...a].entries()) {
-    const row = [i + 1]
-    for (const [j, charB] of [...b].entries())
-      row.push(
-        Math.min(
-          (row[j] ?? 0) + 1,
-          (previous[j + 1] ?? 0) + 1,
-          (previous[j] ?? 0) + (charA === charB ? 0 : 1),
-        ),
-      )
-    previous = row
-  }
-  return previous[b.length] ?? 0
 }
 
 function deepFreeze<T>(value: T): T {

@@ -11,7 +11,7 @@ import type { Metrics } from './telemetry/metrics.ts'
 
 /** What the store is measured by. */
 export type StoreMetrics = {
-  readonly cypherQueryDurationMs: Pick<Metrics['cypherQueryDurationMs'], 'observe'>
+  readonly cypherQuerySeconds: Pick<Metrics['cypherQuerySeconds'], 'observe'>
 }
 /** Receives what an operator should know when the store opens. */
 export type StoreLog = { readonly warn: (notice: string) => void }
@@ -42,7 +42,7 @@ async function openUnchecked(config: Config, metrics: StoreMetrics, log: StoreLo
     migrate: config.migrate,
     poolMax: config.poolMax,
     onNotice: (notice: string) => log.warn(notice),
-    onCypher: (seconds: number) => metrics.cypherQueryDurationMs.observe(seconds * 1000),
+    onCypher: (seconds: number) => metrics.cypherQuerySeconds.observe(seconds),
   }
   if (store.kind === 'postgres')
     return await openStore({

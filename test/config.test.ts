@@ -292,6 +292,57 @@ describe('secrecy', () => {
   })
 })
 
+describe('tracing', () => {
+  const endpoint = 'http://collector:4318'
+
+  test('is off where no receiver is named, whatever else is set', () => {
+    expect(parseConfig({ OTEL_SERVICE_NAME: 'x', OTEL_TRACES_SAMPLER_ARG: '0.5' }).tracing).toBeUndefined()
+  })
+
+  test('appends the path of traces to the receiver, and takes a whole address as it is', () => {
+    const urlOf = (env: Env) => parseConfig(env).tracing?.tracesUrl
+    expect(urlOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint })).toBe('http://collector:4318/v1/traces')
+    expect(urlOf({ OTEL_EXPORTER_OTLP_ENDPOINT: `${endpoint}/otlp/` })).toBe(
+      'http://collector:4318/otlp/v1/traces',
+    )
+    const whole = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'https://traces.example/in' }
+    expect(urlOf({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, ...whole })).toBe('https://traces.example/in')
+  })
+
+  test('takes name, resource, share and headers, and does not print the headers', () => {
+    const { tracing } = parseConfig({
+      OTEL_EXPORTER_OTLP_ENDPOINT: endpoint,
+      OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20abc, x-tenant=t',
+      OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=prod',
+      OTEL_TRACES_SAMPLER_ARG: '0.25',
+    })
+    expect(tracing).toMatchObject({
+      serviceName: 'covenant',
+      resource: { 'deployment.environment.name': 'prod' },
+      sampled: 0.25,
+    })
+    expect(tracing?.headers.reveal()).toEqual({ authorization: 'Bearer abc', 'x-tenant': 't' })
+    expect(inspect(tracing)).not.toContain('abc')
+  })
+
+  test.each([
+    ['OTEL_EXPORTER_OTLP_ENDPOINT', 'collector:4317', 'must be an http(s) URL'],
+    [
+      'OTEL_EXPORTER_OTLP_PROTOCOL',
+      'grpc',
+      'must be http/protobuf, the only protocol that the service speaks',
+    ],
+    ['OTEL_TRACES_SAMPLER_ARG', '2', 'must be a number from 0 to 1'],
+    [
+      'OTEL_EXPORTER_OTLP_HEADERS',
+      'secret-without-name',
+      'must be name=value pairs, comma-separated, with percent-encoded values',
+    ],
+  ])('refuses %s=%s without quoting a secret', (name, value, sentence) => {
+    expect(problemsOf({ [name]: value })).toEqual([`${name} ${sentence}`])
+  })
+})
+
 describe('docs/configuration.md', () => {
   test('its table is the one of the code', () => {
     const rows = Object.entries(variables as Record<string, Variable>).map(([name, variable]) => {

@@ -18,6 +18,7 @@ import type { QueryService } from '../query/query-service.ts'
 import { queryService } from '../query/run.ts'
 import { Tripwire } from '../query/tripwire.ts'
 import type { Store } from '../store/store.ts'
+import { exchangeObserver } from '../telemetry/exchange.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 interface Shared {
@@ -57,7 +58,10 @@ export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath
   const states = new TableStates(catalogs, limits.tableStateBytes)
   const engines =
     overrides.engines ??
-    openEngines({ addressRules, catalogs, ...config.readEngine, memoryBytes: engineBytes, budget })
+    openEngines({
+      ...{ addressRules, catalogs, ...config.readEngine, memoryBytes: engineBytes, budget },
+      observeTrino: exchangeObserver(metrics, 'trino'),
+    })
   const tripwire = new Tripwire({ engines, log, metrics })
   const lineageRecorder = new LineageRecorder({ store, clock, log })
   const queries =

@@ -9,6 +9,7 @@ import { Fault } from '../base/fault.ts'
 import { Lru } from '../base/lru.ts'
 import type { CatalogKind } from '../core/catalog-kinds.ts'
 import { limits } from '../limits.ts'
+import type { ExchangeObserver } from '../telemetry/exchange.ts'
 import { parseErrorModel } from '../wire/iceberg/error-model.ts'
 import type { LoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { type AddressRules, type Lookup, PinnedHost } from './address.ts'
@@ -60,6 +61,8 @@ export interface RestCatalogOptions {
   readonly responseBytesMax?: number
   /** Bounds the responses that are held at once; absent: they are not counted. */
   readonly budget?: ByteBudget
+  /** Counts requests and continues their traces; absent: they are not noted. */
+  readonly observe?: ExchangeObserver
 }
 
 export interface RestRequest {
@@ -97,6 +100,7 @@ export class UpstreamSession {
   readonly #loadMs: number
   readonly #responseBytesMax: number
   readonly #budget: ByteBudget | undefined
+  readonly #observe: ExchangeObserver | undefined
   /** Bytes of the last response by path without query: a commit's response is about as large as the table's load. */
   readonly #answerBytes = new Lru<string, number>(answerSizesCount)
   #configured: Configured | undefined
@@ -113,6 +117,7 @@ export class UpstreamSession {
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#responseBytesMax = options.responseBytesMax ?? limits.upstreamResponseBytesMax
     this.#budget = options.budget
+    this.#observe = options.observe
     if (config.auth.kind === 'client-credentials') {
       const { credentials } = config.auth
       const tokenHost = new PinnedHost(credentials.tokenUrl, addressRules, lookup, clock)
@@ -246,6 +251,7 @@ export class UpstreamSession {
       responseBytesMax: this.#responseBytesMax,
       budget: this.#budget,
       changeAnswerBytes,
+      observe: this.#observe,
     }
     const { auth } = this.config
     return auth.kind === 'sigv4'

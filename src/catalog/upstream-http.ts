@@ -9,6 +9,7 @@ import { Fault } from '../base/fault.ts'
 import { parsedBeyond } from '../base/parsed-size.ts'
 import { unlessAborted } from '../base/unless-aborted.ts'
 import { limits } from '../limits.ts'
+import type { ExchangeObserver } from '../telemetry/exchange.ts'
 import type { PinnedHost } from './address.ts'
 
 export type UpstreamMethod = 'GET' | 'HEAD' | 'POST' | 'DELETE'
@@ -29,6 +30,8 @@ export interface UpstreamRequest {
    * sent, because a response to a change is read whether or not there is room for it.
    */
   readonly changeAnswerBytes?: number | undefined
+  /** Counts the exchange and continues its trace; absent: it is not noted. */
+  readonly observe?: ExchangeObserver | undefined
 }
 
 export interface UpstreamResponse {
@@ -142,6 +145,20 @@ function byteBound(bytesMax: number): TransformStream<Uint8Array, Uint8Array> {
 }
 
 async function openResponse(host: PinnedHost, request: UpstreamRequest): Promise<Response> {
+  const exchange = request.observe?.(request.method)
+  if (exchange === undefined) return await openUnobserved(host, request)
+  try {
+    const headers = { ...request.headers, ...exchange.headers }
+    const response = await openUnobserved(host, { ...request, headers })
+    exchange.end(response.status)
+    return response
+  } catch (thrown) {
+    exchange.end(thrown instanceof UpstreamHttpError && thrown.sent ? 'broken' : 'unreachable')
+    throw thrown
+  }
+}
+
+async function openUnobserved(host: PinnedHost, request: UpstreamRequest): Promise<Response> {
   const found = host.addresses()
   const addresses = found instanceof Promise ? await raceSignal(found, request.signal) : found
   let failure: UpstreamHttpError | undefined

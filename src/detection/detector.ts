@@ -179,7 +179,7 @@ export class Detector {
         ? outcome.result
         : { findings: [], report: emptyReport, reason: outcome.reason }
     await this.#record(run, result)
-    metrics.detectionDurationMs.observe(performance.now() - started)
+    metrics.detectionScanSeconds.observe((performance.now() - started) / 1_000)
   }
 
   async #perform(

@@ -12,6 +12,7 @@ import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { ReadEngineName } from '../core/read-engine.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
+import type { ExchangeObserver } from '../telemetry/exchange.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import { credentialScope } from './duckdb/credential-scope.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from './duckdb/duckdb-host.ts'
@@ -35,6 +36,8 @@ export interface EngineOptions {
   readonly poolThreads: number | undefined
   /** The bytes of the process, of which DuckDB and snapshots that are planned take some; absent: not counted. */
   readonly budget?: ByteBudget | undefined
+  /** Counts requests to Trino and continues their traces; absent: they are not noted. */
+  readonly observeTrino?: ExchangeObserver | undefined
 }
 
 /**
@@ -132,7 +135,7 @@ function duckdbSettings(options: EngineOptions): DuckdbSettings {
 }
 
 /** Each statement makes its own requests to the coordinator, so there is nothing to start or close. */
-function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
+function trinoKind({ addressRules, catalogs, observeTrino }: EngineOptions): EngineKind {
   const checks = new SnapshotChecks()
   return {
     async engine(tenant, credential) {
@@ -145,6 +148,7 @@ function trinoKind({ addressRules, catalogs }: EngineOptions): EngineKind {
       const catalog = catalogs.get(tenant, credential)
       return openTrino(settings, {
         addressRules,
+        observe: observeTrino,
         loadMetadata: ({ table }, signal) => metadataOf(catalog, table.ref, signal),
         checkFiles: (snapshot, metadata, signal) =>
           checks.check(() => credentialScope(tenant, credential, addressRules), snapshot, metadata, signal),

@@ -8,6 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { type Session, throughSession } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { aboutRequest } from '../http/about-request.ts'
+import { activeSpan } from '../telemetry/tracing.ts'
 import { type CommitBody, noBody } from './base/body.ts'
 import { faultOf, logFault } from './base/faults.ts'
 import type { GatewayParts } from './base/parts.ts'
@@ -102,6 +103,7 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
     if (progress.gated && isVerdict(fault)) response.headers.set('x-svc-decision-id', decisionId)
   }
   if (progress.gated) countCommit(parts, progress.stages, outcome)
+  trace(progress, outcome)
   addTiming(parts, request, progress.session, response, progress.stages)
   return response
 }
@@ -112,6 +114,22 @@ interface Progress {
   stages: StageTimes
   session: Session | undefined
   gated: boolean
+}
+
+/** Adds the stages to the span of the request, if there is one. A commit is named by what is found of it in the audit. */
+function trace({ gated, stages, session, commitId }: Progress, outcome: string): void {
+  const span = activeSpan()
+  if (span === undefined) return
+  const { startMs } = stages
+  const attributes = {
+    'covenant.tenant.id': session?.tenant,
+    'covenant.commit.id': gated ? commitId : undefined,
+    'covenant.outcome': outcome,
+  }
+  span.add(
+    { name: gated ? 'commit' : 'catalog request', startMs, endMs: performance.now(), attributes },
+    stages.parts(),
+  )
 }
 
 interface Call<Path extends { readonly prefix: string }> {

@@ -12,6 +12,7 @@ import type { Store } from '../store/store.ts'
 import { fingerprintStatement } from './fingerprint.ts'
 import type { QueryContext } from './query-service.ts'
 import { SqlError } from './sql-error.ts'
+import { traceQuery } from './trace-query.ts'
 import { type QueryProgress, tableNamesOf, usageOf } from './usage-of.ts'
 
 export interface RecordParts {
@@ -68,7 +69,8 @@ export async function recordEnd(
     // An engine's message may quote values, so it is logged at debug level only.
     log.debug({ queryId, err: failure.cause }, 'the cause of a query that did not complete')
   }
-  const usage = usageOf(context, progress, performance.now(), outcome, failure)
+  const endedMs = performance.now()
+  const usage = usageOf(context, progress, endedMs, outcome, failure)
   // A write that failed may have been stored nevertheless.
   await progress.onRecord?.catch(() => {})
   try {
@@ -77,6 +79,8 @@ export async function recordEnd(
     log.error({ queryId, err: cause }, 'the usage of a query was not recorded')
     if (outcome === 'completed' || outcome === 'cancelled' || progress.rowsOut > 0)
       throw new SqlError('58030', 'The usage of the query could not be recorded.', undefined, { cause })
+  } finally {
+    traceQuery(progress, usage, endedMs)
   }
 }
 

@@ -5,11 +5,13 @@ import type { ByteBudget } from '../base/byte-budget.ts'
 import { inNextTurn } from '../base/turn.ts'
 import { rememberRequest } from '../http/about-request.ts'
 import { limits } from '../limits.ts'
+import { withinSpan } from '../telemetry/tracing.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
 import { releasedOnceSent } from './released-once-sent.ts'
+import { type RequestTelemetry, watchRequest } from './request-telemetry.ts'
 
-export interface HttpOptions {
+export interface HttpOptions extends RequestTelemetry {
   readonly hostname: string | undefined
   /** 0: any free port. */
   readonly port: number
@@ -67,8 +69,10 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
         onBodyRead: suspendIdleTimeout,
         ...(budget && { budget }),
       })
+      const watched = watchRequest(options, request, requestId, pathname)
       const work = budget?.open()
-      const answered = () => (work === undefined ? handle(request) : work.run(() => handle(request)))
+      const handled = () => (work === undefined ? handle(request) : work.run(() => handle(request)))
+      const answered = () => withinSpan(watched.span, handled)
       const unsent =
         pathname === undefined
           ? hostlessResponse()
@@ -84,8 +88,10 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       response.headers.set('x-request-id', requestId)
       for (const [name, value] of Object.entries(securityHeaders))
         if (!response.headers.has(name)) response.headers.set(name, value)
+      watched.end(response.status)
       const line = {
         requestId,
+        traceId: watched.span?.traceId,
         method: request.method,
         path: pathname,
         status: response.status,

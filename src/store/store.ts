@@ -17,7 +17,7 @@ import {
 } from './database/link.ts'
 import { migrate } from './database/migrations.ts'
 import { graphName, schemaName } from './database/names.ts'
-import { Pool } from './database/pool.ts'
+import { Pool, type PoolUse } from './database/pool.ts'
 import {
   beginText,
   callFunction,
@@ -72,6 +72,8 @@ export interface Store {
   readonly backend: 'postgres' | 'embedded'
   readonly secretsKey: Uint8Array
   readonly onCypher: (seconds: number) => void
+  /** How the connections of this process are used now. */
+  poolUse(): PoolUse
   /**
    * Runs `work` in a transaction that sees and writes this tenant's rows only.
    * @throws Fault; what `work` throws; the signal's reason. A failed transaction leaves nothing behind. Where the
@@ -291,6 +293,7 @@ function storeOver(
     backend: backend.name,
     secretsKey: settings.secretsKey,
     onCypher,
+    poolUse: () => pool.use(),
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)

@@ -3,7 +3,7 @@
 import { Counter, Histogram, type Registry } from 'prom-client'
 import { checkKinds } from '../core/check-run.ts'
 
-const runBucketsMs = [100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000, 300_000, 600_000]
+const runBuckets = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120, 300, 600]
 
 /** How a run ends that this process performs. `retried`: the attempt failed, and another one follows. */
 export const checkRunEnds = ['passed', 'failed', 'error', 'cancelled', 'retried'] as const
@@ -11,7 +11,7 @@ export type CheckRunEnd = (typeof checkRunEnds)[number]
 
 export interface CheckMetrics {
   readonly checkRuns: Counter<'kind' | 'outcome'>
-  readonly checkRunMs: Histogram<'kind'>
+  readonly checkRunSeconds: Histogram<'kind'>
 }
 
 /** The metrics of check runs, in a registry. */
@@ -26,11 +26,11 @@ export function checkMetrics(registry: Registry): CheckMetrics {
   for (const kind of checkKinds) for (const outcome of checkRunEnds) checkRuns.inc({ kind, outcome }, 0)
   return {
     checkRuns,
-    checkRunMs: new Histogram({
-      name: 'svc_check_run_duration_ms',
-      help: 'Time of one attempt to perform a check run, in milliseconds, by kind.',
+    checkRunSeconds: new Histogram({
+      name: 'svc_check_run_duration_seconds',
+      help: 'Time of one attempt to perform a check run, in seconds, by kind.',
       labelNames: ['kind'],
-      buckets: runBucketsMs,
+      buckets: runBuckets,
       registers,
     }),
   }

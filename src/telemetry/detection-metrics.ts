@@ -3,14 +3,14 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 import { labelCounter } from './label-counter.ts'
 
-const detectionBucketsMs = [10, 25, 50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 60_000, 120_000]
+const detectionBuckets = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 120]
 
 export interface DetectionMetrics {
   readonly detectionHits: Counter<'source' | 'outcome'>
   readonly detectionRuns: Counter<'outcome'>
   readonly detectionFiles: Counter<'outcome'>
   readonly detectionFindings: Counter<'class' | 'confidence'>
-  readonly detectionDurationMs: Histogram
+  readonly detectionScanSeconds: Histogram
   readonly detectionQueued: Gauge
   /** How long the oldest snapshot that is due has waited. */
   readonly detectionOldestSeconds: Gauge
@@ -50,10 +50,10 @@ export function detectionMetrics(registry: Registry): DetectionMetrics {
       labelNames: ['class', 'confidence'],
       registers,
     }),
-    detectionDurationMs: new Histogram({
-      name: 'svc_detection_scan_duration_ms',
-      help: 'Time from claim to result of one snapshot, in milliseconds.',
-      buckets: detectionBucketsMs,
+    detectionScanSeconds: new Histogram({
+      name: 'svc_detection_scan_duration_seconds',
+      help: 'Time from claim to result of one snapshot, in seconds.',
+      buckets: detectionBuckets,
       registers,
     }),
     detectionQueued: new Gauge({

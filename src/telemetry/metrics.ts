@@ -1,6 +1,6 @@
 /**
  * Declares the metrics that the metrics listener serves (docs/reference/operations.md 1.3). Durations are in
- * milliseconds.
+ * seconds, but for the one that docs/reference/operations.md names in milliseconds.
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
@@ -11,32 +11,35 @@ import { type CheckMetrics, checkMetrics } from './check-metrics.ts'
 import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
 import { type IdentityMetrics, identityMetrics } from './identity-metrics.ts'
 import { labelCounter } from './label-counter.ts'
+import { type ServiceMetrics, serviceMetrics } from './service-metrics.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
 
 const commitBucketsMs = [
   1, 2.5, 5, 10, 25, 50, 75, 100, 150, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000, 90_000,
 ]
-const stageBucketsMs = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 5_000, 30_000, 60_000]
-const cypherBucketsMs = [0.25, 0.5, 1, 2.5, 5, 10, 25, 50, 100, 250, 500, 1_000, 2_500, 10_000]
+const stageBuckets = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30, 60,
+]
+const cypherBuckets = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics {
+export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics, ServiceMetrics {
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
   /** `reason`: the error code of a missing verdict. */
   readonly policyUnavailable: Counter<'reason'>
   /** `outcome`: read, or failed. */
-  readonly manifestFactsMs: Histogram<'outcome'>
+  readonly manifestFactsSeconds: Histogram<'outcome'>
   /** `mode`: `enforce` before the forward, `audit` after the commit. `outcome`: `inside`, `outside` or `failed`. */
-  readonly manifestCheckMs: Histogram<'mode' | 'outcome'>
+  readonly manifestCheckSeconds: Histogram<'mode' | 'outcome'>
   /** Commits whose manifests are still to be checked. */
   readonly manifestChecksPending: Gauge
   readonly snapshotsQuarantined: Counter
   /** `outcome`: `approved`, `rejected` or the kind of the Fault. */
   readonly commitDurationMs: Histogram<'outcome'>
-  readonly commitStageDurationMs: Histogram<'stage'>
-  readonly cypherQueryDurationMs: Histogram
+  readonly commitStageSeconds: Histogram<'stage'>
+  readonly cypherQuerySeconds: Histogram
   /** Intents without a written verdict whose lease has expired. */
   readonly commitIntents: Gauge
   readonly auditFailures: Counter
@@ -64,11 +67,11 @@ export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics
   readonly pgwireRows: Counter<'tenant'>
   readonly pgwireBytes: Counter<'tenant'>
   /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
-  readonly pgwireStageMs: Histogram<'tenant' | 'stage'>
+  readonly pgwireStageSeconds: Histogram<'tenant' | 'stage'>
   readonly xmlaRefused: Counter<'status'>
   /** `outcome`: done, failed or cancelled. */
   readonly xmlaRequests: Counter<'tenant' | 'outcome'>
-  readonly xmlaRequestMs: Histogram<'tenant'>
+  readonly xmlaRequestSeconds: Histogram<'tenant'>
   /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
@@ -101,6 +104,13 @@ const lineageOutcomes = ['merged', 'repeated', 'refused', 'pending'] as const
 /** How often the event loop is woken to be measured. More often, this would be most of an idle process's work. */
 const eventLoopSampleMs = 1_000
 
+/** Gauges of the library that are named like counters. */
+const misnamed = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
 /**
  * Makes a separate registry, so that tests and processes do not share counts. Every series with known labels starts at
  * 0, because a rate over a series that first appears at 1 would miss the first event.
@@ -109,6 +119,8 @@ export function createMetrics(): Metrics {
   const registry = new Registry()
   const registers = [registry]
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs })
+  // The library's gauges of the same without `_total` stay.
+  for (const name of misnamed) registry.removeSingleMetric(name)
   const commitRejected = new Counter({
     name: 'commit_rejected_total',
     help: 'Commits that the gateway refused, by reason.',
@@ -174,18 +186,18 @@ export function createMetrics(): Metrics {
       buckets: commitBucketsMs,
       registers,
     }),
-    manifestFactsMs: new Histogram({
-      name: 'svc_manifest_facts_duration_ms',
-      help: 'Time to read what policies asked of the manifests of one commit, in milliseconds, by outcome.',
+    manifestFactsSeconds: new Histogram({
+      name: 'svc_manifest_facts_duration_seconds',
+      help: 'Time to read what policies asked of the manifests of one commit, in seconds, by outcome.',
       labelNames: ['outcome'],
-      buckets: stageBucketsMs,
+      buckets: stageBuckets,
       registers,
     }),
-    manifestCheckMs: new Histogram({
-      name: 'svc_manifest_check_duration_ms',
-      help: 'Time to check the manifests that one commit brings, in milliseconds, by mode and outcome.',
+    manifestCheckSeconds: new Histogram({
+      name: 'svc_manifest_check_duration_seconds',
+      help: 'Time to check the manifests that one commit brings, in seconds, by mode and outcome.',
       labelNames: ['mode', 'outcome'],
-      buckets: stageBucketsMs,
+      buckets: stageBuckets,
       registers,
     }),
     manifestChecksPending: new Gauge({
@@ -198,17 +210,17 @@ export function createMetrics(): Metrics {
       help: 'Snapshots that were quarantined for reads.',
       registers,
     }),
-    commitStageDurationMs: new Histogram({
-      name: 'svc_gateway_commit_stage_duration_ms',
-      help: 'Time of one stage of a commit, in milliseconds.',
+    commitStageSeconds: new Histogram({
+      name: 'svc_gateway_commit_stage_duration_seconds',
+      help: 'Time of one stage of a commit, in seconds.',
       labelNames: ['stage'],
-      buckets: stageBucketsMs,
+      buckets: stageBuckets,
       registers,
     }),
-    cypherQueryDurationMs: new Histogram({
-      name: 'svc_cypher_query_duration_ms',
-      help: 'Time of one Cypher query, in milliseconds.',
-      buckets: cypherBucketsMs,
+    cypherQuerySeconds: new Histogram({
+      name: 'svc_cypher_query_duration_seconds',
+      help: 'Time of one Cypher query, in seconds.',
+      buckets: cypherBuckets,
       registers,
     }),
     commitIntents: new Gauge({
@@ -262,6 +274,7 @@ export function createMetrics(): Metrics {
       help: 'Cycles in lineage graphs that the sweep found.',
       registers,
     }),
+    ...serviceMetrics(registry),
     ...checkMetrics(registry),
     ...detectionMetrics(registry),
     pgwireConnections: new Gauge({
@@ -299,11 +312,11 @@ export function createMetrics(): Metrics {
       labelNames: ['tenant'],
       registers,
     }),
-    pgwireStageMs: new Histogram({
-      name: 'svc_pgwire_stage_duration_ms',
-      help: 'Time of one stage of a statement on the PostgreSQL wire, in milliseconds, by tenant.',
+    pgwireStageSeconds: new Histogram({
+      name: 'svc_pgwire_stage_duration_seconds',
+      help: 'Time of one stage of a statement on the PostgreSQL wire, in seconds, by tenant.',
       labelNames: ['tenant', 'stage'],
-      buckets: stageBucketsMs,
+      buckets: stageBuckets,
       registers,
     }),
     xmlaRefused: new Counter({
@@ -318,11 +331,11 @@ export function createMetrics(): Metrics {
       labelNames: ['tenant', 'outcome'],
       registers,
     }),
-    xmlaRequestMs: new Histogram({
-      name: 'svc_xmla_request_duration_ms',
-      help: 'Time of an XMLA request until its answer was sent, in milliseconds, by tenant.',
+    xmlaRequestSeconds: new Histogram({
+      name: 'svc_xmla_request_duration_seconds',
+      help: 'Time of an XMLA request until its answer was sent, in seconds, by tenant.',
       labelNames: ['tenant'],
-      buckets: stageBucketsMs,
+      buckets: stageBuckets,
       registers,
     }),
     tripwireRuns: byOutcome(

@@ -259,7 +259,7 @@ describe('under the documented append-only policy', () => {
 
   test('who has the role may roll back, and for them nothing is read', async () => {
     const { table, first } = await tableWithHistory()
-    const series = 'svc_manifest_facts_duration_ms_count{outcome="read"}'
+    const series = 'svc_manifest_facts_duration_seconds_count{outcome="read"}'
     const before = await metric(service, series)
     const options = { sub: 'lee', roles: ['orders-writer'], path: table.path }
     expect((await commit(service, setMain(first), options)).status).toBe(200)
@@ -278,7 +278,7 @@ describe('facts', () => {
   )
 
   test('are counted file by file, and each reading is measured', async () => {
-    const series = 'svc_manifest_facts_duration_ms_count{outcome="read"}'
+    const series = 'svc_manifest_facts_duration_seconds_count{outcome="read"}'
     const before = await metric(service, series)
     const counts =
       'manifest.added_files(commit) == 2 && manifest.added_rows(commit) == 6 && manifest.deleted_files(commit) == 0'

@@ -19,7 +19,7 @@ afterAll(() => service[Symbol.asyncDispose]())
 
 const asked = { headers: { 'x-svc-timing': '1' } }
 const counted = (stage: string) =>
-  metric(service, `svc_gateway_commit_stage_duration_ms_count{stage="${stage}"}`)
+  metric(service, `svc_gateway_commit_stage_duration_seconds_count{stage="${stage}"}`)
 
 /** The stages that a `Server-Timing` header names, sorted; every duration must be a number. */
 function stagesOf(response: Response): readonly string[] {

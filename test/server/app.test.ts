@@ -51,7 +51,7 @@ describe('operational endpoints', () => {
       'commit_rejected_total{reason="policy_denied"} 0',
       'commit_rejected_total{reason="policy_engine_unavailable"} 0',
       'svc_gateway_commit_duration_ms',
-      'svc_cypher_query_duration_ms',
+      'svc_cypher_query_duration_seconds',
     ])
       expect(text).toContain(series)
   })
@@ -70,9 +70,9 @@ describe('operational endpoints', () => {
   })
 
   test('the trivial graph query is in the Cypher histogram', async () => {
-    const before = await metric(service, 'svc_cypher_query_duration_ms_count')
+    const before = await metric(service, 'svc_cypher_query_duration_seconds_count')
     await fetch(new URL('/healthz', service.app.url))
-    expect(await metric(service, 'svc_cypher_query_duration_ms_count')).toBe(before + 1)
+    expect(await metric(service, 'svc_cypher_query_duration_seconds_count')).toBe(before + 1)
   })
 })
 

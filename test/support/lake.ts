@@ -67,7 +67,7 @@ export interface LakeCatalog {
   readonly folder: string
 }
 
-export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics'>> {
+export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics' | 'tracer'>> {
   /** In the namespace `sales`; `orders` where absent. */
   readonly tables?: readonly LakeTable[]
   /** Beside them, in namespaces of their own. */

@@ -61,6 +61,7 @@ export interface TestServiceOptions
       | 'commits'
       | 'auditSleep'
       | 'sleep'
+      | 'tracer'
     >
   > {
   /** Without `SVC_LICENSE` the service has no license; test/support/license.ts issues some. */
@@ -75,7 +76,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
   const metrics = createMetrics()
   const { store: opened, tenant } = await openTenantStore({
-    onCypher: (seconds) => metrics.cypherQueryDurationMs.observe(seconds * 1000),
+    onCypher: (seconds) => metrics.cypherQuerySeconds.observe(seconds),
   })
   const store = options.wrapStore?.(opened) ?? opened
   const owner = await equipTenant(opened, tenant, 'acme', catalog.url)

@@ -94,9 +94,9 @@ describe('credentials', () => {
 
   test('ordinary words and metric names are left alone', () => {
     const { logger, last } = capture()
-    logger.info({ table: 'svc_gateway_commit_stage_duration_ms', endpoint: 'https://h:8080/a@b' }, 'x')
+    logger.info({ table: 'svc_gateway_commit_stage_duration_seconds', endpoint: 'https://h:8080/a@b' }, 'x')
     expect(last()).toMatchObject({
-      table: 'svc_gateway_commit_stage_duration_ms',
+      table: 'svc_gateway_commit_stage_duration_seconds',
       endpoint: 'https://h:8080/a@b',
     })
   })

@@ -16,8 +16,8 @@ test('both rejection reasons are at 0 before the first commit', async () => {
 test.each([
   ['commit_rejected_total', 'counter'],
   ['svc_gateway_commit_duration_ms', 'histogram'],
-  ['svc_gateway_commit_stage_duration_ms', 'histogram'],
-  ['svc_cypher_query_duration_ms', 'histogram'],
+  ['svc_gateway_commit_stage_duration_seconds', 'histogram'],
+  ['svc_cypher_query_duration_seconds', 'histogram'],
   ['svc_commit_intents', 'gauge'],
   ['svc_audit_failures_total', 'counter'],
   ['svc_snapshot_ingest_failures_total', 'counter'],
@@ -34,7 +34,7 @@ test('unlabelled series are at 0 from the start', async () => {
     'svc_audit_failures_total',
     'svc_snapshot_ingest_failures_total',
     'svc_reconciliation_breaches_total',
-    'svc_cypher_query_duration_ms_count',
+    'svc_cypher_query_duration_seconds_count',
   ])
     expect(text.split('\n')).toContain(`${name} 0`)
 })
@@ -42,12 +42,12 @@ test('unlabelled series are at 0 from the start', async () => {
 test('observations land in their bucket under their label', async () => {
   const metrics = createMetrics()
   metrics.commitDurationMs.observe({ outcome: 'approved' }, 42)
-  metrics.commitStageDurationMs.observe({ stage: 'forward' }, 0.2)
+  metrics.commitStageSeconds.observe({ stage: 'forward' }, 0.0002)
   metrics.commitRejected.inc({ reason: 'policy_denied' })
   const lines = (await metrics.registry.metrics()).split('\n')
   expect(lines).toContain('svc_gateway_commit_duration_ms_bucket{le="25",outcome="approved"} 0')
   expect(lines).toContain('svc_gateway_commit_duration_ms_bucket{le="50",outcome="approved"} 1')
-  expect(lines).toContain('svc_gateway_commit_stage_duration_ms_bucket{le="0.25",stage="forward"} 1')
+  expect(lines).toContain('svc_gateway_commit_stage_duration_seconds_bucket{le="0.00025",stage="forward"} 1')
   expect(lines).toContain('commit_rejected_total{reason="policy_denied"} 1')
 })
 

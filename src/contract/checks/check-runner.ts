@@ -91,7 +91,7 @@ export class CheckRunner {
     const startedMs = performance.now()
     const count = (outcome: CheckRunEnd) => {
       metrics.checkRuns.inc({ kind, outcome })
-      metrics.checkRunMs.observe({ kind }, performance.now() - startedMs)
+      metrics.checkRunSeconds.observe({ kind }, (performance.now() - startedMs) / 1_000)
     }
     try {
       const ended = await this.#steps(run, watch.signal)

@@ -13,6 +13,7 @@ import {
   type UpstreamResponse,
 } from '../../catalog/upstream-http.ts'
 import { limits } from '../../limits.ts'
+import type { ExchangeObserver } from '../../telemetry/exchange.ts'
 import { EngineError } from '../engine-error.ts'
 import { cancelled, protocolError } from './failure.ts'
 import { authorization, type TrinoSettings } from './settings.ts'
@@ -26,6 +27,8 @@ export interface TrinoHttpOptions {
   readonly retryMs?: number
   /** `limits.trinoAnswerBytesMax`. */
   readonly replyBytesMax?: number
+  /** Counts requests to the coordinator and continues their traces; absent: they are not noted. */
+  readonly observe?: ExchangeObserver | undefined
 }
 
 export interface TrinoRequest {
@@ -50,6 +53,7 @@ export class TrinoHttp {
   readonly #requestMs: number
   readonly #retryMs: number
   readonly #replyBytesMax: number
+  readonly #observe: ExchangeObserver | undefined
 
   constructor(
     readonly settings: TrinoSettings,
@@ -61,6 +65,7 @@ export class TrinoHttp {
     this.#authorization = authorization(settings.auth)
     this.#requestMs = options.requestMs ?? limits.trinoRequestMs
     this.#retryMs = options.retryMs ?? limits.trinoRetryMs
+    this.#observe = options.observe
     this.#replyBytesMax = options.replyBytesMax ?? limits.trinoAnswerBytesMax
   }
 
@@ -115,7 +120,9 @@ export class TrinoHttp {
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(this.#requestMs)])
     try {
       const path = pathBelow(host.url, uri)
-      const sent = { method, path, headers, signal, responseBytesMax: this.#replyBytesMax }
+      // Storage is not told of the trace: a segment's address may be signed.
+      const observe = host === this.#coordinator ? this.#observe : undefined
+      const sent = { method, path, headers, signal, responseBytesMax: this.#replyBytesMax, observe }
       return read(await sendUpstream(host, body === undefined ? sent : { ...sent, body }))
     } catch (thrown) {
       if (thrown instanceof EngineError) throw thrown

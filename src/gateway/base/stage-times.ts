@@ -6,6 +6,7 @@
 import { inNextTurn } from '../../base/turn.ts'
 import type { Session } from '../../core/session.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import type { SpanPart } from '../../telemetry/tracing.ts'
 import type { GatewayParts } from './parts.ts'
 
 /**
@@ -30,8 +31,14 @@ export const commitStages = [
 ] as const
 export type CommitStage = (typeof commitStages)[number]
 
+interface TakenStage {
+  readonly stage: CommitStage
+  readonly startMs: number
+  readonly ms: number
+}
+
 export class StageTimes {
-  readonly #taken: { readonly stage: CommitStage; readonly ms: number }[] = []
+  readonly #taken: TakenStage[] = []
 
   constructor(readonly startMs = performance.now()) {}
 
@@ -51,13 +58,18 @@ export class StageTimes {
     try {
       return await work()
     } finally {
-      this.#taken.push({ stage, ms: performance.now() - startMs })
+      this.#taken.push({ stage, startMs, ms: performance.now() - startMs })
     }
   }
 
   /** Adds the stages to the histogram. */
-  observe({ commitStageDurationMs }: Pick<Metrics, 'commitStageDurationMs'>): void {
-    for (const { stage, ms } of this.#taken) commitStageDurationMs.observe({ stage }, ms)
+  observe({ commitStageSeconds }: Pick<Metrics, 'commitStageSeconds'>): void {
+    for (const { stage, ms } of this.#taken) commitStageSeconds.observe({ stage }, ms / 1_000)
+  }
+
+  /** The stages for a trace. */
+  parts(): readonly SpanPart[] {
+    return this.#taken.map(({ stage, startMs, ms }) => ({ name: stage, startMs, endMs: startMs + ms }))
   }
 
   /** The value of a `Server-Timing` header (W3C): stages in the order in which they ended, then the total. */

@@ -61,7 +61,7 @@ export function manifestFactsOf(
       ...(problem !== undefined && { problem }),
     }
     const outcome = facts.problem === undefined ? 'read' : 'failed'
-    parts.metrics.manifestFactsMs.observe({ outcome }, performance.now() - startMs)
+    parts.metrics.manifestFactsSeconds.observe({ outcome }, (performance.now() - startMs) / 1_000)
     return facts
   }
 }

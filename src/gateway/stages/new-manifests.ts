@@ -65,7 +65,10 @@ export async function judgeManifests(
   if (addedSnapshots(change).length === 0 || !enforcesManifests(found, change.identified)) return undefined
   const startMs = performance.now()
   const observe = (outcome: 'inside' | 'outside' | 'failed') =>
-    parts.metrics.manifestCheckMs.observe({ mode: 'enforce', outcome }, performance.now() - startMs)
+    parts.metrics.manifestCheckSeconds.observe(
+      { mode: 'enforce', outcome },
+      (performance.now() - startMs) / 1_000,
+    )
   // Not the client's signal: a client that leaves must not look like storage that fails.
   using deadline = startDeadline(limits.manifestFactsMs, undefined)
   try {

@@ -113,7 +113,7 @@ async function auditOne(
   const { tenant, commitId, table, tries } = check
   const startMs = performance.now()
   const observe = (outcome: 'inside' | 'outside' | 'failed') =>
-    metrics.manifestCheckMs.observe({ mode: 'audit', outcome }, performance.now() - startMs)
+    metrics.manifestCheckSeconds.observe({ mode: 'audit', outcome }, (performance.now() - startMs) / 1_000)
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(checkMs)])
   try {
     const { found, isEnforced } = await unlessAborted(work(bounded), bounded)

@@ -5,6 +5,7 @@ import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { PlanInput, PlanNode } from '../../query/explain-plan.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
 import type { ReadSession, ReadSessionCheck } from '../read-session.ts'
 import type { CatalogService } from './catalog-service.ts'
 import type { Outbox } from './outbox.ts'
@@ -26,6 +27,8 @@ export interface WireSessionParts {
   readonly meter: WireMeter
   readonly log: Logger
   readonly clock: Clock
+  /** Absent: statements are not traced. */
+  readonly tracer?: Tracer | undefined
 }
 
 export interface PreparedStatement {

@@ -24,6 +24,7 @@ import type { Inbox } from './inbox.ts'
 import { emptyPlan } from './plan.ts'
 import { addStatement, planStatement } from './plan-statement.ts'
 import { emptyBinding, openUnlessAborted, type PortalOutcome } from './portal.ts'
+import { RequestTrace } from './request-trace.ts'
 import {
   checkSession,
   closePortal,
@@ -51,11 +52,14 @@ export class WireSession {
   #arrivedMs = 0
   /** Statements that are not reported to the meter yet. */
   readonly #records: StatementRecord[] = []
+  readonly #trace: RequestTrace
 
   constructor(
     readonly state: SessionState,
     readonly inbox: Inbox,
-  ) {}
+  ) {
+    this.#trace = new RequestTrace(state.parts.tracer)
+  }
 
   /** Stops the current statement, if any. */
   cancel(): void {
@@ -69,6 +73,7 @@ export class WireSession {
     closePortals(this.state, () => false)
     this.state.statements.clear()
     this.#report()
+    this.#trace.end(undefined)
   }
 
   /**
@@ -85,7 +90,7 @@ export class WireSession {
       this.#arrivedMs = performance.now()
       const message = readMessage(frame)
       if (message.kind === 'terminate') return
-      await this.#answer(message)
+      await this.#trace.within(message, () => this.#answer(message))
     }
   }
 
@@ -290,6 +295,7 @@ export class WireSession {
     if (transaction.status === 'I') endPortals(this.state, true)
     writeReadyForQuery(outbox.writer, transaction.status)
     await outbox.flush(this.inbox.pendingBytes === 0)
+    this.#trace.end(this.#records.findLast(({ sqlState }) => sqlState !== undefined)?.sqlState)
     this.#report()
   }
 

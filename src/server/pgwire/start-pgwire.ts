@@ -14,6 +14,7 @@ import { hasCatalogCredential } from '../../store/catalog-credential/catalog-cre
 import { openCancelChannel } from '../../store/query/cancel-channel.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
+import type { Tracer } from '../../telemetry/tracing.ts'
 import { Activity } from './activity.ts'
 import { CancelKeys, type CancelRequest } from './cancel-keys.ts'
 import { openCatalogService, storeTables } from './catalog/open-catalog-service.ts'
@@ -39,6 +40,8 @@ export interface PgwireOptions extends ListenOptions {
   readonly budget?: ByteBudget | undefined
   readonly explain: ExplainStatement
   readonly metrics: Metrics
+  /** Absent: statements are not traced. */
+  readonly tracer?: Tracer | undefined
   readonly log: Logger
   readonly clock: Clock
 }
@@ -78,6 +81,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
     activity,
     explain: options.explain,
     meter: wireMeter(metrics, log),
+    tracer: options.tracer,
     log,
     clock,
     credentials: tellingReader(credentialReader({ store, tokens, verifyToken, claims, clock }), onRefused),

@@ -47,7 +47,8 @@ export function wireMeter(metrics: Metrics, log: Logger): WireMeter {
       metrics.pgwireRows.inc({ tenant }, record.rows)
       metrics.pgwireBytes.inc({ tenant }, record.bytes)
       const stages = { queue: queueMs, plan: planMs, run: runMs, send: sendMs }
-      for (const [stage, ms] of Object.entries(stages)) metrics.pgwireStageMs.observe({ tenant, stage }, ms)
+      for (const [stage, ms] of Object.entries(stages))
+        metrics.pgwireStageSeconds.observe({ tenant, stage }, ms / 1_000)
       const rounded = Object.entries(stages).map(([stage, ms]) => [`${stage}Ms`, Math.round(ms * 100) / 100])
       log.info({ tenant, ...record, ...Object.fromEntries(rounded) }, 'pgwire statement')
     },

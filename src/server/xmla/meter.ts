@@ -25,7 +25,7 @@ export function xmlaMeter(metrics: Metrics, log: Logger): XmlaMeter {
     refused: (status) => metrics.xmlaRefused.inc({ status: String(status) }),
     request({ ms, ...record }) {
       metrics.xmlaRequests.inc({ tenant: record.tenant, outcome: record.outcome })
-      metrics.xmlaRequestMs.observe({ tenant: record.tenant }, ms)
+      metrics.xmlaRequestSeconds.observe({ tenant: record.tenant }, ms / 1_000)
       log.info({ ...record, ms: Math.round(ms) }, 'xmla request')
     },
   }

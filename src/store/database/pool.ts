@@ -14,15 +14,38 @@ interface Waiter {
 /** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
 const waitMs = 10_000
 
+/** Connections of a pool, and borrowers. */
+export interface PoolUse {
+  readonly idle: number
+  readonly lent: number
+  readonly waiting: number
+  /** Borrowers so far that got no connection in time. */
+  readonly refused: number
+  readonly max: number
+}
+
 export class Pool {
   /** The one that is idle for longest first. */
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
   readonly #waiting = new Set<Waiter>()
   #open = 0
+  #refused = 0
   #closed = false
 
   constructor(readonly backend: StoreBackend) {}
+
+  /** How the connections are used now. */
+  use(): PoolUse {
+    const idle = this.#idle.length
+    return {
+      idle,
+      lent: this.#open - idle,
+      waiting: this.#waiting.size,
+      refused: this.#refused,
+      max: this.backend.linksMax,
+    }
+  }
 
   /** Adds a connection that was opened elsewhere, in the state that `release` expects. */
   adopt(link: Link): void {
@@ -115,10 +138,10 @@ export class Pool {
     }
     const waiter: Waiter = { grant: (link) => leave(() => resolve(link)) }
     const onAbort = () => leave(() => reject(signal?.reason))
-    const timer = setTimeout(
-      () => leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.'))),
-      waitMs,
-    )
+    const timer = setTimeout(() => {
+      this.#refused++
+      leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.')))
+    }, waitMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#waiting.add(waiter)
     return promise

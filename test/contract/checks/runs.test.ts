@@ -113,8 +113,8 @@ test('the end of each attempt is counted, by kind and outcome', async () => {
   await wanted()
   await runnerOf([failing(new Fault('unavailable', 'Later.'))], { metrics }).runDue()
   expect(await counted()).toEqual({ 'quality passed': 1, 'quality retried': 1, 'quality error': 1 })
-  const [{ value } = { value: 0 }] = (await metrics.checkRunMs.get()).values.filter(
-    ({ metricName }) => metricName === 'svc_check_run_duration_ms_count',
+  const [{ value } = { value: 0 }] = (await metrics.checkRunSeconds.get()).values.filter(
+    ({ metricName }) => metricName === 'svc_check_run_duration_seconds_count',
   )
   expect(value).toBe(3)
 })

@@ -208,13 +208,13 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
   })
 
   test('a commit of own files passes, and the cost has a histogram of its own', async () => {
-    const series = 'svc_manifest_check_duration_ms_count{mode="enforce",outcome="inside"}'
+    const series = 'svc_manifest_check_duration_seconds_count{mode="enforce",outcome="inside"}'
     const before = await metric(lake, series)
     expect((await commit(lake.restricted, await snapshotOf([await clean()]))).status).toBe(200)
     expect(await metric(lake, series)).toBe(before + 1)
-    expect(await metric(lake, 'svc_manifest_check_duration_ms_count{mode="enforce",outcome="outside"}')).toBe(
-      12,
-    )
+    expect(
+      await metric(lake, 'svc_manifest_check_duration_seconds_count{mode="enforce",outcome="outside"}'),
+    ).toBe(12)
   })
 
   test('only manifests that the parent does not list are read', async () => {

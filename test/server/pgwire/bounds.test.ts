@@ -538,7 +538,7 @@ describe('what is measured', () => {
       `svc_pgwire_queries_total{tenant="${testTenant}",outcome="done"} 1`,
       `svc_pgwire_queries_total{tenant="${testTenant}",outcome="failed"} 1`,
       `svc_pgwire_rows_total{tenant="${testTenant}"} 3`,
-      `svc_pgwire_stage_duration_ms_count{tenant="${testTenant}",stage="plan"} 2`,
+      `svc_pgwire_stage_duration_seconds_count{tenant="${testTenant}",stage="plan"} 2`,
     ])
       expect(scraped).toContain(line)
     expect(wire.log()).toContain('queryId')
