@@ -23,3 +23,23 @@ export function periodOf(grain: Grain, day: string): string | undefined {
       return undefined
   }
 }
+
+const monthsIn: Readonly<Partial<Record<Grain, number>>> = { year: 12, quarter: 3, month: 1 }
+
+/**
+ * The day at the same place of a later period, or with a negative count of an earlier one.
+ * @param day as YYYY-MM-DD
+ * @returns undefined where that period has no such day, for a text of another form, and for hours
+ */
+export function dayLater(grain: Grain, day: string, count: number): string | undefined {
+  const [, year, month, date] = /^(\d{4})-(\d\d)-(\d\d)$/.exec(day) ?? []
+  const months = monthsIn[grain]
+  if (year === undefined || months === undefined) return undefined
+  const place = Number(year) * 12 + Number(month) - 1 + count * months
+  const [inYear, inMonth] = [Math.floor(place / 12), (place % 12) + 1]
+  if (!(inYear > 0 && inYear <= 9_999)) return undefined
+  const days = new Date(Date.UTC(2_000 + (inYear % 400), inMonth, 0)).getUTCDate()
+  return Number(date) > days
+    ? undefined
+    : `${String(inYear).padStart(4, '0')}-${String(inMonth).padStart(2, '0')}-${date}`
+}

@@ -4,7 +4,8 @@ import type { Grain } from '../../core/metric.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
 import { type Context, currentMember } from './context.ts'
-import { childrenOf, descendantsAt, isAbove, isSame, laterBy, levelMembers } from './members.ts'
+import { childrenOf, descendantsAt, isAbove, isSame, levelMembers } from './members.ts'
+import { spotBelow, spotEarlier } from './same-spot.ts'
 import { distinct, tuplesOf, valueAt } from './sets.ts'
 import { ancestorOf, type Member, parentOf, type SpaceHierarchy } from './space.ts'
 import {
@@ -148,18 +149,7 @@ function parallelPeriod(context: Context, given: Arguments): Member | undefined 
   if (member === undefined) return undefined
   const count = ofCount === undefined ? 1 : Math.trunc(numberOf(valueAt(context, ofCount)))
   const above = ancestorOf(member, named?.level.number ?? member.level.number - 1)
-  return above && sameSpot(context, member, { above, other: laterBy(context, above, -count) })
-}
-
-/** The member below another one that is at the same place as a member below its own. */
-function sameSpot(
-  context: Context,
-  member: Member,
-  { above, other }: { readonly above: Member; readonly other: Member | undefined },
-): Member | undefined {
-  if (other === undefined) return undefined
-  const place = descendantsAt(context, above, member.level.number).findIndex((each) => isSame(each, member))
-  return place < 0 ? undefined : descendantsAt(context, other, member.level.number)[place]
+  return above && spotEarlier(context, member, { above, count })
 }
 
 function edgePeriod(first: boolean): RunFunction {
@@ -189,7 +179,7 @@ export const memberFunctions = {
     atMost(given, 2)
     const [member, other] = [memberArgument(context, given, 0), memberArgument(context, given, 1)]
     const above = member && other && ancestorOf(member, other.level.number)
-    return aMember(above && member && sameSpot(context, member, { above, other }))
+    return aMember(above && member && other && spotBelow(context, member, { above, other }))
   },
   PARALLELPERIOD: (context, given) => aMember(parallelPeriod(context, given)),
   PERIODSTODATE: (context, given) => single(periodsToDate(context, given)),

@@ -431,6 +431,16 @@ describe('17: functions of other tools', () => {
     else expect(captions((await asked(statement)).axes[0])).toEqual([...expected])
   })
 
+  test.each([
+    // The reader sees no row of 2024-12-02, so that counting days would miss.
+    [`ParallelPeriod(${calendar}.[Month], 1, ${calendar}.[Day].&[2024-12-03])`, ['2024-11-03']],
+    [`Cousin(${calendar}.[Day].&[2024-12-03], ${calendar}.[Month].&[2024-11-01])`, ['2024-11-03']],
+    [`Cousin(${month('05')}, ${calendar}.[Quarter].&[2024-10-01])`, ['November 2024']],
+    [`ParallelPeriod(${calendar}.[Month], 2, ${calendar}.[Day].&[2024-08-31])`, []],
+  ])('the same place of another period is told by dates: %s', async (member, expected) => {
+    expect(captions((await asked(`SELECT {${member}} ON 0 ${from}`, 'reader')).axes[0])).toEqual(expected)
+  })
+
   test('VisualTotals shows totals of what is shown below', async () => {
     const cellset = await asked(
       `SELECT VisualTotals(Distinct(Hierarchize({Ascendants(${region}.&[north]), {${region}.&[east]}}))) ON 0 ${from} WHERE ([Measures].[buyers])`,
