@@ -44,8 +44,17 @@ export interface OlapClient extends AsyncDisposable {
   rowset(name: string, ...given: readonly string[]): Promise<OlapRowset>
 }
 
-/** @param jars beside those of olap4j and Mondrian */
-export async function startOlap(name: string, jars: readonly string[] = []): Promise<OlapClient> {
+export interface OlapOptions {
+  /** Beside those of olap4j and Mondrian. */
+  readonly jars?: readonly string[]
+  /** Of the Java machine; Mondrian's are among them. */
+  readonly properties?: Readonly<Record<string, string>>
+}
+
+export async function startOlap(
+  name: string,
+  { jars = [], properties = {} }: OlapOptions = {},
+): Promise<OlapClient> {
   const stack = new AsyncDisposableStack()
   const folder = await mkdtemp(join(tmpdir(), 'covenant-olap-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -59,9 +68,15 @@ export async function startOlap(name: string, jars: readonly string[] = []): Pro
   })
   if (compiled.exitCode !== 0) throw new Error(compiled.output.slice(-2_000))
   const client = stack.use(
-    openClient(name, ['java', '-Xmx2g', '-XX:+UseSerialGC', '-cp', `${folder}:${libraries}`, 'Olap'], {
-      seconds: 1_200,
-    }),
+    openClient(
+      name,
+      [
+        ...['java', '-Xmx2g', '-XX:+UseSerialGC', '-cp', `${folder}:${libraries}`],
+        ...Object.entries(properties).map(([property, value]) => `-D${property}=${value}`),
+        'Olap',
+      ],
+      { seconds: 1_200 },
+    ),
   )
   const ask = async (command: string, ...given: readonly string[]): Promise<unknown> => {
     client.write(`${[command, ...given.map((text) => Buffer.from(text).toString('base64'))].join(' ')}\n`)

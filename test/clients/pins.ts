@@ -227,6 +227,7 @@ export const debian = {
     'libolap4j-java=1.2.0-2',
     'libcommons-collections3-java=3.2.2-2',
     'libcommons-dbcp-java=1.4-8',
+    'libcommons-io-java=2.11.0-2',
     'libcommons-logging-java=1.2-3',
     'libcommons-math-java=2.2-8',
     'libcommons-pool-java=1.6-4',
@@ -388,6 +389,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: ['debian:olap'],
     quick: false,
     seconds: 400,
+  },
+  /** Mondrian over the same rows in PostgreSQL, statement by statement. */
+  'xmla-mondrian': {
+    file: 'xmla-mondrian.clients.ts',
+    needs: ['debian:olap', 'maven:pgwire'],
+    quick: false,
+    seconds: 600,
   },
   odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
   superset: {

@@ -42,7 +42,7 @@ public class Olap {
     OlapConnection connection = null;
     BufferedReader in = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
     for (String line = in.readLine(); line != null; line = in.readLine()) {
-      String[] words = line.split(" ");
+      String[] words = line.split(" ", -1);
       String[] given = new String[words.length];
       for (int i = 1; i < words.length; i++)
         given[i] = new String(Base64.getDecoder().decode(words[i]), StandardCharsets.UTF_8);
