@@ -161,6 +161,9 @@ async function ready(log: ReadableStream<Uint8Array>): Promise<void> {
 /** Run on the embedded store as well, by `npm test` or `test:soak`. */
 const more = [
   'test/store/contract.test.ts',
+  'test/store/jobs/reconcile.test.ts',
+  'test/store/query/usage-totals.test.ts',
+  'test/store/history/months.test.ts',
   'test/store/policy/policy-scopes.test.ts',
   'test/store/policy/load-plan.test.ts',
   'test/contract/tags.test.ts',

@@ -21,6 +21,7 @@ import { sweepLineage } from '../lineage/sweep.ts'
 import { checkPolicies } from '../query/protect.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
 import { tenantsDeploying } from '../store/check/check-runs.ts'
+import { keepMonths } from '../store/history/months.ts'
 import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
@@ -88,6 +89,11 @@ export function startAllJobs(parts: JobParts): Jobs {
           const count = await closeDeadQueries(store, signal)
           if (count > 0) log.warn({ count }, 'queries of processes that ended were recorded as failed')
         },
+      },
+      {
+        name: 'keep-months',
+        schedule: '11 2 * * *',
+        run: async () => void (await keepMonths(store)),
       },
       {
         name: 'roll-usage',

@@ -53,6 +53,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'webhook',
       'reconcile',
       'check',
+      'history',
     ],
     ['session', 'governance', 'lineage'],
     ['policy', 'contract'],

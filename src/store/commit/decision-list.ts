@@ -57,12 +57,15 @@ export async function listDecisions(
 ): Promise<Page<ListedDecision>> {
   const limit = pageLimit(filter)
   const { table, decision, principal, policy, requestId, from, to } = filter
+  const committer = principal === undefined ? undefined : storableText(principal)
   const { text: where, params } = given(
     [tenant, limit + 1],
     ['audit_seq < ?::int8', afterCount(filter)],
     ['table_id = ?::text', table && nodeId(tableKey(table))],
-    ['decision = ?::text', decision],
-    ['committer = ?::text', principal === undefined ? undefined : storableText(principal)],
+    ['decision = ?::text', decision === 'REJECTED' ? undefined : decision],
+    // Written out, because the index of denials serves no parameter of a kept plan.
+    ["decision = 'REJECTED' and ?::boolean", decision === 'REJECTED' ? true : undefined],
+    ['(md5(committer) = md5(?::text) and committer = ?::text)', committer, committer],
     ['request_id = ?::text', requestId === undefined ? undefined : storableText(requestId)],
     ['created_at >= ?::text::timestamptz', from?.toISOString()],
     ['created_at < ?::text::timestamptz', to?.toISOString()],

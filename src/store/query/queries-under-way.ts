@@ -63,7 +63,7 @@ export async function closeDeadQueries(store: Store, signal?: AbortSignal): Prom
          delete from svc.query_under_way where tenant_id = $1 and lease_until < clock_timestamp() returning usage)
        insert into svc.query_usage (${columns})
        select ${columns} from dead, jsonb_populate_record(null::svc.query_usage, dead.usage)
-       on conflict (tenant_id, query_id) do nothing returning 1`,
+       on conflict (tenant_id, query_id, started_at) do nothing returning 1`,
       [tenant],
     )
     count += closed.length
