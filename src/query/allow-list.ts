@@ -178,6 +178,10 @@ const spoken: Readonly<Record<string, string>> = {
 const nodesMax = 60_000
 const depthMax = 400
 
+/** Constants and parameters of long lists cost little each. */
+const leaves: ReadonlySet<string> = new Set(['A_Const', 'Integer', 'Float', 'String', 'ParamRef'])
+const leafWeight = 1 / 8
+
 interface Walk {
   nodes: number
 }
@@ -195,7 +199,8 @@ export function checkTree(tree: unknown): void {
 function checkKind(kind: string, value: unknown, walk: Walk, depth: number): void {
   const fields = Object.hasOwn(kinds, kind) ? kinds[kind] : undefined
   if (fields === undefined) throw notSupported(spoken[kind] ?? kind)
-  if (++walk.nodes > nodesMax || depth > depthMax)
+  walk.nodes += leaves.has(kind) ? leafWeight : 1
+  if (walk.nodes > nodesMax || depth > depthMax)
     throw new SqlError('54001', 'The statement is too long or too deeply nested.')
   if (typeof value !== 'object' || value === null || Array.isArray(value))
     throw new SqlError('XX000', 'The statement could not be compiled.')

@@ -47,12 +47,29 @@ function parseChecked(text: string): readonly RawStmt[] {
  * @throws SqlError 54001 where it is too long or could be too deep, 42601 where it is not valid text
  */
 export function checkText(text: string): void {
-  if (text.length > limits.statementBytesMax || Buffer.byteLength(text) > limits.statementBytesMax)
+  if (text.length > limits.statementBytesMax && isTooLong(text))
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
     throw new SqlError('42601', 'The statement contains a NUL byte or invalid Unicode.')
   if ((text.match(nesting)?.length ?? 0) > operatorsMax)
     throw new SqlError('54001', 'The statement has too many operators.')
+}
+
+/** One statement with its lists of constants and parameters. */
+const listedBytesMax = 1024 * 1024
+
+/** A quoted name; a constant or parameter with the comma behind it, as in a list; another text. */
+const listItems = /"(?:[^"]|"")*"|(?:'(?:[^']|'')*'|(?<![\w$.])(?:\$\d+|\d+(?:\.\d+)?))\s*,|'(?:[^']|'')*'/g
+
+/** Whether a text is too long, where constants in lists count little: they nest nothing and are cheap to parse. */
+function isTooLong(text: string): boolean {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > listedBytesMax) return true
+  if (bytes <= limits.statementBytesMax) return false
+  // Where texts may end elsewhere than at the next quote, all counts.
+  if (/\\|--|\/\*|\$(?!\d)/.test(text)) return true
+  const rest = text.replace(listItems, (item) => (item.endsWith(',') ? '' : item))
+  return Buffer.byteLength(rest) > limits.statementBytesMax
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Random bytes, words and mutated statements are compiled or refused, and those that run show no canary. */
 
-import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import { SqlError } from '../../src/query/sql-error.ts'
 import { mutated, randomBytes, randomFrom, randomWords } from './fuzz.ts'
 import { openSubject, type Subject } from './support/duckdb.ts'
@@ -130,6 +130,40 @@ test.each([
     }
   }
   expect(refusal()).toBe(sqlState)
+})
+
+describe('lists of constants and parameters are served up to 1 MiB', () => {
+  const list = (count: number, item: (index: number) => string) =>
+    Array.from({ length: count }, (_, index) => item(index)).join(',')
+  const emitted = (text: string) => subject.compile(text).emit('duckdb').length
+
+  test.each([
+    ['65,535 parameters', list(65_535, (index) => `$${index + 1}`)],
+    ['35,000 numbers', list(35_000, (index) => `${1_000_000 + index}`)],
+    ['25,000 texts', list(25_000, (index) => `'value''${index}'`)],
+  ])('%s', (_, items) => {
+    const isText = items.startsWith("'")
+    expect(emitted(`SELECT id FROM orders WHERE ${isText ? 'status' : 'id'} IN (${items})`)).toBeGreaterThan(
+      0,
+    )
+  })
+
+  test.each([
+    ['a list beyond it', `SELECT id FROM orders WHERE id IN (${list(160_000, () => '1000000')})`],
+    ['columns', `SELECT id FROM orders WHERE id IN (${list(100_000, () => 'id')}, 1)`],
+    [
+      'columns whose names end like constants',
+      `SELECT id FROM orders WHERE id IN (${list(100_000, () => 'a1')})`,
+    ],
+    [
+      'what looks like a text',
+      `SELECT E'\\'',', id FROM orders WHERE id IN (${list(100_000, () => 'id')}, 1)`,
+    ],
+    ['calls', `SELECT ${'abs('.repeat(80_000)}1${')'.repeat(80_000)} FROM orders`],
+    ['numbers with operators between', `SELECT ${list(100_000, () => '1').replaceAll(',', '+')}`],
+  ])('but not %s', (_, text) => {
+    expect(() => emitted(text)).toThrow(SqlError)
+  })
 })
 
 test('what texts of reports are made of is not too large', () => {

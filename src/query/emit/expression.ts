@@ -1,11 +1,13 @@
 /** Writes expressions. Identifiers are generated, literals go through the dialect, and no text of a statement is copied. */
 
+import { elementOf, isArray } from '../../core/sql-type.ts'
 import { limits } from '../../limits.ts'
 import { nodeCanFail } from '../fallible.ts'
 import type { Template } from '../functions/definition.ts'
+import * as special from '../functions/special.ts'
 import type { AggregateExpr, CallExpr, Expr, FrameBound, Query, SortKey, WindowExpr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { isString } from '../types.ts'
+import { isInteger, isString } from '../types.ts'
 import type { Dialect } from './dialect.ts'
 import { emitArray, emitLiteral } from './literal.ts'
 
@@ -52,6 +54,8 @@ function write(emitter: Emitter, expr: Expr): string {
         : `substr(${sql}, 1, ${Number(expr.length)})`
     }
     case 'call': {
+      const any = anyOfParameter(emitter, expr)
+      if (any !== undefined) return any
       const args = expr.args.map((arg, index) => (index === 0 ? marked(emitter, expr, arg) : sub(arg)))
       return fill(emitter, dialect.template(expr.def), expr, args, expr.def.name)
     }
@@ -104,6 +108,25 @@ function marked(emitter: Emitter, parent: Expr, arg: Expr): string {
   const sql = emitExpression(emitter, arg)
   const isMarked = parent.kind === 'call' ? parent.def.fallible : parent.kind === 'cast' && isString(arg.type)
   return emitter.marksFallible && !isMarked && nodeCanFail(parent) ? emitter.dialect.flat(sql) : sql
+}
+
+/**
+ * `x = ANY ($1)` as an IN list of the parameter's elements, which engines look up in a hash table. An array would be
+ * searched from its start for each row.
+ */
+function anyOfParameter(emitter: Emitter, { def, args }: CallExpr): string | undefined {
+  const [value, given] = args
+  if (def !== special.anyElement || value === undefined || given === undefined) return undefined
+  // Engines compare integers of different sizes, so the elements need no cast.
+  const isWidened =
+    given.kind === 'cast' &&
+    isArray(given.type) &&
+    isArray(given.arg.type) &&
+    isInteger(elementOf(given.arg.type)) &&
+    isInteger(elementOf(given.type))
+  const array = isWidened ? given.arg : given
+  if (array.kind !== 'parameter') return undefined
+  return `(${emitExpression(emitter, value)} IN ${slotMark}e${array.number}${slotMark})`
 }
 
 /** TRUE where a row is equal; NULL where a row with NULLs may be equal; else FALSE. */

@@ -3,19 +3,35 @@
 import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
 import { saltBytesMin } from '../../core/mask.ts'
-import type { DialectName, SqlType } from '../../core/sql-type.ts'
-import { literalOf, nullOf } from '../resolve/coerce.ts'
+import { type DialectName, elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
+import type { LiteralExpr } from '../ir.ts'
+import { literalElements, literalOf, nullOf } from '../resolve/coerce.ts'
 import { SqlError } from '../sql-error.ts'
+import { isInteger } from '../types.ts'
 import type { Dialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import { slotMark } from './expression.ts'
 import { emitLiteral } from './literal.ts'
 import { trino } from './trino.ts'
 
+/** `value`: a typed literal. `count`: digits of LIMIT or OFFSET. `elements`: the right side of IN. */
+interface ParameterSlot {
+  readonly slot: 'parameter'
+  readonly number: number
+  readonly type: SqlType
+  readonly form: 'value' | 'count' | 'elements'
+}
+
+const forms: ReadonlyMap<string, ParameterSlot['form']> = new Map([
+  ['p', 'value'],
+  ['n', 'count'],
+  ['e', 'elements'],
+])
+
 export type SqlPart =
   | string
   | { readonly slot: 'relation'; readonly table: GovernedTable }
-  | { readonly slot: 'parameter'; readonly number: number; readonly type: SqlType; readonly count: boolean }
+  | ParameterSlot
   | { readonly slot: 'salt' }
   /** A copy of the visible rows of a table's appearance. */
   | { readonly slot: 'copy'; readonly id: string }
@@ -39,9 +55,10 @@ export function splitSlots(
     if (text.startsWith('c') && tables.has(name)) return { slot: 'copy', id: name }
     const number = Number(name)
     const type = parameterTypes.get(number)
-    if (type === undefined || !/^[pn]/.test(text))
+    const form = forms.get(text.charAt(0))
+    if (type === undefined || form === undefined)
       throw new SqlError('XX000', 'The statement could not be compiled.')
-    return { slot: 'parameter', number, type, count: text.startsWith('n') }
+    return { slot: 'parameter', number, type, form }
   })
 }
 
@@ -73,25 +90,35 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
       if (part.slot === 'salt') return dialect.literal(saltOf(options), 'bytea')
       if (options.parameters === undefined) {
         if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
-        return `$${part.number}`
+        return part.form === 'elements' ? `(SELECT unnest($${part.number}))` : `$${part.number}`
       }
       return renderParameter(dialect, part, options.parameters[part.number - 1])
     })
     .join('')
 }
 
-function renderParameter(
-  dialect: Dialect,
-  part: Extract<SqlPart, { slot: 'parameter' }>,
-  value: string | null | undefined,
-): string {
+function renderParameter(dialect: Dialect, part: ParameterSlot, value: string | null | undefined): string {
   if (value === undefined) throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
   const literal = value === null ? nullOf(part.type) : literalOf(value, part.type)
-  if (literal.kind !== 'literal') throw new SqlError('XX000', 'The statement could not be compiled.')
-  if (!part.count) return emitLiteral(dialect, literal)
+  if (part.form === 'elements') return renderElements(dialect, literal)
+  if (part.form === 'value') return emitLiteral(dialect, literal)
   if (literal.value === null || !/^\d+$/.test(literal.value))
     throw new SqlError('22023', 'LIMIT and OFFSET must not be negative or NULL')
   return literal.value
+}
+
+/** The right side of IN: nothing is in an empty array, and whether anything is in NULL is unknown. */
+function renderElements(dialect: Dialect, array: LiteralExpr): string {
+  const none = nullOf(isArray(array.type) ? elementOf(array.type) : array.type)
+  const elements = literalElements(array) ?? [none]
+  if (elements.length === 0) return `(SELECT ${emitLiteral(dialect, none)} WHERE FALSE)`
+  return `(${elements.map((each) => emitLiteral(dialect, uncast(each))).join(', ')})`
+}
+
+/** An integer as digits alone. Engines take long for thousands of casts. */
+function uncast(element: LiteralExpr): LiteralExpr {
+  const isShort = isInteger(element.type) && element.value !== null && element.value.length < 19
+  return isShort ? { ...element, type: 'int4' } : element
 }
 
 function relationOf(table: GovernedTable, name: DialectName): string {

@@ -83,11 +83,11 @@ export const subscript = fn(
       : `CASE WHEN ${args[1]} >= 1 THEN element_at(${args[0]}, ${args[1]}) END`,
 )
 
-/** `x = ANY (array)`: NULL where only a NULL element could match. */
+/** `x = ANY (array)`: NULL where only a NULL element could match; FALSE for an empty array, whatever `x` is. */
 export const anyElement = fn(
   'any',
   'anyelement anyarray',
   'bool',
-  `CASE WHEN {0} IS NULL OR {1} IS NULL THEN NULL WHEN list_contains({1}, {0}) THEN TRUE WHEN len({1}) > list_count({1}) THEN NULL ELSE FALSE END`,
+  `CASE WHEN len({1}) = 0 THEN FALSE WHEN {0} IS NULL OR {1} IS NULL THEN NULL WHEN list_contains({1}, {0}) THEN TRUE WHEN len({1}) > list_count({1}) THEN NULL ELSE FALSE END`,
   'any_match({1}, e -> e = {0})',
 )

@@ -1,6 +1,6 @@
 /** Converts expressions: untyped literals and parameters take the type of their place, others get a cast. */
 
-import type { NumericSize, SqlType } from '../../core/sql-type.ts'
+import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import type { Expr, LiteralExpr, ParameterExpr } from '../ir.ts'
 import { literalSize, readLiteral } from '../literal.ts'
 import { SqlError } from '../sql-error.ts'
@@ -139,4 +139,20 @@ export function condition(expr: Expr, what: string): Expr {
   if (expr.type !== 'bool' && expr.type !== 'unknown')
     throw new SqlError('42804', `argument of ${what} must be type boolean, not type ${spokenType(expr.type)}`)
   return coerce(expr, 'bool')
+}
+
+/** The elements of an array literal; undefined for NULL. */
+export function literalElements({ type, value }: LiteralExpr): readonly LiteralExpr[] | undefined {
+  if (value === null || !isArray(type)) return undefined
+  const element = elementOf(type)
+  return (JSON.parse(value) as (string | null)[]).map((each) => {
+    const size = element === 'numeric' && each !== null ? literalSize(each) : undefined
+    return { kind: 'literal', type: element, value: each, ...(size && { size }) }
+  })
+}
+
+/** The elements of an array literal or constructor; undefined for any other array, and for NULL. */
+export function elementsOf(array: Expr): readonly Expr[] | undefined {
+  if (array.kind === 'array') return array.elements
+  return array.kind === 'literal' ? literalElements(array) : undefined
 }

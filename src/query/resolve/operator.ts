@@ -9,7 +9,7 @@ import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
-import { castTo, coerce, literalIn, literalOf, typed, unify } from './coerce.ts'
+import { castTo, coerce, elementsOf, literalIn, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { callOverload, pickOverload, reduced } from './overload.ts'
 
@@ -267,12 +267,14 @@ function quantifiedArray(
   const array = right.type === 'unknown' ? coerce(right, arrayOf(typed(left).type)) : right
   if (!isArray(array.type))
     throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
-  const elements = elementsOf(array)
   const negated = (sign === '<>' || sign === '!=') && all
   const isMembership = (sign === '=' && !all) || negated
-  if (!isMembership) {
+  // Other comparisons are written out for each element, so that a parameter's value must be known.
+  const known = isMembership ? array : (literalIn(array) ?? array)
+  const elements = elementsOf(known)
+  if (!isMembership && known.kind !== 'parameter') {
     if (elements === undefined) throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
-    if (elements.length === 0) return literalOf(String(all), 'bool')
+    if (elements.length === 0) return ofNone(left, all)
     spendCopies(resolver, left, elements.length - 1)
     const tests = elements.map((element) => applyOperator(sign, [left, element], position))
     return logic(all ? 'AND' : 'OR', tests)
@@ -286,6 +288,14 @@ function quantifiedArray(
   return negated ? not(test) : test
 }
 
+/** A comparison with no element: true of all, and of none. The value stays, because it may be an aggregate. */
+function ofNone(value: Expr, all: boolean): Expr {
+  const { type } = typed(value)
+  const operands = [typed(value), { kind: 'array', type: arrayOf(type), elements: [] }] as const
+  const none = callOverload([special.anyElement], operands, () => 'operator ANY')
+  return all ? not(none) : none
+}
+
 /** A value and an array in the type in which PostgreSQL compares the value with the elements. */
 function alike(value: Expr, array: Expr, element: SqlType): readonly [Expr, Expr] {
   const type = value.type === element ? undefined : commonType([value.type, element])
@@ -297,18 +307,6 @@ function alike(value: Expr, array: Expr, element: SqlType): readonly [Expr, Expr
 function arrayOf(type: SqlType): SqlType {
   if (isArray(type) || type === 'unknown') throw notSupported('An array of arrays')
   return `${type}[]`
-}
-
-/** The elements of an array literal or constructor; undefined for any other array. */
-function elementsOf(array: Expr): readonly Expr[] | undefined {
-  if (array.kind === 'array') return array.elements
-  if (array.kind !== 'literal' || array.value === null || !isArray(array.type)) return undefined
-  const element = elementOf(array.type)
-  return (JSON.parse(array.value) as (string | null)[]).map((value) => ({
-    kind: 'literal',
-    type: element,
-    value,
-  }))
 }
 
 function rowsOf(left: Node, right: Node): readonly (readonly [Node, Node])[] | undefined {

@@ -112,7 +112,44 @@ const rails = of('Rails', [
   ],
 ])
 
+const arrays = of('pgjdbc', [
+  [`SELECT id FROM orders WHERE id = ANY($1) ORDER BY id`, '{1,3,7}'],
+  [`SELECT id FROM orders WHERE id = ANY($1::int[]) ORDER BY id`, '{}'],
+  [
+    `SELECT id, status = ANY($1) AS a, status <> ALL($1) AS b, quantity = ANY($2) AS c FROM orders`,
+    '{paid,NULL}',
+    '{}',
+  ],
+  [`SELECT id, NOT (status = ANY($1::text[])) AS a FROM orders`, '{}'],
+  [
+    `SELECT big = ANY($1::bigint[]), amount = ANY($2), ordered_on = ANY($3::date[]), id = ANY($4::bigint[]) FROM orders`,
+    '{1,-5,9000000000}',
+    '{20,7.25}',
+    '{2024-02-01}',
+    '{1,2}',
+  ],
+  [`SELECT id FROM orders WHERE status LIKE ANY($1)`, '{p%,%n}'],
+  [`SELECT id FROM orders WHERE quantity > ALL($1) AND quantity < ANY($2::int[])`, '{1,2}', '{5,100}'],
+  [
+    `SELECT c.name FROM customers c JOIN orders o ON o.customer_id = c.id AND o.id = ANY($1) GROUP BY c.name`,
+    '{1,2,3}',
+  ],
+  [
+    `SELECT count(*) FILTER (WHERE id = ANY($1)), sum(CASE WHEN id = ANY($1) THEN 1 ELSE 0 END) FROM orders`,
+    '{1,2}',
+  ],
+  [`SELECT id = ANY($1) AS x, count(*) FROM orders GROUP BY id = ANY($1)`, '{1,2}'],
+  [`SELECT id FROM orders WHERE region = ANY($1)`, '{"EU","a,b","it\'s"}'],
+  [
+    `SELECT id FROM orders WHERE discount = ANY($1::float8[]) OR discount = ANY($2::real[])`,
+    '{0.1,0.25}',
+    '{0.5}',
+  ],
+  [`SELECT id FROM orders WHERE tags[1] = ANY($1)`, '{a,c}'],
+])
+
 export const drivers = [
+  ...arrays,
   ...sqlAlchemy,
   ...asyncpg,
   ...knex,

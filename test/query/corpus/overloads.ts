@@ -181,6 +181,8 @@ export const overloads: readonly string[] = [
   // Literals: the least integers are no numerics.
   `SELECT -2147483648, -2147483649, -3000000000, -9223372036854775808, -9223372036854775809, abs(-2147483647)`,
   `SELECT '{"-1": 2}'::jsonb ->> '-1'`,
+  `SELECT id = ANY('{}'), NULL::int = ANY('{}'), amount = ANY('{1.5,20}'::numeric[]) FROM orders`,
+  `SELECT max(id) = ANY('{}'), max(id) > ALL('{}'), count(*) <> ALL ('{}') FROM orders`,
 ]
 
 /** What Trino refuses, or fails at. */

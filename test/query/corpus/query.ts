@@ -19,6 +19,7 @@ type Tool =
   | 'tokio-postgres'
   | 'Django'
   | 'Rails'
+  | 'pgjdbc'
 
 export interface CorpusQuery {
   readonly tool: Tool
