@@ -8,12 +8,13 @@ import {
   chosenStores,
   storeOptions,
 } from './entry.ts'
+import { catalogList, catalogLoad } from './growth/catalog-tables.ts'
 import { firstQueryByFiles, stretchByFiles } from './growth/data-files.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
 import { seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
-const rows: readonly GrowthRow[] = [firstQueryByFiles, stretchByFiles]
+const rows: readonly GrowthRow[] = [firstQueryByFiles, stretchByFiles, catalogList, catalogLoad]
 
 export const growth: BenchEntry = {
   name: 'growth',

@@ -175,7 +175,7 @@ export const limits = {
   pgwireCatalogBytesMax: 64 * MiB,
 
   /** Tables of one catalog that pg_catalog shows. A tenant with more is refused, not shown a part. */
-  catalogTablesMax: 5_000,
+  catalogTablesMax: 25_000,
   /** Columns of one table, as in PostgreSQL. */
   catalogColumnsMax: 1_600,
   /** Bounds of a contract: one description, one column's name, columns of one key, foreign keys. */
@@ -193,7 +193,7 @@ export const limits = {
   /** Milliseconds that a worker may take for one task on a document. */
   contractDocumentMs: 20_000,
   catalogAnswerBytesMax: 64 * MiB,
-  /** Memory of one catalog database, of which 5,000 tables take 400 MiB, and its temporary files. */
+  /** Memory of one catalog database, of which 5,000 tables with keys take 400 MiB, and its temporary files. */
   catalogHeapBytesMax: 1024 * MiB,
   catalogTempBytesMax: 64 * MiB,
   /** Concurrent catalog databases; what each takes of the memory budget, and what building the first contents takes. */
@@ -215,7 +215,7 @@ export const limits = {
   /** Milliseconds: one statement about the catalog; its wait; loading its tables; starting a database. */
   catalogStatementMs: 10_000,
   catalogWaitMs: 30_000,
-  catalogLoadMs: 30_000,
+  catalogLoadMs: 60_000,
   catalogStartMs: 60_000,
   /** Milliseconds for which the columns in a catalog may be out of date. */
   catalogColumnsMs: 5_000,

@@ -1,6 +1,7 @@
 /** Lists the tables of a tenant that may be read, with their columns. pg_catalog and its like are built from them. */
 
 import { Fault } from '../../base/fault.ts'
+import { mapInTurns } from '../../base/in-turns.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -132,10 +133,14 @@ async function loadPage(
   given: string,
 ): Promise<Page<ReadableTable>> {
   const params = [given, limit + 2]
-  const rows = (await store.tenantQuery<Row>(tenant, listText(choice), params)).map((row) => ({
-    ...row,
-    properties: parseAgtype(row.properties) as Properties,
-  }))
+  const rows = await mapInTurns(
+    await store.tenantQuery<Row>(tenant, listText(choice), params),
+    undefined,
+    (row) => ({
+      ...row,
+      properties: parseAgtype(row.properties) as Properties,
+    }),
+  )
   const isSentinel = ({ properties }: { readonly properties: Properties }) => properties.sentinel === true
   for (const kind of ['table', 'pin', 'column', 'mask'] as const)
     if (!rows.some((row) => row.kind === kind && isSentinel(row))) throw noSentinel()
@@ -144,7 +149,10 @@ async function loadPage(
   const tables = found.filter(({ kind }) => kind === 'table').sort((a, b) => a.place - b.place)
   const { items, next } = toPage(tables, limit, ({ properties }) => String(properties.id))
   return {
-    items: items.map((table) => ({ ...toTable(table), columns: toColumns(byNode.get(table.node) ?? []) })),
+    items: await mapInTurns(items, undefined, (table) => ({
+      ...toTable(table),
+      columns: toColumns(byNode.get(table.node) ?? []),
+    })),
     ...(next !== undefined && { next }),
   }
 }
@@ -223,32 +231,37 @@ function docOf({ doc }: Properties): { readonly doc?: string } {
 }
 
 /**
- * A text that changes whenever the set of readable tables, a contract, a pin, a metric or a table's columns change. It is cheap
- * enough to load before every catalog query. A put of a contract makes a new edge, pins are only added, and a commit
+ * How many tables are readable, and what changes with them: one row, cheap enough to load before every catalog query. A put of a contract makes a new edge, pins are only added, and a commit
  * that changes columns changes their hash.
  * @throws Fault as {@link listReadableTables} does
  */
-export async function readableTablesMark(store: Store, tenant: TenantId): Promise<string> {
+export async function readableTablesMark(store: Store, tenant: TenantId): Promise<ReadableTablesMark> {
   interface Marked {
-    readonly id: string
-    readonly governs: string | null
-    readonly columns: string | null
+    readonly tables: number
+    readonly sentinels: number
+    readonly digest: string
     readonly pins: number
     readonly models: string
   }
-  const rows = await store.tenantQuery<Marked>(
+  const [row] = await store.tenantQuery<Marked>(
     tenant,
-    `select ${tableId} as id, e.id::text as governs, ${property('t', 'columns_md5')} as columns,
+    `with r as (select ${tableId} = ${sentinelId} as sentinel, t.id::text || ' ' || coalesce(e.id::text, '') || ' ' ||
+         md5(coalesce(${property('t', 'columns_md5')}::text, '')) as one ${readableFrom})
+     select count(distinct split_part(one, ' ', 1))::int as tables, count(*) filter (where sentinel)::int as sentinels,
+       md5(coalesce(string_agg(one, ',' order by one collate "C"), '')) as digest,
        (select count(*)::int from "PINS") as pins,
        (select count(*)::text from svc.table_model) || (select coalesce(string_agg(m.metric || m.number || m.state, ','
-         order by m.metric, m.number), '') from svc.metric_version m) as models ${readableFrom}`,
+         order by m.metric, m.number), '') from svc.metric_version m) as models from r`,
   )
-  if (!rows.some(({ id, pins }) => id === '""' && pins > 0)) throw noSentinel()
-  return JSON.stringify([
-    rows[0]?.pins,
-    rows[0]?.models,
-    rows.map(({ id, governs, columns }) => [id, governs, columns]).sort(),
-  ])
+  if (row === undefined || row.sentinels === 0 || row.pins === 0) throw noSentinel()
+  const { tables, digest, pins, models } = row
+  return { text: JSON.stringify([pins, models, digest]), tableCount: tables - 1 }
+}
+
+export interface ReadableTablesMark {
+  /** Changes whenever the set of readable tables, a contract, a pin, a metric or a table's columns change. */
+  readonly text: string
+  readonly tableCount: number
 }
 
 function noSentinel(): Fault {

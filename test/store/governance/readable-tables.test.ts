@@ -90,31 +90,31 @@ test('the mark changes with the set of tables, a contract, a pin and columns, no
   await putContract({ ...on, tenant: foreign }, alpha, { id: 'theirs', version: 2 })
   await pinTable(store, foreign, change, pin)
   await commitColumns(store, foreign, alpha, { other: 'string' }, 1_700_000_000_001)
-  expect(await readableTablesMark(store, home)).toBe(mark)
+  expect(await readableTablesMark(store, home)).toEqual(mark)
   await putContract(on, alpha, { id: 'alpha', version: 2 })
   const versioned = await readableTablesMark(store, home)
-  expect(versioned).not.toBe(mark)
+  expect(versioned).not.toEqual(mark)
   await putContract(on, alpha, { id: 'alpha', version: 2, schema: { description: 'of the same version' } })
   const declared = await readableTablesMark(store, home)
-  expect(declared).not.toBe(versioned)
+  expect(declared).not.toEqual(versioned)
   await pinTable(store, home, change, pin)
   const pinned = await readableTablesMark(store, home)
-  expect(pinned).not.toBe(declared)
+  expect(pinned).not.toEqual(declared)
   await unpinTable(store, home, change)
   const unpinned = await readableTablesMark(store, home)
-  expect(unpinned).not.toBe(pinned)
+  expect(unpinned).not.toEqual(pinned)
   const types = { id: 'long', email: 'string', home: 'struct', 'home.city': 'string', new: 'string' }
   await commitColumns(store, home, alpha, types, 1_700_000_000_001)
-  expect(await readableTablesMark(store, home)).not.toBe(unpinned)
+  expect(await readableTablesMark(store, home)).not.toEqual(unpinned)
   await deleteContract(on, alpha)
-  expect(await readableTablesMark(store, home)).not.toBe(versioned)
+  expect(await readableTablesMark(store, home)).not.toEqual(versioned)
 })
 
 test('tables without a contract are listed only where the tenant itself reads them, without one that was never committed to', async () => {
   const mark = await readableTablesMark(store, home)
   await putReadSettings(store, foreign, actorOf('stella'), { readableWithoutContract: true })
   expect(await names()).toEqual(['beta', 'gamma'])
-  expect(await readableTablesMark(store, home)).toBe(mark)
+  expect(await readableTablesMark(store, home)).toEqual(mark)
   await putRowFilter(
     on,
     { table: { namespace: ['sales', 'eu'], name: 'never' } },
@@ -129,10 +129,10 @@ test('tables without a contract are listed only where the tenant itself reads th
   })
   expect(first?.contract).toBeUndefined()
   expect(second?.contract).toEqual({ id: 'beta', version: 1 })
-  expect(await readableTablesMark(store, home)).not.toBe(mark)
+  expect(await readableTablesMark(store, home)).not.toEqual(mark)
   await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: false })
   expect(await names()).toEqual(['beta', 'gamma'])
-  expect(await readableTablesMark(store, home)).toBe(mark)
+  expect(await readableTablesMark(store, home)).toEqual(mark)
 })
 
 test('no listing and no mark without the sentinel of the tenant', async () => {

@@ -3,6 +3,7 @@
  * table that is not readable is left out.
  */
 
+import { eachInTurns } from '../../../base/in-turns.ts'
 import { foreignKeysOf, primaryKeyOf } from '../../../core/contract-schema.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
 import { boundColumn, type DeclaredSchema } from '../../../store/governance/declared-schema.ts'
@@ -10,12 +11,15 @@ import type { ReadableColumn, ReadableTable } from '../../../store/governance/re
 import { type ShadowForeignKey, type ShadowTable, shadowTable } from './shadow-table.ts'
 
 /** The tables that PostgreSQL can hold, in their order. */
-export function declaredTables(tables: readonly ReadableTable[]): readonly ShadowTable[] {
-  const readable = new Map(tables.map((table) => [tableKey(table.ref), table]))
-  return tables.flatMap((table) => {
+export async function declaredTables(tables: readonly ReadableTable[]): Promise<readonly ShadowTable[]> {
+  const readable = new Map<string, ReadableTable>()
+  await eachInTurns(tables, undefined, (table) => readable.set(tableKey(table.ref), table))
+  const declared: ShadowTable[] = []
+  await eachInTurns(tables, undefined, (table) => {
     const shown = shadowTable(described(table))
-    return shown === undefined ? [] : [{ ...shown, ...keysOf(table, readable) }]
+    if (shown !== undefined) declared.push({ ...shown, ...keysOf(table, readable) })
   })
+  return declared
 }
 
 /** Replaces the table's own descriptions by those of its contract. */

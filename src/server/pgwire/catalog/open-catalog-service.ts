@@ -19,7 +19,7 @@ import { metricRelations } from './metric-relations.ts'
 import { scopeCache, type TableSource } from './scope-cache.ts'
 import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
 import { ShadowDatabases } from './shadow-databases.ts'
-import { type ShadowTable, shadowTable } from './shadow-table.ts'
+import type { ShadowTable } from './shadow-table.ts'
 
 export interface CatalogOptions {
   readonly source: TableSource
@@ -29,6 +29,8 @@ export interface CatalogOptions {
   readonly statementMs?: number
   /** Milliseconds without a statement after which a database is ended; default `limits.catalogIdleMs`. */
   readonly idleMs?: number
+  /** Tables above which a catalog is loaded without keys; default 5,000. */
+  readonly keyedTablesMax?: number
   /** Where the snapshot that the databases start from is cached; without it, each process builds its own. */
   readonly snapshotDirectory?: string | undefined
   /** Called when the number of databases changes. */
@@ -57,7 +59,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
   const { source, activity, snapshotDirectory, onDatabases, budget } = options
   const { statementMs = limits.catalogStatementMs, idleMs = limits.catalogIdleMs } = options
   const pool = new ShadowDatabases({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases, budget })
-  const scopeFor = scopeCache(source, () => performance.now())
+  const scopeFor = scopeCache(source, () => performance.now(), options.keyedTablesMax)
   return {
     covers: coverageOf,
     async execute(session, frontend) {
@@ -113,9 +115,9 @@ async function readTables(store: Store, tenant: TenantId): Promise<readonly Shad
   const tables: ReadableTable[] = []
   const all = everyItem((page) => listReadableTables(store, tenant, { ...page, limit: 1000 }))
   for await (const table of all) {
-    // Only shown tables count towards the maximum, because a part of the tables must not look like all of them.
-    if (shadowTable(table) !== undefined) tables.push(table)
+    tables.push(table)
+    // One more than may be shown, so that a part of the tables does not look like all of them.
     if (tables.length > limits.catalogTablesMax) break
   }
-  return [...declaredTables(tables), ...(await metricRelations(store, tenant, tables))]
+  return [...(await declaredTables(tables)), ...(await metricRelations(store, tenant, tables))]
 }

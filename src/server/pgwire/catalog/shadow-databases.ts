@@ -170,7 +170,7 @@ export class ShadowDatabases {
       lane.worker?.end()
       delete lane.loaded
       delete lane.role
-      lane.changes = scope.tableCount
+      lane.changes = 0
       const snapshot = await this.#snapshotOf()
       const held = this.options.budget?.reserveForProcess({ engine: limits.catalogHeldBytes })
       lane.worker = await CatalogWorker.open(snapshot, held)
@@ -180,7 +180,7 @@ export class ShadowDatabases {
     if (lane.loaded?.key !== scope.key) {
       // Two transactions, because a dropped table keeps its file until the transaction that dropped it ends.
       if (lane.loaded?.drop) texts.push(transaction(lane.loaded.drop))
-      texts.push(transaction(scope.create))
+      texts.push(...scope.create.map(transaction))
       delete lane.loaded
       delete lane.role
     }

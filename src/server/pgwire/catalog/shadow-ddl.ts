@@ -12,14 +12,17 @@ export const readerOid = 999_999
 export interface ShadowScope {
   /** Identifies the scope. The tenant is part of the key. */
   readonly key: string
-  /** Runs in one transaction. */
-  readonly create: string
+  /** Each runs in one transaction, in this order. */
+  readonly create: readonly string[]
+  /** Runs in one transaction; empty where the database is replaced instead of emptied. */
   readonly drop: string
+  /** Characters of all texts. */
+  readonly textLength: number
   readonly tableCount: number
 }
 
 /** The reader's name while a scope is created. Afterwards it is renamed to a principal. */
-const readerNow = 'reader'
+export const readerNow = 'reader'
 
 const named = (schemaName: string, tableName: string) =>
   `${quoteIdentifier(schemaName)}.${quoteIdentifier(tableName)}`
@@ -35,8 +38,7 @@ export function shadowScopeOf(key: string, database: string, tables: readonly Sh
   const schemas = [...new Set(sorted.map(({ schemaName }) => schemaName))].filter((name) => name !== 'public')
   const shown = new Map(sorted.map((table) => [orderOf(table), table]))
   const create = [
-    `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
-    `update pg_database set datname = ${quoteText(database)}`,
+    ...firstNames(database),
     ...schemas.map(
       (name) => `insert into pg_namespace values (${oid('schema', name)}, ${quoteText(name)}, 10, null)`,
     ),
@@ -56,7 +58,26 @@ export function shadowScopeOf(key: string, database: string, tables: readonly Sh
     ...schemas.map((name) => `drop schema ${quoteIdentifier(name)} cascade`),
     ...inPublic.map(({ tableName }) => `drop table ${named('public', tableName)} cascade`),
   ]
-  return { key, create: create.join(';\n'), drop: drop.join(';\n'), tableCount: sorted.length }
+  return scopeOf(key, [create.join(';\n')], drop.join(';\n'), sorted.length)
+}
+
+/** @param create see {@link ShadowScope} */
+export function scopeOf(
+  key: string,
+  create: readonly string[],
+  drop: string,
+  tableCount: number,
+): ShadowScope {
+  const textLength = create.reduce((sum, text) => sum + text.length, drop.length)
+  return { key, create, drop, textLength, tableCount }
+}
+
+/** Names the reader and the database, before anything is created. */
+export function firstNames(database: string): readonly string[] {
+  return [
+    `update pg_authid set rolname = '${readerNow}' where oid = ${readerOid}`,
+    `update pg_database set datname = ${quoteText(database)}`,
+  ]
 }
 
 function orderOf({ schemaName, tableName }: { readonly schemaName: string; readonly tableName: string }) {

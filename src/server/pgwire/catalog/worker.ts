@@ -17,6 +17,17 @@ const startParams = [
   ...[...PGlite.defaultStartParams, '-b', '-c', 'max_locks_per_transaction=1024'],
   // Temporary files are in memory, too.
   ...['-c', `temp_file_limit=${limits.catalogTempBytesMax / 1024}kB`],
+  // Files are in memory: a second copy of their pages and a long log would only take more of it.
+  ...[
+    '-c',
+    'shared_buffers=32MB',
+    '-c',
+    'full_page_writes=off',
+    '-c',
+    'min_wal_size=32MB',
+    '-c',
+    'max_wal_size=32MB',
+  ],
 ]
 
 /** Caps the database's memory, because a statement could take any amount and never return it. Excess fails with 53200. */

@@ -55,7 +55,7 @@ export async function startPair(): Promise<Pair | undefined> {
   const tenant = newTenantId()
   const service = openCatalogService({
     source: {
-      mark: async () => 'as ever',
+      mark: async () => ({ text: 'as ever', tableCount: 0 }),
       tables: async (asked) => (asked === tenant ? sampleTables : foreignTables),
     },
     activity: () => [],

@@ -24,7 +24,7 @@ const session = {
 test('a statement about the catalog is 53200 while there is no memory for a database, and runs once there is', async () => {
   const bytesMax = limits.catalogBuildHeldBytes
   const budget = new ByteBudget({ bytesMax, keptForSmall: 0, smallBytesMax: 0 })
-  const source = { mark: async () => '', tables: async () => sampleTables }
+  const source = { mark: async () => ({ text: '', tableCount: 0 }), tables: async () => sampleTables }
   const service = openCatalogService({ source, activity: () => [], ...testCatalogOptions, budget })
   await service.prepare()
   const filler = budget.reserve({ body: bytesMax })

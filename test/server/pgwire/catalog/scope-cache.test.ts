@@ -9,11 +9,11 @@ import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-t
 const tenant = '6f0f4b1e-0000-4000-8000-00000000000a' as TenantId
 
 /** A source whose mark and tables are the test's, with the loads that it was asked for. */
-function sourceOf(state: { mark: string; names: readonly string[]; failures: number }) {
+function sourceOf(state: { mark: string; names: readonly string[]; failures: number; tableCount?: number }) {
   const loads: string[] = []
   return {
     loads,
-    mark: async () => state.mark,
+    mark: async () => ({ text: state.mark, tableCount: state.tableCount ?? state.names.length }),
     async tables(): Promise<readonly ShadowTable[]> {
       loads.push(state.mark)
       const { names } = state
@@ -53,4 +53,15 @@ test('columns are read again after some seconds, and what is made of the same ta
   now = limits.catalogColumnsMs
   expect(await scopeFor(tenant, 'main')).toBe(first)
   expect(source.loads.length).toBe(2)
+})
+
+test('a catalog with too many tables is refused by their count, and its tables are never read', async () => {
+  const state = { mark: '1', names: ['orders'], failures: 0, tableCount: limits.catalogTablesMax + 1 }
+  const source = sourceOf(state)
+  const scopeFor = scopeCache(source, () => 0)
+  for (let statement = 0; statement < 20; statement++)
+    expect(scopeFor(tenant, 'main')).rejects.toThrow(`more than ${limits.catalogTablesMax} tables`)
+  expect(source.loads).toEqual([])
+  state.tableCount = 1
+  expect((await scopeFor(tenant, 'main')).tableCount).toBe(1)
 })

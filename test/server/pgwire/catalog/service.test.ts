@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import fc from 'fast-check'
 import { newTenantId, type TenantId } from '../../../../src/core/tenant.ts'
+import { limits } from '../../../../src/limits.ts'
 import {
   type OpenCatalogService,
   openCatalogService,
@@ -30,7 +31,7 @@ beforeAll(() => {
   ])
   service = openCatalogService({
     source: {
-      mark: async () => String(mark),
+      mark: async () => ({ text: String(mark), tableCount: 0 }),
       tables: async (tenant) => tables.get(tenant) ?? [],
     },
     activity: ({ backendPid }) => [
@@ -148,7 +149,10 @@ describe('tenants', () => {
       await rows('select version()', sessionOf({ tenant }))
     expect(await rows(text)).toEqual(before)
     const replica = openCatalogService({
-      source: { mark: async () => '', tables: async () => sampleTables.toReversed() },
+      source: {
+        mark: async () => ({ text: '', tableCount: 0 }),
+        tables: async () => sampleTables.toReversed(),
+      },
       activity: () => [],
       ...testCatalogOptions,
     })
@@ -375,7 +379,7 @@ describe('what is refused', () => {
 
   test('a statement that takes too long is ended, and the next is answered', async () => {
     const hasty = openCatalogService({
-      source: { mark: async () => '', tables: async () => sampleTables },
+      source: { mark: async () => ({ text: '', tableCount: 0 }), tables: async () => sampleTables },
       activity: () => [],
       ...testCatalogOptions,
       statementMs: 2_000,
@@ -410,7 +414,10 @@ describe('what is refused', () => {
     const [table] = foreignTables as [ShadowTable]
     tables = new Map([
       ...tables,
-      [tenant, Array.from({ length: 5_001 }, (_, i) => ({ ...table, tableName: `t${i}` }))],
+      [
+        tenant,
+        Array.from({ length: limits.catalogTablesMax + 1 }, (_, i) => ({ ...table, tableName: `t${i}` })),
+      ],
     ])
     const kind = await service.execute(sessionOf({ tenant }), query('select version()')).then(
       () => 'an answer',
@@ -485,7 +492,7 @@ describe('keys', () => {
 test('a database that nobody asks is ended, and another answers the next statement', async () => {
   const counts: number[] = []
   const seldom = openCatalogService({
-    source: { mark: async () => '', tables: async () => sampleTables },
+    source: { mark: async () => ({ text: '', tableCount: 0 }), tables: async () => sampleTables },
     activity: () => [],
     ...testCatalogOptions,
     idleMs: 1,
