@@ -174,7 +174,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
   const codec = new DocumentCodec()
   const interchange = new InterchangeCodec()
-  const evaluator = new MdxEvaluator({ onRestart: () => log.error('an MDX thread was replaced') })
+  const evaluator = new MdxEvaluator({
+    onRestart() {
+      metrics.mdxThreadRestarts.inc()
+      log.error('an MDX thread was replaced')
+    },
+  })
   const gateway = assembleGateway(
     {
       store,

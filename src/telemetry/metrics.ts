@@ -12,6 +12,7 @@ import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
 import { type IdentityMetrics, identityMetrics } from './identity-metrics.ts'
 import { labelCounter } from './label-counter.ts'
 import { type ServiceMetrics, serviceMetrics } from './service-metrics.ts'
+import { type XmlaMetrics, xmlaMetrics } from './xmla-metrics.ts'
 
 export const commitRejectedReasons = ['policy_denied', 'policy_engine_unavailable'] as const
 
@@ -23,7 +24,12 @@ const stageBuckets = [
 ]
 const cypherBuckets = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
-export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics, ServiceMetrics {
+export interface Metrics
+  extends CheckMetrics,
+    DetectionMetrics,
+    IdentityMetrics,
+    ServiceMetrics,
+    XmlaMetrics {
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
@@ -68,10 +74,6 @@ export interface Metrics extends CheckMetrics, DetectionMetrics, IdentityMetrics
   readonly pgwireBytes: Counter<'tenant'>
   /** `stage`: queue (behind earlier statements), plan, run (waiting for the engine), send (for the client). */
   readonly pgwireStageSeconds: Histogram<'tenant' | 'stage'>
-  readonly xmlaRefused: Counter<'status'>
-  /** `outcome`: done, failed or cancelled. */
-  readonly xmlaRequests: Counter<'tenant' | 'outcome'>
-  readonly xmlaRequestSeconds: Histogram<'tenant'>
   /** `outcome`: same, different or unsteady (a rerun of the same statement ends differently). */
   readonly tripwireRuns: Counter<'outcome'>
   readonly tripwireSkipped: Counter<'reason'>
@@ -277,6 +279,7 @@ export function createMetrics(): Metrics {
     ...serviceMetrics(registry),
     ...checkMetrics(registry),
     ...detectionMetrics(registry),
+    ...xmlaMetrics(registry),
     pgwireConnections: new Gauge({
       name: 'svc_pgwire_connections',
       help: 'Connections to the PostgreSQL wire, by tenant.',
@@ -316,25 +319,6 @@ export function createMetrics(): Metrics {
       name: 'svc_pgwire_stage_duration_seconds',
       help: 'Time of one stage of a statement on the PostgreSQL wire, in seconds, by tenant.',
       labelNames: ['tenant', 'stage'],
-      buckets: stageBuckets,
-      registers,
-    }),
-    xmlaRefused: new Counter({
-      name: 'svc_xmla_refused_total',
-      help: 'XMLA requests that were refused before their message was read, by HTTP status.',
-      labelNames: ['status'],
-      registers,
-    }),
-    xmlaRequests: new Counter({
-      name: 'svc_xmla_requests_total',
-      help: 'XMLA requests, by tenant and outcome.',
-      labelNames: ['tenant', 'outcome'],
-      registers,
-    }),
-    xmlaRequestSeconds: new Histogram({
-      name: 'svc_xmla_request_duration_seconds',
-      help: 'Time of an XMLA request until its answer was sent, in seconds, by tenant.',
-      labelNames: ['tenant'],
       buckets: stageBuckets,
       registers,
     }),

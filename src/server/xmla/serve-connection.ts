@@ -11,7 +11,7 @@ import { unlessAborted } from '../../base/unless-aborted.ts'
 import { type HttpRequest, HttpViolation, type RequestHead } from '../../wire/soap/http-request.ts'
 import { writeHead } from '../../wire/soap/http-response.ts'
 import { SoapViolation } from '../../wire/soap/read-request.ts'
-import { writeFault } from '../../wire/soap/write-envelope.ts'
+import { type FaultText, writeFault } from '../../wire/soap/write-envelope.ts'
 import type { ConnectionSlots } from '../pgwire/connection-slots.ts'
 import type { LoginThrottle } from '../pgwire/login-throttle.ts'
 import { WireError } from '../pgwire/wire-error.ts'
@@ -62,6 +62,7 @@ export async function serveConnection(
   ends: AbortSignal,
 ): Promise<void> {
   const place = new Place(parts.slots)
+  const close = parts.meter.opened()
   const leave = parts.slots.enter(connection.address)
   try {
     if (leave === undefined) throw new HttpViolation(503, 'There are too many connections.')
@@ -72,6 +73,7 @@ export async function serveConnection(
     leave?.()
     place.free()
     connection.end()
+    close()
   }
 }
 
@@ -210,6 +212,7 @@ async function answerWith(
   const startedMs = performance.now()
   const { tenant, principal } = request.reader
   let outcome: 'done' | 'failed' | 'cancelled' = 'done'
+  let code: FaultText['code'] | undefined
   const controller = new AbortController()
   const cancel = () => controller.abort()
   connection.gone.addEventListener('abort', cancel, { once: true })
@@ -230,6 +233,7 @@ async function answerWith(
       ? new Fault('bad_request', 'The request was cancelled, or took too long.', { cause: thrown })
       : thrown
     const fault = faultText(failure)
+    code = fault.code
     if (fault.code === 'Server') log.error({ err: thrown, tenant }, 'an XMLA request failed')
     answer.clear()
     await answer.write(writeFault(fault))
@@ -238,6 +242,7 @@ async function answerWith(
     clearTimeout(timer)
     connection.gone.removeEventListener('abort', cancel)
     meter.request({
+      ...(code !== undefined && { fault: code }),
       ...{ tenant, sub: principal.sub, outcome, chars: answer.chars, ms: performance.now() - startedMs },
     })
   }

@@ -65,7 +65,7 @@ function serve(lake: Lake) {
     throttle: { turn: () => 0, failed: () => {} } as unknown as LoginThrottle,
     slots: new ConnectionSlots({ connectionsMax: 100, tenantMax: 100, principalMax: 100, strangersMax: 100 }),
     allowPlaintext: false,
-    meter: { refused: () => {}, request: () => {} },
+    meter: { opened: () => () => {}, refused: () => {}, request: () => {} },
     log: { ...log, error: ({ err }: { err: unknown }) => failures.push(err), warn: () => {} } as never,
     answerRequest: (request, answer, signal) => answerRequest(answerParts, request, answer, signal),
   }

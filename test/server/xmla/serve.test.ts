@@ -47,6 +47,7 @@ function partsWith(answerRequest: ServeParts['answerRequest'], slots = {}): Serv
     }),
     allowPlaintext: false,
     meter: {
+      opened: () => () => {},
       refused: (status) => outcomes.push(String(status)),
       request: ({ outcome }) => outcomes.push(outcome),
     },
