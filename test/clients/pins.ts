@@ -530,6 +530,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 900,
   },
+  /** Pivots in MDX, each beside SQL by hand. */
+  'trino-pivots': {
+    file: 'trino-pivots.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 900,
+  },
   'territory-spark': {
     file: 'territory-spark.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],

@@ -11,7 +11,7 @@ import {
   type MdxRunOptions,
   runMdx,
 } from '../../../src/semantics/mdx/run.ts'
-import { type Lake, startLake } from '../../support/lake.ts'
+import { type Lake, type LakeOptions, startLake } from '../../support/lake.ts'
 import { ordersTable, regionsTable } from '../../support/lake-tables.ts'
 import { licenseForAll } from '../../support/license.ts'
 import { declaringAs, openSteward } from '../../support/semantic-layer.ts'
@@ -21,8 +21,9 @@ const orders = { namespace: ['sales'], name: 'orders' }
 const regions = { namespace: ['sales'], name: 'regions' }
 
 /** Orders by region, status, day and note, with regions as a table of their own. */
-export async function startCubeLake(): Promise<Lake> {
-  const lake = await startLake({ tables: [ordersTable, regionsTable], env: { SVC_LICENSE: licenseForAll() } })
+export async function startCubeLake(options: LakeOptions = {}): Promise<Lake> {
+  const tables = [ordersTable, regionsTable]
+  const lake = await startLake({ tables, env: { SVC_LICENSE: licenseForAll() }, ...options })
   const put = declaringAs(lake, await openSteward(lake))
   await put('/api/v1/semantics/tables/sales/regions', { key: ['name'], dimensions: [{ name: 'name' }] })
   await put('/api/v1/semantics/tables/sales/orders', {
@@ -53,7 +54,11 @@ export async function startCubeLake(): Promise<Lake> {
 export type Reader = 'auditor' | 'reader'
 
 /** The context of a principal of the lake's tenant. */
-export function contextOf(lake: Lake, who: Reader, tenant = lake.tenant): QueryContext {
+export function contextOf(
+  lake: Pick<Lake, 'tenant' | 'catalog'>,
+  who: Reader,
+  tenant = lake.tenant,
+): QueryContext {
   return {
     tenant,
     principal: who === 'auditor' ? { sub: 'ann', roles: ['auditor'] } : { sub: 'bob', roles: [] },
@@ -70,7 +75,7 @@ export const evaluator = new MdxEvaluator()
 
 /** Runs a statement. */
 export function runAs(
-  lake: Lake,
+  lake: Pick<Lake, 'app' | 'store' | 'tenant' | 'catalog'>,
   who: Reader,
   statement: string,
   request: Partial<MdxRequest> = {},
