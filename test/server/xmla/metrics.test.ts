@@ -5,7 +5,7 @@ import { eventually } from '../../support/eventually.ts'
 import { ask, envelope, executeBody, postText, XmlaConnection } from '../../support/xmla.ts'
 import { startXmlaLake, type XmlaLake } from '../../support/xmla-lake.ts'
 
-setDefaultTimeout(60_000)
+setDefaultTimeout(120_000)
 
 let started: XmlaLake
 beforeAll(async () => {
