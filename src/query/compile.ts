@@ -22,6 +22,7 @@ import { type AppliedProtection, appliedProtections, appliedReveals, protectTabl
 import { columnRanges } from './ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
+import { placed } from './resolve/place.ts'
 import { resolveQuery } from './resolve/select.ts'
 import { type RevealedOutputs, revealedOutputs } from './reveal/revealed-outputs.ts'
 import { absentRelation, SqlError, toSqlError, UnreadableTable } from './sql-error.ts'
@@ -218,7 +219,11 @@ function newResolver(input: CompileInput): Resolver {
     tables: [],
     ids: 0,
     spent: 0,
-    expr: (node, env) => resolveExpression(resolver, node, env),
+    // A metric's text is not the statement's, so what is written out has no places in it.
+    expr: (node, env) =>
+      expansion === undefined
+        ? placed(node, () => resolveExpression(resolver, node, env))
+        : resolveExpression(resolver, node, env),
     query: (select, outer) => resolveQuery(resolver, select, outer),
   }
   return resolver

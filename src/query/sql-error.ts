@@ -26,6 +26,7 @@ const kindOf = {
   '42712': 'bad_request', // duplicate_alias
   '42803': 'bad_request', // grouping_error
   '42804': 'bad_request', // datatype_mismatch
+  '42846': 'bad_request', // cannot_coerce
   '42883': 'bad_request', // undefined_function
   '42P01': 'bad_request', // undefined_table
   '42P02': 'bad_request', // undefined_parameter
@@ -46,6 +47,16 @@ const kindOf = {
 } as const satisfies Record<string, FaultKind>
 export type SqlState = keyof typeof kindOf
 
+interface SqlErrorOptions {
+  readonly detail?: string
+  readonly cause?: unknown
+  readonly hint?: string
+  /** Where the statement is right but what it asks for is not; else it follows from the SQLSTATE. */
+  readonly kind?: FaultKind | undefined
+  /** Names the case for programs, where the SQLSTATE stands for many. */
+  readonly reason?: string
+}
+
 export class SqlError extends Fault {
   /** What the writer of the statement can do, where that is not in the message. */
   readonly hint: string | undefined
@@ -55,15 +66,7 @@ export class SqlError extends Fault {
     readonly sqlState: SqlState,
     message: string,
     readonly position?: number,
-    options: {
-      readonly detail?: string
-      readonly cause?: unknown
-      readonly hint?: string
-      /** Where the statement is right but what it asks for is not; else it follows from the SQLSTATE. */
-      readonly kind?: FaultKind | undefined
-      /** Names the case for programs, where the SQLSTATE stands for many. */
-      readonly reason?: string
-    } = {},
+    private readonly options: SqlErrorOptions = {},
   ) {
     const { hint, reason } = options
     super(options.kind ?? kindOf[sqlState], message, {
@@ -71,6 +74,11 @@ export class SqlError extends Fault {
       members: { sqlstate: sqlState, position, hint, ...(reason !== undefined && { reason }) },
     })
     this.hint = hint
+  }
+
+  /** The same error with a place in the statement. */
+  at(position: number): SqlError {
+    return new SqlError(this.sqlState, this.publicMessage, position, this.options)
   }
 }
 
@@ -81,6 +89,11 @@ export class UnreadableTable extends SqlError {
     readonly absent: SqlError,
   ) {
     super('42501', message)
+  }
+
+  /** As in PostgreSQL, it has no place. */
+  override at(): UnreadableTable {
+    return this
   }
 }
 

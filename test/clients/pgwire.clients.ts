@@ -115,6 +115,16 @@ describe('pgbench', () => {
   })
 })
 
+test('pg_dump --schema-only writes the governed tables with their keys and comments', async () => {
+  const command = ['pg_dump', '--schema-only']
+  const { exitCode, output } = await runClient('pg_dump', command, { env: lake.env, seconds: 120 })
+  expect(output).not.toContain('error')
+  expect(exitCode).toBe(0)
+  expect(output).toContain('CREATE TABLE sales.orders (\n    id bigint NOT NULL,')
+  expect(output).toContain("COMMENT ON COLUMN sales.orders.id IS 'Number of the order'")
+  expect(output).toContain('FOREIGN KEY (region) REFERENCES sales.regions(name)')
+})
+
 test('SchemaCrawler finds the governed tables with their columns and types', async () => {
   const crawl = async (env: Readonly<Record<string, string>>) => {
     const { exitCode, output } = await runClient(

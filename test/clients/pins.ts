@@ -88,6 +88,16 @@ export const python = {
     'asyncpg==0.32.0',
     'pyodbc==5.5.0',
   ],
+  dbt: ['dbt-core==1.10.13', 'dbt-postgres==1.9.1', 'psycopg2-binary==2.9.13'],
+  /** Data frames, columns in Arrow's form, and an object-relational mapper. */
+  'pgwire-tools': [
+    'ibis-framework[postgres]==12.0.0',
+    'psycopg[binary]==3.3.9',
+    'adbc-driver-manager==1.13.0',
+    'adbc-driver-postgresql==1.13.0',
+    'pyarrow==26.0.1',
+    'Django==5.2.19',
+  ],
   superset: [
     'apache-superset==6.1.0',
     'psycopg2-binary==2.9.13',

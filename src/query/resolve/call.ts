@@ -17,10 +17,11 @@ import {
 import { ownPeriod } from '../metrics/own-names.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
-import { castTo, coerce, condition, literalOf, typed } from './coerce.ts'
+import { castTo, coerce, literalOf, typed } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
+import { conditionAt } from './place.ts'
 
 /** Resolves a FuncCall. */
 export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
@@ -172,7 +173,7 @@ function resolveAggregate(
   const { def } = match
   const bound = bindArguments(def, match, args, name)
   if (!window) checkLevel(bound, node.location)
-  const filter = node.agg_filter && condition(resolver.expr(node.agg_filter, inner), 'FILTER')
+  const filter = node.agg_filter && conditionAt(resolver, node.agg_filter, inner, 'FILTER')
   const orderBy = within ? sorts : def.keepsOrder ? sorts : []
   if (node.agg_distinct && orderBy.length > 0) checkDistinctOrder(orderBy, bound)
   if (within && key?.descending && name === 'percentile_cont') return descending(def, match, bound, filter)

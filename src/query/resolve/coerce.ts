@@ -41,7 +41,7 @@ export function coerce(expr: Expr, type: SqlType): Expr {
  *
  * @param size of numeric(p,s)
  * @param length of varchar(n)
- * @throws SqlError 42804 where no such cast exists
+ * @throws SqlError 42846 where no such cast exists
  */
 export function castTo(
   expr: Expr,
@@ -56,7 +56,7 @@ export function castTo(
     return literalOf(expr.value, type)
   const arg = given ?? expr
   if (!casts(arg.type, type))
-    throw new SqlError('42804', `cannot cast type ${spokenType(arg.type)} to ${spokenType(type)}`)
+    throw new SqlError('42846', `cannot cast type ${spokenType(arg.type)} to ${spokenType(type)}`)
   return { kind: 'cast', type, arg, size, length }
 }
 

@@ -29,6 +29,7 @@ import {
 } from './context.ts'
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
+import { conditionAt, writtenColumn } from './place.ts'
 
 /** Resolves any expression node. @throws SqlError 0A000 for a node without a rule */
 export function resolveExpression(resolver: Resolver, node: Node, env: Env): Expr {
@@ -45,7 +46,7 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
   if ('BoolExpr' in node) {
     const { boolop, args = [] } = node.BoolExpr
     const name = boolop === 'AND_EXPR' ? 'AND' : boolop === 'OR_EXPR' ? 'OR' : 'NOT'
-    const resolved = args.map((arg) => condition(resolver.expr(arg, env), name))
+    const resolved = args.map((arg) => conditionAt(resolver, arg, env, name))
     return name === 'NOT' && resolved[0]
       ? not(resolved[0])
       : { kind: 'logic', type: 'bool', op: name, args: resolved }
@@ -124,10 +125,17 @@ function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const written = fields.map(identifierOf)
   const names = withoutDatabase(resolver, written, 4, node.location)
   const [first = '', second, third] = names
-  if (names.length === 1) return findColumn(resolver, env.scope, first, node.location)
-  if (names.length === 2 && second !== undefined)
-    return findQualifiedColumn(resolver, env.scope, [undefined, first], second, node.location)
-  return findQualifiedColumn(resolver, env.scope, [first, second ?? ''], third ?? '', node.location)
+  if (names.length === 1) {
+    const alias = env.scope.relations.find(({ columns }) => columns.some(({ name }) => name === first))?.alias
+    const found = findColumn(resolver, env.scope, first, node.location)
+    return writtenColumn(found, alias === undefined ? first : `${alias}.${first}`, node.location)
+  }
+  if (names.length === 2 && second !== undefined) {
+    const found = findQualifiedColumn(resolver, env.scope, [undefined, first], second, node.location)
+    return writtenColumn(found, names.join('.'), node.location)
+  }
+  const found = findQualifiedColumn(resolver, env.scope, [first, second ?? ''], third ?? '', node.location)
+  return writtenColumn(found, names.slice(1).join('.'), node.location)
 }
 
 function resolveConstant(node: A_Const): Expr {

@@ -16,7 +16,7 @@ import { isLifted } from '../metrics/lifted.ts'
 import { isOwnAlias, ownColumn } from '../metrics/own-names.ts'
 import { absentRelation, notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
-import { coerce, condition, typed, unify } from './coerce.ts'
+import { coerce, typed, unify } from './coerce.ts'
 import {
   assertDatabase,
   type Env,
@@ -32,6 +32,7 @@ import {
   use,
 } from './context.ts'
 import { applyOperator, logic } from './operator.ts'
+import { conditionAt } from './place.ts'
 
 interface Bound {
   readonly item: FromItem
@@ -258,8 +259,10 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
           merged.map(({ equal }) => equal),
         )
       : node.quals &&
-        condition(
-          resolver.expr(node.quals, { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } }),
+        conditionAt(
+          resolver,
+          node.quals,
+          { ...env, scope: { ...joined, outer: scope.outer, ctes: scope.ctes } },
           'JOIN/ON',
         )
   const columns = [

@@ -3,6 +3,7 @@
 import { childrenOf, type Expr, exprKey, type GroupElement, type Select } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
 import { typed } from './coerce.ts'
+import { asWritten } from './place.ts'
 
 /**
  * Checks every expression that is computed per group.
@@ -47,10 +48,11 @@ function check(expr: Expr, keys: ReadonlySet<string>): void {
       'arguments to GROUPING must be grouping expressions of the associated query level',
     )
   }
-  if (expr.kind === 'column' && expr.levelsUp === 0)
-    throw new SqlError(
-      '42803',
-      'a column must appear in the GROUP BY clause or be used in an aggregate function',
-    )
+  if (expr.kind === 'column' && expr.levelsUp === 0) {
+    const { name, position } = asWritten(expr) ?? {}
+    const what = name === undefined ? 'a column' : `column "${name}"`
+    const message = `${what} must appear in the GROUP BY clause or be used in an aggregate function`
+    throw new SqlError('42803', message, position)
+  }
   for (const child of childrenOf(expr)) check(child, keys)
 }

@@ -11,7 +11,7 @@ import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, elementsOf, literalIn, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
-import { callOverload, pickOverload, reduced } from './overload.ts'
+import { absent, callOverload, pickOverload, reduced } from './overload.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
@@ -147,7 +147,7 @@ function compareWith(def: FunctionDef, given: readonly Expr[], name: string): Ca
     result = unified()
   } catch (cause) {
     if (cause instanceof SqlError && cause.sqlState === '42804')
-      throw new SqlError('42883', `operator ${types.map(spokenType).join(` ${name} `)} does not exist`)
+      throw absent(`operator ${types.map(spokenType).join(` ${name} `)}`)
     throw cause
   }
   if (incomparable.includes(result.type)) throw notSupported(`Comparison of ${result.type}`)

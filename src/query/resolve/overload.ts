@@ -143,6 +143,18 @@ function nullOfNull({ def, args, type, ...call }: CallExpr): Expr {
 }
 
 /**
+ * The error for a function or an operator that there is not for these types.
+ * @param call as `function upper(integer)` or `operator integer + text`
+ */
+export function absent(call: string, position?: number): SqlError {
+  const [, operands] = /^operator (.*)$/s.exec(call) ?? []
+  const kind = operands === undefined ? 'function' : 'operator'
+  const message = operands === undefined ? `${call} does not exist` : `operator does not exist: ${operands}`
+  const hint = `No ${kind} matches the given name and argument types. You might need to add explicit type casts.`
+  return new SqlError('42883', message, position, { hint })
+}
+
+/**
  * Resolves a call of a function or operator.
  *
  * @param spoken the call in messages, as `upper(integer)`
@@ -158,7 +170,7 @@ export function callOverload(
     defs ?? [],
     args.map((arg) => arg.type),
   )
-  if (match === undefined) throw new SqlError('42883', `${spoken()} does not exist`, position)
+  if (match === undefined) throw absent(spoken(), position)
   const { def } = match
   return {
     kind: 'call',

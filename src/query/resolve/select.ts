@@ -7,11 +7,12 @@ import { exprKey } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { commonType } from '../types.ts'
 import { sortDirection } from './call.ts'
-import { coerce, condition, typed } from './coerce.ts'
+import { coerce, typed } from './coerce.ts'
 import { type Env, identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
 import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
+import { conditionAt } from './place.ts'
 import { resolveTargets } from './targets.ts'
 
 /**
@@ -63,7 +64,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
     if ('WindowDef' in each) scope.windows.set(each.WindowDef.name ?? '', each.WindowDef)
   const env: Env = { scope }
   const below: Env = { scope, noAggregates: 'WHERE', noWindows: 'WHERE' }
-  const where = node.whereClause && keeping(condition(resolver.expr(node.whereClause, below), 'WHERE'))
+  const where = node.whereClause && keeping(conditionAt(resolver, node.whereClause, below, 'WHERE'))
   const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
   const columns = targets.map(
     ({ name, expr }): OutputColumn => ({
@@ -76,8 +77,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   const exprs = targets.map(({ expr }) => expr)
   const groupBy = (node.groupClause ?? []).map((each) => resolveGroup(resolver, each, targets, scope))
   const having =
-    node.havingClause &&
-    condition(resolver.expr(node.havingClause, { ...env, noWindows: 'HAVING' }), 'HAVING')
+    node.havingClause && conditionAt(resolver, node.havingClause, { ...env, noWindows: 'HAVING' }, 'HAVING')
   const orderBy = (node.sortClause ?? []).map((each) => resolveSort(resolver, each, targets, env))
   const { distinct, distinctOn } = resolveDistinct(resolver, node, targets, env)
   if (distinctOn) checkDistinctOn(distinctOn, orderBy)

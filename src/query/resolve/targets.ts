@@ -5,6 +5,7 @@ import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type Env, identifierOf, type Resolver, type ScopeColumn, use, withoutDatabase } from './context.ts'
+import { writtenColumn } from './place.ts'
 
 /** Resolves the select list. */
 export function resolveTargets(
@@ -17,7 +18,9 @@ export function resolveTargets(
     const target = 'ResTarget' in node ? node.ResTarget : undefined
     if (target?.val === undefined) throw new SqlError('42601', 'A result expression is expected.')
     const star = 'ColumnRef' in target.val ? starColumns(resolver, target.val.ColumnRef, env) : undefined
-    if (star) for (const { name, expr } of star) targets.push({ name, expr: use(resolver, expr, 0) })
+    if (star)
+      for (const { name, expr } of star)
+        targets.push({ name, expr: writtenColumn(use(resolver, expr, 0), name, locationOf(target.val)) })
     else
       targets.push({
         name: target.name ?? resultName(target.val) ?? '?column?',
@@ -28,6 +31,10 @@ export function resolveTargets(
   }
   if (targets.length === 0) throw notSupported('SELECT without a result column')
   return targets
+}
+
+function locationOf(node: Node): number | undefined {
+  return 'ColumnRef' in node ? node.ColumnRef.location : undefined
 }
 
 /** The columns that `*`, `t.*`, `s.t.*` or `d.s.t.*` means; undefined for any other reference. */

@@ -4,6 +4,7 @@ import type {
   ClosePortalStmt,
   DeallocateStmt,
   DiscardStmt,
+  LockStmt,
   Node,
   TransactionStmt,
   VariableSetStmt,
@@ -174,6 +175,20 @@ const planClose: PlanCommand<ClosePortalStmt> = (session, { portalname: name }) 
     return { tag: name === undefined ? 'CLOSE CURSOR ALL' : 'CLOSE CURSOR' }
   })
 
+/** Nothing is written here, so that readers have their lock without one. */
+const planLock: PlanCommand<LockStmt> = (session, { mode }) => {
+  if (mode !== accessShare)
+    throw new WireError('25006', 'cannot execute LOCK TABLE in a read-only transaction')
+  return commandPlan(session, () => {
+    if (!session.transaction.isBlock)
+      throw new WireError('25P01', 'LOCK TABLE can only be used in transaction blocks')
+    return { tag: 'LOCK TABLE' }
+  })
+}
+
+/** The lock that every SELECT takes, by its number in PostgreSQL. */
+const accessShare = 1
+
 /** Refuses LISTEN, because no notification is ever sent and the client would wait forever. */
 const refuseListening = (what: string) => () => {
   throw new WireError('25006', `cannot execute ${what}: notifications are not supported`)
@@ -189,6 +204,7 @@ export const commandPlans: Readonly<
   DiscardStmt: of(planDiscard),
   DeallocateStmt: of(planDeallocate),
   ClosePortalStmt: of(planClose),
+  LockStmt: of(planLock),
   ListenStmt: refuseListening('LISTEN'),
   NotifyStmt: refuseListening('NOTIFY'),
   UnlistenStmt: (session) => commandPlan(session, () => ({ tag: 'UNLISTEN' })),

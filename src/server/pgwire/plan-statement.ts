@@ -26,6 +26,7 @@ import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { planSessionFunctions } from './session-functions.ts'
 import type { SessionState } from './session-state.ts'
+import { cannotExecute } from './spoken-command.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
 
@@ -65,7 +66,7 @@ export async function planStatement(
     default: {
       const plan = commandPlans[statement.kind]
       if (plan !== undefined) return plan(session, statement)
-      throw new WireError('25006', `cannot execute ${spokenKind(statement.kind)} in a read-only transaction`)
+      throw cannotExecute(statement.kind, statement.text)
     }
   }
 }
@@ -84,18 +85,10 @@ async function planQueryText(
   return await planData(session, text, oids, options)
 }
 
-/** `InsertStmt` as INSERT, `CreateTableAsStmt` as CREATE TABLE AS. */
-function spokenKind(kind: string): string {
-  return kind
-    .replace(/Stmt$/, '')
-    .replace(/(?<=[a-z])(?=[A-Z])/g, ' ')
-    .toUpperCase()
-}
-
 function planPrepare(session: SessionState, statement: SourceStatement, tree: PrepareStmt): Plan {
   const { name = '', query, argtypes = [] } = tree
   if (query === undefined) throw new WireError('42601', 'PREPARE names no statement.')
-  const oids = argtypes.map((each) => typeOid(typeNamed(each)))
+  const oids = argtypes.map((each) => catalogTypes.get(typeName(each)) ?? typeOid(typeNamed(each)))
   const inner = innerQuery(statement, query, queryBehind('AS'))
   if (inner.kind !== 'SelectStmt') throw new WireError('25006', 'only SELECT can be prepared here')
   return commandPlan(session, async (signal) => {
@@ -136,10 +129,19 @@ export function addStatement(
   statements.set(name, { plan, ends, heldBytes })
 }
 
+/** Types of parameters that statements about the catalog have, with their OIDs. */
+const catalogTypes: ReadonlyMap<string, number> = new Map([
+  ['oid', 26],
+  ['name', 19],
+])
+
+function typeName(node: Node): string {
+  const last = 'TypeName' in node ? node.TypeName.names?.at(-1) : undefined
+  return last !== undefined && 'String' in last ? (last.String.sval ?? '') : ''
+}
+
 function typeNamed(node: Node): SqlType {
-  const names = 'TypeName' in node ? (node.TypeName.names ?? []) : []
-  const last = names.at(-1)
-  const name = last !== undefined && 'String' in last ? (last.String.sval ?? '') : ''
+  const name = typeName(node)
   const type = namedType(name)
   if (type === undefined) throw new WireError('42704', `type "${name}" does not exist`)
   return 'TypeName' in node && node.TypeName.arrayBounds !== undefined ? `${type}[]` : type

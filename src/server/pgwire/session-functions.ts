@@ -7,6 +7,7 @@ import { textParameters } from './data-plan.ts'
 import { formatsFor, RowsPortal, textRows, writeDescription } from './plan.ts'
 import type { Plan } from './portal.ts'
 import type { SessionState } from './session-state.ts'
+import { settingTable } from './setting-table.ts'
 import { WireError } from './wire-error.ts'
 
 interface SessionFunction {
@@ -49,6 +50,8 @@ interface Target {
  * @throws WireError 0A000 for arguments that are neither constants nor parameters
  */
 export function planSessionFunctions(session: SessionState, select: SelectStmt): Plan | undefined {
+  const whereThere = planWhereThere(session, select)
+  if (whereThere !== undefined) return whereThere
   const isPlain = Object.keys(select).every((key) => plainFields.has(key)) && select.op === 'SETOP_NONE'
   const targets = isPlain ? (select.targetList ?? []).map(readTarget) : []
   if (targets.length === 0 || !targets.every((each) => each !== undefined)) return undefined
@@ -71,6 +74,54 @@ export function planSessionFunctions(session: SessionState, select: SelectStmt):
       return new RowsPortal(session, columns, formatOf, 'SELECT', () => textRows(columns, [evaluate()]))
     },
   }
+}
+
+/**
+ * Plans `SELECT set_config(name, …) FROM pg_settings WHERE name = …`, by which pg_dump sets a parameter where there is
+ * one, and nothing where there is none.
+ * @returns undefined for any other SELECT
+ */
+function planWhereThere(session: SessionState, select: SelectStmt): Plan | undefined {
+  const [target, ...others] = (select.targetList ?? []).map(readTarget)
+  const [from, ...more] = select.fromClause ?? []
+  const where =
+    select.whereClause !== undefined && 'A_Expr' in select.whereClause ? select.whereClause : undefined
+  if (
+    target === undefined ||
+    target.function !== functions.set_config ||
+    others.length > 0 ||
+    more.length > 0
+  )
+    return undefined
+  if (from === undefined || !('RangeVar' in from) || from.RangeVar.relname !== 'pg_settings') return undefined
+  const { lexpr, rexpr } = where?.A_Expr ?? {}
+  const [first, ...args] = target.args
+  if (!isNameColumn(lexpr) || !isNameColumn(first) || rexpr === undefined || !('A_Const' in rexpr))
+    return undefined
+  const name = constantText(rexpr) ?? ''
+  const columns = [{ name: target.name, type: 'text' as SqlType }]
+  const rows = () => {
+    if (!Object.hasOwn(settingTable, name)) return []
+    return [[target.function.call(session, [name, ...args.map((arg) => argumentText(arg, []))])]]
+  }
+  return {
+    parameterOids: [],
+    describe: (outbox) => writeDescription(outbox, columns, () => 0),
+    open: async ({ resultFormats }) =>
+      new RowsPortal(session, columns, formatsFor(resultFormats, 1), 'SELECT', () =>
+        textRows(columns, rows()),
+      ),
+  }
+}
+
+function isNameColumn(node: Node | undefined): boolean {
+  const fields = node !== undefined && 'ColumnRef' in node ? (node.ColumnRef.fields ?? []) : []
+  return (
+    fields.length === 1 &&
+    fields[0] !== undefined &&
+    'String' in fields[0] &&
+    fields[0].String.sval === 'name'
+  )
 }
 
 function readTarget(node: Node): Target | undefined {

@@ -70,7 +70,10 @@ const activity = `
 const executable = `
   update pg_proc set proacl = array[makeaclitem(10, 10, 'EXECUTE', false)]
   where provolatile = 'v' and proname <> all (array[${[...catalogFunctions, ...plainFunctions].map(quoteText).join(',')}])
-    and proname !~ '^pg_(stat_get|show_all_settings|lock_status|cursor|prepared|get_replication|timezone|available)';`
+    and proname !~ '^pg_(stat_get|show_all_settings|lock_status|cursor|prepared|get_replication|timezone|available)';
+  -- pg_dump writes out functions whose privileges are not those of the beginning.
+  delete from pg_init_privs where classoid = 'pg_proc'::regclass;
+  insert into pg_init_privs select oid, 'pg_proc'::regclass, 0, 'i', proacl from pg_proc where proacl is not null;`
 
 const roles = `
   select binary_upgrade_set_next_pg_authid_oid('${readerOid}'::oid);
