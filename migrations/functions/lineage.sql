@@ -4,58 +4,6 @@
 -- Look-ups are correlated subqueries, one index probe each, and sequential scans are off. The embedded database never
 -- gathers statistics, and a plan made for an empty graph must not be kept for a large one.
 
--- The shortest path along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null. Breadth
--- first, every node visited once, so that it costs what the neighbourhood costs.
-create or replace function svc.lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int)
-returns ag_catalog.graphid[]
-language plpgsql set enable_seqscan = off as $$
-declare
-  frontier ag_catalog.graphid[] := sources;
-  seen ag_catalog.graphid[] := sources;
-  -- The place in `seen` at which each level begins.
-  starts int[] := array[1];
-  here ag_catalog.graphid;
-  path ag_catalog.graphid[];
-begin
-  for hop in 1 .. hops loop
-    starts := starts || (cardinality(seen) + 1);
-    select array_agg(fresh.node) into frontier from (
-      select l.end_id as node from "LINEAGE_OF" l where l.start_id = any (frontier)
-      except select unnest(seen)) fresh;
-    if frontier is null then return null; end if;
-    select hit.node into here from (select unnest(frontier) as node intersect select unnest(targets)) hit limit 1;
-    if here is not null then
-      path := array[here];
-      for level in reverse hop .. 1 loop
-        select l.start_id into strict here from "LINEAGE_OF" l
-          where l.end_id = here and l.start_id = any (seen[starts[level] : starts[level + 1] - 1]) limit 1;
-        path := here || path;
-      end loop;
-      return path;
-    end if;
-    seen := seen || frontier;
-  end loop;
-  return null;
-end $$;
-
--- Those of `targets` to which LINEAGE_OF leads from `source` in 1 to `hops` edges.
-create or replace function svc.lineage_reached(source ag_catalog.graphid, targets ag_catalog.graphid[], hops int)
-returns ag_catalog.graphid[]
-language plpgsql set enable_seqscan = off as $$
-declare
-  frontier ag_catalog.graphid[] := array[source];
-  seen ag_catalog.graphid[] := frontier;
-begin
-  for hop in 1 .. hops loop
-    select array_agg(fresh.node) into frontier from (
-      select l.end_id as node from "LINEAGE_OF" l where l.start_id = any (frontier)
-      except select unnest(seen)) fresh;
-    exit when frontier is null;
-    seen := seen || frontier;
-  end loop;
-  return array(select unnest(seen[2:]) intersect select unnest(targets));
-end $$;
-
 -- The nodes of these datasets, in their order; null where there is none.
 create or replace function svc.dataset_nodes(datasets jsonb) returns ag_catalog.graphid[]
 language plpgsql set enable_seqscan = off as $$
@@ -77,7 +25,7 @@ create or replace function svc.ensure_lineage_nodes(datasets jsonb, jobs jsonb) 
 language plpgsql set enable_seqscan = off as $$
 begin
   insert into "Dataset" (properties)
-    select (item - 'tables' || jsonb_build_object('tenant_id', svc.current_tenant()))::text::ag_catalog.agtype
+    select (item - 'names' || jsonb_build_object('tenant_id', svc.current_tenant()))::text::ag_catalog.agtype
     from (
       select item, (select d.id from "Dataset" d
         where ag_catalog.agtype_access_operator(variadic array[d.properties, '"id"'::ag_catalog.agtype])
@@ -125,30 +73,38 @@ begin
     from unnest(nodes) with ordinality list (node, place));
 end $$;
 
--- Merges one event's edges between datasets, whose nodes exist. An edge that would close a cycle is not drawn; the
--- others are. A dataset that is input and output was written in place, which is no edge. Returns null, or what was not
--- drawn: the number of pairs, and the first 100 with the datasets of the cycle, from the output to the input.
-create or replace function svc.merge_lineage(e jsonb) returns jsonb
+-- Merges one event's edges between datasets, whose nodes exist and whose tables are known. An edge that would close a
+-- cycle is not drawn; the others are. A pair of names of one table was written in place, which is no edge. Returns
+-- null, or some of: `refusal`, what was not drawn: the number of pairs, and the first 100 with the datasets of the
+-- cycle, from the output to the input; `in_place`, the outputs that are also inputs; `heavy`, that the search read more
+-- than `edges_left` edges and was given up, with edges still to draw.
+create or replace function svc.merge_lineage(e jsonb, edges_left bigint) returns jsonb
 language plpgsql set enable_seqscan = off as $$
 declare
-  tenant uuid := svc.current_tenant();
   inputs jsonb := e -> 'inputs';
   outputs jsonb := e -> 'outputs';
   columns jsonb := e -> 'columns';
   width int := jsonb_array_length(outputs);
+  height int := jsonb_array_length(inputs);
   sources ag_catalog.graphid[];
   targets ag_catalog.graphid[];
+  -- The tables of which sources and targets are names; null for a dataset with one name.
+  source_keys text[];
+  target_keys text[];
   -- The pair (input i, output o) is at (i - 1) * width + o.
   pairs text[];
   edges ag_catalog.graphid[];
-  -- Places of the pairs to draw to one output, and what an output reaches.
+  -- Places of the pairs to draw, all and to one output, and what of them closes a cycle.
+  missing int[];
   wanted int[];
-  reached ag_catalog.graphid[];
+  closing int[];
+  path ag_catalog.graphid[];
+  hit text;
+  in_place jsonb;
   refused jsonb := '[]';
   refusals int := 0;
-  at int;
 begin
-  if width = 0 or jsonb_array_length(inputs) = 0 then return null; end if;
+  if width = 0 or height = 0 then return null; end if;
   pairs := array(
     select svc.pair_id(i ->> 'id', o ->> 'id')
     from jsonb_array_elements(inputs) with ordinality a (i, m), jsonb_array_elements(outputs) with ordinality b (o, n)
@@ -162,30 +118,66 @@ begin
   if array_position(edges, null) is not null then
     sources := svc.dataset_nodes(inputs);
     targets := svc.dataset_nodes(outputs);
+    source_keys := array(select (select n.table_key from lineage_name n where n.node = list.node)
+      from unnest(sources || targets) with ordinality list (node, place) order by place);
+    target_keys := source_keys[height + 1 :];
+    source_keys := source_keys[: height];
+    if sources && targets or source_keys && target_keys then
+      in_place := (
+        select jsonb_agg(outputs -> (o - 1) -> 'id') from generate_series(1, width) o
+        where targets[o] = any (sources) or target_keys[o] = any (source_keys));
+    end if;
+    missing := array(
+      select place from generate_subscripts(pairs, 1) place,
+        lateral (select (place - 1) / width + 1 as i, (place - 1) % width + 1 as o) pair
+      where edges[place] is null and sources[i] <> targets[o] and (source_keys[i] = target_keys[o]) is not true);
+
     -- Every output becomes reachable from every input, so any path from an output to an input closes a cycle. The
     -- edges that exist already suffice to find one.
-    if not sources && targets and svc.lineage_path(targets, sources, 5) is null then
-      perform svc.draw_lineage(e, array(select place from generate_subscripts(pairs, 1) place where edges[place] is null),
-        pairs, sources, targets);
-    else
-      -- Output by output, so that an edge of this event counts for the next output.
-      for o in 1 .. width loop
-        wanted := array(select (i - 1) * width + o from generate_subscripts(sources, 1) i
-          where edges[(i - 1) * width + o] is null and sources[i] <> targets[o]);
-        continue when cardinality(wanted) = 0;
-        reached := svc.lineage_reached(targets[o], sources, 5);
-        perform svc.draw_lineage(e, array(select place from unnest(wanted) place
-          where sources[(place - 1) / width + 1] <> all (reached)), pairs, sources, targets);
-        for at in select p from unnest(wanted) p where sources[(p - 1) / width + 1] = any (reached) loop
-          refusals := refusals + 1;
-          continue when refusals > 100;
-          refused := refused || jsonb_build_object(
-            'from', svc.dataset_names(array[sources[(at - 1) / width + 1]]) -> 0,
-            'to', svc.dataset_names(array[targets[o]]) -> 0,
-            'cycle', svc.dataset_names(svc.lineage_path(array[targets[o]], array[sources[(at - 1) / width + 1]], 5)));
-        end loop;
-      end loop;
+    if cardinality(missing) > 0 and in_place is null then
+      select s.edges_left, s.path into edges_left, path from svc.find_lineage_path(targets, sources, 5, edges_left) s;
+      if edges_left < 0 then return '{"heavy": true}'; end if;
+      if path is null then
+        perform svc.draw_lineage(e, missing, pairs, sources, targets);
+        missing := '{}';
+      end if;
     end if;
+
+    -- Output by output, so that an edge of this event counts for the next output.
+    for o in 1 .. case when cardinality(missing) > 0 then width else 0 end loop
+      wanted := array(select place from unnest(missing) place where (place - 1) % width + 1 = o);
+      while cardinality(wanted) > 0 loop
+        if refusals < 100 then
+          select s.edges_left, s.path into edges_left, path from svc.find_lineage_path(array[targets[o]],
+            array(select sources[(place - 1) / width + 1] from unnest(wanted) place), 5, edges_left) s;
+          if edges_left < 0 then return '{"heavy": true}'; end if;
+          exit when path is null;
+          hit := (select n.table_key from lineage_name n where n.node = path[cardinality(path)]);
+          closing := array(select place from unnest(wanted) place
+            where sources[(place - 1) / width + 1] = path[cardinality(path)] or source_keys[(place - 1) / width + 1] = hit);
+          path[1] := targets[o];
+          path[cardinality(path)] := sources[(closing[1] - 1) / width + 1];
+        else
+          select s.edges_left, s.reached into edges_left, path from svc.lineage_reached(targets[o],
+            array(select sources[(place - 1) / width + 1] from unnest(wanted) place), 5, edges_left) s;
+          if edges_left < 0 then return '{"heavy": true}'; end if;
+          closing := array(select place from unnest(wanted) place where sources[(place - 1) / width + 1] = any (path));
+          exit when cardinality(closing) = 0;
+        end if;
+        if refusals < 100 then
+          refused := refused || (
+            select jsonb_agg(jsonb_build_object(
+              'from', svc.dataset_names(array[sources[(place - 1) / width + 1]]) -> 0,
+              'to', svc.dataset_names(array[targets[o]]) -> 0, 'cycle', svc.dataset_names(path)))
+            from unnest(closing) place);
+        end if;
+        refusals := refusals + cardinality(closing);
+        wanted := array(select unnest(wanted) except select unnest(closing));
+      end loop;
+      if cardinality(wanted) > 0 then
+        perform svc.draw_lineage(e, wanted, pairs, sources, targets);
+      end if;
+    end loop;
   end if;
 
   -- The columns of the latest event stay, in whatever order events arrive.
@@ -199,12 +191,14 @@ begin
           and coalesce((l.properties::text::jsonb ->> 'columns_as_of_ms')::numeric, 0) <= (e ->> 'event_time_ms')::numeric;
     end loop;
   end if;
-  return case when refusals > 0 then jsonb_build_object('count', refusals, 'refused', refused,
-    'cycle', refused -> 0 -> 'cycle') end;
+  if refusals = 0 and in_place is null then return null; end if;
+  return jsonb_strip_nulls(jsonb_build_object('in_place', in_place))
+    || case when refusals = 0 then '{}' else jsonb_build_object('refusal', jsonb_build_object(
+      'count', refusals, 'refused', refused, 'cycle', refused -> 0 -> 'cycle')) end;
 end $$;
 
--- Draws PRODUCED_BY from every output of these events to its job; both nodes exist. The edge of an output that is an
--- input of the same event says that the job writes it in place.
+-- Draws PRODUCED_BY from every output of these events to its job, and PARENT_OF from the job of a parent run to the
+-- event's; the nodes exist. The edge of an output that `in_place` names says that the job writes it in place.
 create or replace function svc.link_jobs(events jsonb) returns void
 language plpgsql set enable_seqscan = off as $$
 begin
@@ -227,63 +221,43 @@ begin
         where key is not null) wanted) list
     where edge is null
     on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
-  update "PRODUCED_BY" p
-    set properties = p.properties operator(ag_catalog.||) '{"in_place": true}'::ag_catalog.agtype
-    from (
-      select distinct svc.pair_id(o ->> 'id', e -> 'job' ->> 'id') as key
-      from jsonb_array_elements(events) e, jsonb_array_elements(e -> 'outputs') o
-      where exists (select from jsonb_array_elements(e -> 'inputs') i where i ->> 'id' = o ->> 'id')) own
-    where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype])
-        = to_jsonb(own.key)::text::ag_catalog.agtype
-      and p.properties::text::jsonb ->> 'in_place' is null;
-end $$;
-
--- Records which table a dataset is, and links the two where the table is known.
-create or replace function svc.claim_tables(datasets jsonb) returns void
-language plpgsql set enable_seqscan = off as $$
-declare
-  dataset jsonb;
-  table_id text;
-begin
-  for dataset in select item from jsonb_array_elements(datasets) item where item -> 'tables' -> 0 is not null loop
-    select t ->> 'table_id' into table_id
-      from jsonb_array_elements(dataset -> 'tables') with ordinality list (t, place)
-      where exists (select from svc.catalog_credential c where c.nickname = t ->> 'prefix')
-      order by place limit 1;
-    continue when table_id is null;
-    update "Dataset" d
-      set properties = d.properties operator(ag_catalog.||) jsonb_build_object('table_id', table_id)::text::ag_catalog.agtype
-      where ag_catalog.agtype_access_operator(variadic array[d.properties, '"id"'::ag_catalog.agtype])
-          = (dataset -> 'id')::text::ag_catalog.agtype
-        and d.properties::text::jsonb ->> 'table_id' is distinct from table_id;
-    perform svc.link_datasets(table_id);
-  end loop;
-end $$;
-
--- Draws STORED_AS from the datasets of a table to its node, where that exists. Returns the number of new edges.
-create or replace function svc.link_datasets(table_id text) returns bigint
-language plpgsql set enable_seqscan = off as $$
-declare
-  drawn bigint;
-begin
-  insert into "STORED_AS" (start_id, end_id, properties)
-    select d.id, t.id, jsonb_build_object('id', edge.key, 'tenant_id', svc.current_tenant())::text::ag_catalog.agtype
-    from "Dataset" d, "Table" t,
-      lateral (select svc.pair_id((d.properties::text::jsonb ->> 'id'), link_datasets.table_id) as key) edge
-    where ag_catalog.agtype_access_operator(variadic array[d.properties, '"table_id"'::ag_catalog.agtype])
-        = to_jsonb(link_datasets.table_id)::text::ag_catalog.agtype
-      and ag_catalog.agtype_access_operator(variadic array[t.properties, '"id"'::ag_catalog.agtype])
-        = to_jsonb(link_datasets.table_id)::text::ag_catalog.agtype
-      and not exists (select from "STORED_AS" s where s.start_id = d.id and s.end_id = t.id)
-    on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
-  get diagnostics drawn = row_count;
-  return drawn;
+  if jsonb_path_exists(events, '$[*].in_place') then
+    update "PRODUCED_BY" p
+      set properties = p.properties operator(ag_catalog.||) '{"in_place": true}'::ag_catalog.agtype
+      from (
+        select distinct svc.pair_id(output, e -> 'job' ->> 'id') as key
+        from jsonb_array_elements(events) e, jsonb_array_elements_text(e -> 'in_place') output) own
+      where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype])
+          = to_jsonb(own.key)::text::ag_catalog.agtype
+        and p.properties::text::jsonb ->> 'in_place' is null;
+  end if;
+  if jsonb_path_exists(events, '$[*].parent.job') then
+    insert into "PARENT_OF" (start_id, end_id, properties)
+      select (select j.id from "Job" j
+          where ag_catalog.agtype_access_operator(variadic array[j.properties, '"id"'::ag_catalog.agtype])
+            = to_jsonb(parent)::text::ag_catalog.agtype),
+        (select j.id from "Job" j
+          where ag_catalog.agtype_access_operator(variadic array[j.properties, '"id"'::ag_catalog.agtype])
+            = to_jsonb(job)::text::ag_catalog.agtype),
+        jsonb_build_object('id', 'job ' || key, 'tenant_id', svc.current_tenant())::text::ag_catalog.agtype
+      from (
+        select distinct on (key) e -> 'parent' -> 'job' ->> 'id' as parent, e -> 'job' ->> 'id' as job, key
+        from jsonb_array_elements(events) e, svc.pair_id(e -> 'parent' -> 'job' ->> 'id', e -> 'job' ->> 'id') key
+        where key is not null and e -> 'parent' -> 'job' ->> 'id' <> e -> 'job' ->> 'id') wanted
+      where not exists (select from "PARENT_OF" p
+        where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype])
+          = to_jsonb('job ' || key)::text::ag_catalog.agtype)
+      on conflict (ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])) do nothing;
+  end if;
 end $$;
 
 -- Stores a batch of events and, where `merging`, merges their edges. A stored event that is merged already is
 -- `repeated` and changes nothing; a stored event that is not merged yet is merged now. `bodies` holds the raw bodies
--- end to end; each event names its offset and length.
-create or replace function svc.receive_lineage(events jsonb, bodies bytea, merging boolean)
+-- end to end; each event names its offset and length. After `batch_ms` no further event is begun: the rest is `later`,
+-- and nothing of it is stored. An event whose cycle check reads more than `edges_max` edges is `heavy`: stored, and
+-- to be merged in a batch of its own.
+create or replace function svc.receive_lineage(events jsonb, bodies bytea, merging boolean, batch_ms float8,
+  edges_max bigint)
 returns table (place int, outcome text, refusal jsonb)
 language plpgsql set enable_seqscan = off as $$
 #variable_conflict use_column
@@ -297,8 +271,10 @@ declare
   stored_sha bytea;
   beside boolean;
   why jsonb;
+  made jsonb;
   result text;
   merged jsonb := '[]';
+  began timestamptz := clock_timestamp();
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
   if merging then
@@ -314,10 +290,23 @@ begin
         select distinct on (item ->> 'id') item from jsonb_array_elements(events) event,
           jsonb_array_elements((event -> 'inputs') || (event -> 'outputs')) item order by item ->> 'id') datasets),
       (select coalesce(jsonb_agg(item), '[]') from (
-        select distinct event -> 'job' as item from jsonb_array_elements(events) event) jobs));
+        select distinct item from jsonb_array_elements(events) event,
+          unnest(array[event -> 'job', event -> 'parent' -> 'job']) item where item is not null) jobs));
+    -- Before the edges are checked, so that the names of one table are one node.
+    if jsonb_path_exists(events, '$[*].*.names') then
+      perform svc.claim_tables((select jsonb_agg(item) from jsonb_array_elements(events) event,
+        jsonb_array_elements((event -> 'inputs') || (event -> 'outputs')) item));
+    end if;
   end if;
 
   for index in 0 .. jsonb_array_length(events) - 1 loop
+    if merging and index > 0 and clock_timestamp() - began >= batch_ms * interval '1 ms' then
+      place := index;
+      outcome := 'later';
+      refusal := null;
+      return next;
+      continue;
+    end if;
     e := events -> index;
     sha := decode(e ->> 'body_sha256', 'hex');
     run := (e ->> 'run_id')::uuid;
@@ -337,30 +326,39 @@ begin
     if stored = 'merged' then
       result := 'repeated';
     elsif merging then
-      why := svc.merge_lineage(e);
-      result := case when why is null then 'merged' else 'refused' end;
-      merged := merged || e;
+      made := svc.merge_lineage(e, edges_max);
+      why := made -> 'refusal';
+      if made ? 'heavy' then
+        result := 'heavy';
+      else
+        result := case when why is null then 'merged' else 'refused' end;
+        merged := merged || case when made ? 'in_place' then e || jsonb_build_object('in_place', made -> 'in_place') else e end;
+      end if;
     else
       result := 'pending';
     end if;
 
     if stored is null and beside then
       insert into lineage_event (kind, producer, run_id, event_type, event_time, received_at, job_namespace, job_name,
-          principal, principal_source, body_sha256, body, state, refusal)
+          principal, principal_source, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
         values (e ->> 'kind', e ->> 'producer', run, e ->> 'event_type', to_timestamp((e ->> 'event_time_ms')::numeric / 1000),
           to_timestamp((e ->> 'received_at_ms')::numeric / 1000), e -> 'job' ->> 'namespace', e -> 'job' ->> 'name',
           e ->> 'principal', e ->> 'principal_source', sha,
-          substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int), result, why);
+          substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int),
+          case when result = 'heavy' then 'pending' else result end, why, (e -> 'parent' ->> 'run_id')::uuid,
+          e -> 'parent' -> 'job' ->> 'namespace', e -> 'parent' -> 'job' ->> 'name');
     elsif stored is null then
       insert into lineage_inbox (kind, producer, run_id, event_type, event_time, received_at, job_namespace, job_name,
-          principal, principal_source, body_sha256, body, state, refusal)
+          principal, principal_source, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
         values ('run', e ->> 'producer', run, e ->> 'event_type', to_timestamp((e ->> 'event_time_ms')::numeric / 1000),
           to_timestamp((e ->> 'received_at_ms')::numeric / 1000), e -> 'job' ->> 'namespace', e -> 'job' ->> 'name',
           e ->> 'principal', e ->> 'principal_source', sha,
-          substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int), result, why);
-    elsif merging and stored <> 'merged' and beside then
+          substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int),
+          case when result = 'heavy' then 'pending' else result end, why, (e -> 'parent' ->> 'run_id')::uuid,
+          e -> 'parent' -> 'job' ->> 'namespace', e -> 'parent' -> 'job' ->> 'name');
+    elsif merging and stored <> 'merged' and result <> 'heavy' and beside then
       update lineage_event l set state = result, refusal = why, last_error = null where l.event_seq = seq;
-    elsif merging and stored <> 'merged' then
+    elsif merging and stored <> 'merged' and result <> 'heavy' then
       update lineage_inbox i set state = result, refusal = why, last_error = null where i.event_seq = seq;
     end if;
 
@@ -372,14 +370,10 @@ begin
 
   if merged <> '[]' then
     perform svc.link_jobs(merged);
-    if jsonb_path_exists(merged, '$[*].*.tables[0]') then
-      perform svc.claim_tables((select jsonb_agg(item) from jsonb_array_elements(merged) event,
-        jsonb_array_elements((event -> 'inputs') || (event -> 'outputs')) item));
-    end if;
   end if;
 end $$;
 
-revoke all on function svc.lineage_path, svc.lineage_reached, svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes, svc.merge_lineage,
-  svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage from public;
-grant execute on function svc.lineage_path, svc.lineage_reached, svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
-  svc.merge_lineage, svc.link_jobs, svc.claim_tables, svc.link_datasets, svc.receive_lineage to svc_tenant;
+revoke all on function svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
+  svc.merge_lineage, svc.link_jobs, svc.receive_lineage from public;
+grant execute on function svc.draw_lineage, svc.dataset_names, svc.dataset_nodes, svc.pair_id, svc.ensure_lineage_nodes,
+  svc.merge_lineage, svc.link_jobs, svc.receive_lineage to svc_tenant;

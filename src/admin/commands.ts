@@ -7,6 +7,7 @@ import type { Command } from './command.ts'
 import { credentialCommands } from './credential-commands.ts'
 import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
+import { lineageCommands } from './lineage-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { replayCommands } from './replay-commands.ts'
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   ...credentialCommands,
   ...webhookCommands,
   ...sourceCommands,
+  ...lineageCommands,
   ...checkCommands,
   ...semanticsCommands,
 ]

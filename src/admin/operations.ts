@@ -13,6 +13,7 @@ import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
+import { namespaceOperations } from '../lineage/namespace-operations.ts'
 import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 
@@ -29,6 +30,7 @@ const all = [
   ...tagHistoryOperations,
   ...webhookSubscriptionOperations,
   ...sourceOperations,
+  ...namespaceOperations,
   ...checkRunOperations,
   ...interchangeOperations,
 ] as readonly Operation[]

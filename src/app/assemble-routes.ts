@@ -48,6 +48,8 @@ import { graphQueryOperations } from '../graph/operations.ts'
 import { bind } from '../http/declare.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
+import { listingOperations } from '../lineage/listing-operations.ts'
+import { namespaceOperations } from '../lineage/namespace-operations.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
 import { protectionOperations } from '../protection/operations.ts'
@@ -172,6 +174,8 @@ export function assembleRoutes(parts: RouteParts): Routes {
         ...writeOversightOperations,
         ...graphOperations,
         ...territoryOperations,
+        ...namespaceOperations,
+        ...listingOperations,
         ...tagHistoryOperations,
         ...graphQueryOperations,
         ...checkRunOperations,

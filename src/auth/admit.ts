@@ -7,6 +7,7 @@ import type { Access, Caller } from '../core/operation.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { aboutRequest } from '../http/about-request.ts'
 import type { Licensed } from '../license/licensed.ts'
+import { bearerSecret } from './credentials.ts'
 import { type FindSession, requireSession, tenantContext } from './guard.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
 import { requireRole, verifiedPart } from './verified-principal.ts'
@@ -42,14 +43,27 @@ export function admitter(
     if ('organization' in access) return await admitInternalAdmin(parts, request)
     const session = tenantContext(await tenantSession(request, access.scope))
     if (access.capability !== undefined) parts.licensed.require(access.capability)
-    const caller = await identifyCaller(parts, request, session)
+    const caller = await identifyCaller(parts, request, session, headersOfPrincipal(request, access.scope))
     if (access.roles !== undefined) requireRole(caller.principal, ...access.roles)
     return caller
   }
 }
 
-async function identifyCaller(parts: AdmitParts, request: Request, session: Session): Promise<Caller> {
-  const identified = await parts.identify(request.headers, aboutRequest(request).peer, session)
+/** A bearer that is the session's secret names no principal. */
+function headersOfPrincipal(request: Request, scope: SessionScope): Headers {
+  if (scope !== 'lineage' || bearerSecret(request) === undefined) return request.headers
+  const headers = new Headers(request.headers)
+  headers.delete('authorization')
+  return headers
+}
+
+async function identifyCaller(
+  parts: AdmitParts,
+  request: Request,
+  session: Session,
+  headers = request.headers,
+): Promise<Caller> {
+  const identified = await parts.identify(headers, aboutRequest(request).peer, session)
   const principal = verifiedPart(identified, session)
   const source = principal === session.principal ? 'session' : identified.source
   const requestId = aboutRequest(request).id ?? crypto.randomUUID()

@@ -1,7 +1,7 @@
 /** Finds the session credential of a request: the header, an access token of this service, or the browser's cookie. */
 
 import { Fault } from '../base/fault.ts'
-import { browserSecretPrefix, isSessionSecret } from '../store/session/session-secret.ts'
+import { browserSecretPrefix, isSessionSecret, serviceSecretPrefix } from '../store/session/session-secret.ts'
 import { bearerToken, claimsToBeOurs } from './bearer.ts'
 
 /** `__Host-` makes the cookie Secure and limits it to this host; another host of the domain cannot set it. */
@@ -27,6 +27,16 @@ export function sessionCredential(request: Request): string | undefined {
   if (cookie === undefined || !isSessionSecret(browserSecretPrefix, cookie)) return undefined
   if (!safeMethods.has(request.method)) assertSameOrigin(request)
   return cookie
+}
+
+/**
+ * The service session's secret that a request without another credential has as its bearer token. OpenLineage clients
+ * send their API key so; the lineage receiver alone takes it.
+ */
+export function bearerSecret(request: Request): string | undefined {
+  const token = bearerToken(request.headers.get('authorization'))
+  const isSecret = token !== undefined && isSessionSecret(serviceSecretPrefix, token)
+  return isSecret && sessionCredential(request) === undefined ? token : undefined
 }
 
 /**

@@ -86,6 +86,8 @@ export const administrationActions = [
   'delete-webhook',
   'put-reconciliation-source',
   'remove-reconciliation-source',
+  'map-dataset-namespace',
+  'unmap-dataset-namespace',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

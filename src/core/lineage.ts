@@ -19,8 +19,26 @@ export interface TableClaim {
   readonly levels: readonly string[]
 }
 
+/** A table that a dataset is where the tenant maps its namespace, or the first level of its name, to a catalog. */
+export interface MappedClaim {
+  readonly namespace: string
+  /** Of the mapping; empty for one of the whole namespace. */
+  readonly firstLevel: string
+  /** The last level is the table. */
+  readonly levels: readonly string[]
+}
+
 export interface LineageDataset extends LineageName {
   readonly tableClaims: readonly TableClaim[]
+  readonly mappedClaims: readonly MappedClaim[]
+  /** Another name of the same dataset, by its first symlink. */
+  readonly alias: LineageName | undefined
+}
+
+/** The run that started a run (OpenLineage's ParentRunFacet). */
+export interface LineageParent {
+  readonly runId: string
+  readonly job: LineageName | undefined
 }
 
 /** One column's dependence on another, of OpenLineage's columnLineage facet. */
@@ -50,6 +68,7 @@ export interface LineageEvent {
   readonly eventTimeMs: number
   readonly receivedAtMs: number
   readonly job: LineageName | undefined
+  readonly parent: LineageParent | undefined
   /** Each dataset once. */
   readonly inputs: readonly LineageDataset[]
   readonly outputs: readonly LineageDataset[]

@@ -115,7 +115,10 @@ export const ends: Readonly<Record<EdgeLabel, readonly (readonly [VertexLabel, V
   ],
   IN_CATALOG: [],
   HAS_COLUMN: [['Table', 'Column']],
-  PARENT_OF: [['Snapshot', 'Snapshot']],
+  PARENT_OF: [
+    ['Snapshot', 'Snapshot'],
+    ['Job', 'Job'],
+  ],
   HAS_BRANCH: [],
   POINTS_AT: [],
   SCHEMA_GOVERNS: [

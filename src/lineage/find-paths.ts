@@ -1,7 +1,14 @@
 /** Finds the shortest paths along which data flows from one lineage node to another, past readable datasets only. */
 
+import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { type LineageEdge, type LineageNode, lineageAround } from '../store/lineage/graph.ts'
+import { nodeId } from '../store/database/names.ts'
+import {
+  type LineageEdge,
+  type LineageNode,
+  type LineageStart,
+  lineageAround,
+} from '../store/lineage/graph.ts'
 import type { Store } from '../store/store.ts'
 import { nodeName } from './node-name.ts'
 
@@ -30,7 +37,7 @@ export async function findPaths(
     to,
     depth,
     signal,
-  }: { from: LineageNode; to: LineageNode; depth?: number | undefined; signal: AbortSignal },
+  }: { from: LineageStart; to: LineageStart; depth?: number | undefined; signal: AbortSignal },
 ): Promise<LineagePaths | undefined> {
   const edges: LineageEdge[] = []
   let after: string | undefined
@@ -49,18 +56,18 @@ export async function findPaths(
 
 /**
  * The shortest paths in a list of edges, at most ten.
- * @param edges LINEAGE_OF edges are followed as data flows; a table stands for every dataset that is stored as it
+ * @param edges LINEAGE_OF edges are followed as data flows; all names of one table are one node
  */
 export function shortestPaths(
   edges: readonly LineageEdge[],
-  from: LineageNode,
-  to: LineageNode,
+  from: LineageStart,
+  to: LineageStart,
 ): LineagePaths {
   const nodes = new Map<string, LineageNode>()
   const next = new Map<string, Set<string>>()
   for (const { label, from: source, to: target } of edges) {
-    for (const node of [source, target]) nodes.set(nodeName(node), node)
-    if (label === 'LINEAGE_OF') follow(next, nodeName(source), nodeName(target))
+    for (const node of [source, target]) if (!nodes.has(identityOf(node))) nodes.set(identityOf(node), node)
+    if (label === 'LINEAGE_OF') follow(next, identityOf(source), identityOf(target))
   }
   const starts = sameAs(edges, from)
   const ends = new Set(sameAs(edges, to))
@@ -90,10 +97,22 @@ function follow(next: Map<string, Set<string>>, source: string, target: string):
   next.set(source, targets)
 }
 
-/** The names of the datasets that a node stands for. */
-function sameAs(edges: readonly LineageEdge[], node: LineageNode): readonly string[] {
+/** Equal for all names of one table, and for its columns of one name. */
+function identityOf(node: LineageStart): string {
+  if (node.kind === 'table-column') return `${nodeId(tableKey(node))}\n${node.column}`
+  if ((node.kind !== 'dataset' && node.kind !== 'column') || node.tableKey === undefined)
+    return nodeName(node)
+  return node.kind === 'column' ? `${node.tableKey}\n${node.column}` : node.tableKey
+}
+
+/** What a node stands for: datasets for a table, else itself. */
+function sameAs(edges: readonly LineageEdge[], node: LineageStart): readonly string[] {
   const name = nodeName(node)
-  if (node.kind !== 'table') return [name]
-  const stored = edges.filter(({ label, to }) => label === 'STORED_AS' && nodeName(to) === name)
-  return [...new Set(stored.map(({ from }) => nodeName(from)))]
+  if (node.kind === 'table') {
+    const stored = edges.filter(({ label, to }) => label === 'STORED_AS' && nodeName(to) === name)
+    return [...new Set([nodeId(tableKey(node)), ...stored.map(({ from }) => identityOf(from))])]
+  }
+  // The edges say of which table a dataset is a name.
+  const found = edges.flatMap(({ from, to }) => [from, to]).find((one) => nodeName(one) === name)
+  return [identityOf(found ?? node)]
 }

@@ -42,14 +42,15 @@ const transformations = list(
 )
 const node = object({
   node: described(text, 'by which it is asked for'),
-  kind: oneOf(['dataset', 'job', 'column', 'table']),
+  kind: oneOf(['dataset', 'job', 'column', 'table', 'contract']),
   namespace: maybe(described(text, 'of a dataset, job or column')),
   name: maybe(text),
   column: maybe(text),
-  table: maybe(described(tableIdentifier, 'of a table')),
+  table: maybe(described(tableIdentifier, 'that it is, or of which the dataset is a name')),
+  same_as: maybe(described(text, 'the dataset that is named for it by a symlink')),
 })
 const edge = object({
-  label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS']),
+  label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS', 'PARENT_OF']),
   from: text,
   to: text,
   hops: described(wholeNumber, 'LINEAGE_OF edges between the node and the farther end'),
@@ -138,14 +139,15 @@ export const lineageOperations = [
     name: 'walk_lineage',
     tag,
     summary:
-      'Lineage around a dataset, job, column or table: edges, nearest first, and the nodes that they join',
+      'Lineage around a dataset, job, column, table or contract: edges, nearest first, and the nodes that they join',
+    description: 'All names of one table are one node of the walk.',
     method: 'GET',
     path: '/api/v1/lineage/graph',
     access: { scope: 'read' },
     input: object({
       node: described(
         nonEmpty,
-        'dataset/{namespace}/{name}, job/…, column/…/{column} or table/{namespace}/{table}; each part percent-encoded',
+        'dataset/{namespace}/{name}, job/…, column/…/{column}, table/{namespace}/{table}, table/…/{column} or contract/{id}; each part percent-encoded. Or a name: sales.orders, sales.orders.id',
       ),
       depth: maybe(
         Type.Integer({

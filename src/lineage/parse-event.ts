@@ -12,13 +12,14 @@ import {
   type LineageEventKind,
   type LineageEventType,
   type LineageName,
+  type LineageParent,
   lineageEventTypes,
   nilRunId,
 } from '../core/lineage.ts'
 import { limits } from '../limits.ts'
 import { isUuid } from '../store/database/page.ts'
 import { columnsOf } from './column-lineage.ts'
-import { tableClaims } from './table-claims.ts'
+import { describeDataset, isStorableName } from './table-claims.ts'
 
 // RFC 3339 section 5.6. Date.parse alone would also accept local times and other forms.
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
@@ -49,6 +50,7 @@ export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): Linea
     eventTimeMs: eventTime(event.get('eventTime')) ?? receivedAtMs,
     receivedAtMs,
     job: jobOf(event, kind),
+    parent: kind === 'run' ? parentOf(event) : undefined,
     inputs: inputs.map(({ dataset }) => dataset),
     outputs: outputs.map(({ dataset }) => dataset),
     columns: columnsOf(inputs, outputs),
@@ -107,6 +109,22 @@ function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefin
   return name === '' ? undefined : unambiguous({ namespace, name }, 'job')
 }
 
+/** The facet `parent` of the run. Facets are never refused, so a malformed one is none. */
+function parentOf(event: JsonObject): LineageParent | undefined {
+  const parent = member(member(member(event, 'run'), 'facets'), 'parent')
+  const runId = member(parent, 'run')?.get('runId')
+  if (typeof runId !== 'string' || !isUuid(runId.toLowerCase())) return undefined
+  const [namespace, name] = ['namespace', 'name'].map((key) => member(parent, 'job')?.get(key))
+  const isNamed = typeof namespace === 'string' && typeof name === 'string' && name !== ''
+  const job = isNamed && isStorableName({ namespace, name }) ? { namespace, name } : undefined
+  return { runId: runId.toLowerCase(), job }
+}
+
+function member(object: JsonObject | undefined, key: string): JsonObject | undefined {
+  const value = object?.get(key)
+  return isJsonObject(value) ? value : undefined
+}
+
 function datasets(event: JsonObject, key: 'inputs' | 'outputs'): readonly ParsedDataset[] {
   const list = event.get(key) ?? []
   if (!Array.isArray(list)) throw bad(`${key} must be an array.`)
@@ -126,7 +144,7 @@ function datasetOf(value: JsonValue | undefined, where: string): ParsedDataset {
   const name = nameOf(value, where)
   const facets = isJsonObject(value) ? value.get('facets') : undefined
   const known = isJsonObject(facets) ? facets : undefined
-  return { dataset: { ...name, tableClaims: tableClaims(name, known) }, facets: known }
+  return { dataset: describeDataset(name, known), facets: known }
 }
 
 function nameOf(value: JsonValue | undefined, where: string): LineageName {

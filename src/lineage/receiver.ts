@@ -1,7 +1,8 @@
 /**
- * Merges events in batches: each tenant has one transaction at a time, which takes all events that came in since the
- * last one began. Events of one process therefore never contend, and share the round trip of a transaction. Conflicts
- * with other replicas are resolved by SERIALIZABLE and a retry.
+ * Merges events in batches: each tenant has two lanes with one transaction at a time, which takes all events that came
+ * in since the last one began, within bounds of size and time. Most events of one process therefore never contend, and
+ * share the round trip of a transaction. Events that are heavy go through the second lane, so that nobody else waits for
+ * them. Conflicts between lanes and with other replicas are resolved by SERIALIZABLE and a retry.
  */
 
 import type { Logger } from 'pino'
@@ -9,6 +10,7 @@ import { Fault, toFault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import {
+  type BatchBounds,
   isContention,
   type LineageOutcome,
   type ReceivedEvent,
@@ -27,13 +29,33 @@ interface Waiting extends ReceivedEvent {
   readonly settle: PromiseWithResolvers<LineageOutcome>
 }
 
-interface Queue {
+type LaneName = 'light' | 'heavy'
+
+interface Lane {
+  readonly name: LaneName
   readonly waiting: Waiting[]
+  isWorking: boolean
+}
+
+interface Queue {
+  readonly light: Lane
+  readonly heavy: Lane
   bytes: number
+}
+
+/** Events of a batch that wait again. */
+interface Unmerged {
+  readonly later: readonly Waiting[]
+  readonly heavy: readonly Waiting[]
 }
 
 /** Attempts at one batch when it conflicts with other replicas, and milliseconds before the second attempt. */
 const attemptsMax = 8
+/** Milliseconds after which a merge transaction begins no further event. */
+const batchMs = 100
+/** An event with more edges (inputs × outputs), or whose cycle check reads more edges, is heavy. */
+const lightPairsMax = 500
+const lightSearchEdgesMax = 10_000
 const backoffMs = 5
 
 export class LineageReceiver {
@@ -65,48 +87,75 @@ export class LineageReceiver {
   }
 
   #enqueue(tenant: TenantId, received: ReceivedEvent): Promise<LineageOutcome> {
-    const settle = Promise.withResolvers<LineageOutcome>()
-    const queue = this.#queues.get(tenant)
-    if (queue === undefined) {
-      const fresh: Queue = { waiting: [{ ...received, settle }], bytes: received.event.body.length }
-      this.#queues.set(tenant, fresh)
-      void this.#work(tenant, fresh)
-      return settle.promise
-    }
+    const queue = this.#queues.get(tenant) ?? newQueue()
+    const { light, heavy } = queue
     const bytes = queue.bytes + received.event.body.length
-    if (queue.waiting.length >= limits.lineageQueueCount || bytes > limits.lineageQueueBytes)
+    const isFull = light.waiting.length + heavy.waiting.length >= limits.lineageQueueCount
+    // One event is taken whatever its size.
+    if (isFull || (queue.bytes > 0 && bytes > limits.lineageQueueBytes))
       throw new Fault('unavailable', 'Too many lineage events are waiting. Send the event again later.')
-    queue.waiting.push({ ...received, settle })
-    queue.bytes = bytes
+    this.#queues.set(tenant, queue)
+    const settle = Promise.withResolvers<LineageOutcome>()
+    const { inputs, outputs } = received.event
+    const name = inputs.length * outputs.length > lightPairsMax ? 'heavy' : 'light'
+    this.#put(tenant, queue, name, { ...received, settle })
     return settle.promise
   }
 
-  async #work(tenant: TenantId, queue: Queue): Promise<void> {
-    while (queue.waiting.length > 0) {
-      const batch = takeBatch(queue)
-      await this.#merge(tenant, batch)
-    }
-    this.#queues.delete(tenant)
+  #put(tenant: TenantId, queue: Queue, name: LaneName, event: Waiting): void {
+    queue[name].waiting.push(event)
+    queue.bytes += event.event.body.length
+    if (!queue[name].isWorking) void this.#work(tenant, queue, queue[name])
   }
 
-  /** Never throws: every event of the batch gets its outcome or its Fault. */
-  async #merge(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
+  async #work(tenant: TenantId, queue: Queue, lane: Lane): Promise<void> {
+    lane.isWorking = true
+    while (lane.waiting.length > 0) {
+      const batch = takeBatch(lane)
+      const { later, heavy } = await this.#merge(tenant, lane.name, batch)
+      for (const { event } of batch) queue.bytes -= event.body.length
+      // In their order, before those that came meanwhile.
+      lane.waiting.unshift(...later)
+      for (const { event } of later) queue.bytes += event.body.length
+      for (const one of heavy) this.#put(tenant, queue, 'heavy', one)
+    }
+    lane.isWorking = false
+    if (!queue.light.isWorking && !queue.heavy.isWorking) this.#queues.delete(tenant)
+  }
+
+  /** Never throws: every event of the batch gets its outcome or its Fault, or is one of those that are merged later. */
+  async #merge(tenant: TenantId, lane: LaneName, batch: readonly Waiting[]): Promise<Unmerged> {
+    const unmerged: Record<keyof Unmerged, Waiting[]> = { later: [], heavy: [] }
     try {
-      const outcomes = await this.#mergeOrStore(tenant, batch)
-      for (const [index, { settle }] of batch.entries())
-        settle.resolve(outcomes[index] ?? { kind: 'pending' })
+      const outcomes = await this.#mergeOrStore(tenant, lane, batch)
+      for (const [index, one] of batch.entries()) {
+        const outcome = outcomes[index] ?? { kind: 'pending' }
+        if (outcome.kind === 'later' || outcome.kind === 'heavy') unmerged[outcome.kind].push(one)
+        else one.settle.resolve(outcome)
+      }
     } catch (error) {
       const fault = toFault(error)
       // A failure that one event causes in the database must not fail the others.
       if (fault.kind !== 'unavailable' && batch.length > 1)
-        for (const one of batch) await this.#merge(tenant, [one])
+        for (const one of batch) {
+          const { later, heavy } = await this.#merge(tenant, lane, [one])
+          unmerged.later.push(...later)
+          unmerged.heavy.push(...heavy)
+        }
       else for (const { settle } of batch) settle.reject(fault)
     }
+    return unmerged
   }
 
-  async #mergeOrStore(tenant: TenantId, batch: readonly Waiting[]): Promise<readonly LineageOutcome[]> {
+  async #mergeOrStore(
+    tenant: TenantId,
+    lane: LaneName,
+    batch: readonly Waiting[],
+  ): Promise<readonly LineageOutcome[]> {
+    const edgesMax = lane === 'light' ? { edgesMax: lightSearchEdgesMax } : {}
+    const bounds = { batchMs, ...edgesMax }
     try {
-      return await this.#attempt(tenant, batch, true)
+      return await this.#attempt(tenant, batch, true, bounds)
     } catch (error) {
       const fault = toFault(error)
       if (fault.kind !== 'unavailable' && batch.length > 1) throw fault
@@ -122,10 +171,11 @@ export class LineageReceiver {
     tenant: TenantId,
     batch: readonly ReceivedEvent[],
     merging: boolean,
+    bounds: BatchBounds = {},
   ): Promise<readonly LineageOutcome[]> {
     for (let attempt = 1; ; attempt++)
       try {
-        return await receiveLineage(this.parts.store, tenant, batch, merging)
+        return await receiveLineage(this.parts.store, tenant, batch, merging, bounds)
       } catch (error) {
         const fault = toFault(error)
         if (!isContention(fault) || attempt === attemptsMax) throw fault
@@ -142,19 +192,23 @@ function jitter(): number {
   return 0.5 + random / 2 ** 32
 }
 
-/** Takes as many events from the head of the queue as fit in one transaction. */
-function takeBatch(queue: Queue): readonly Waiting[] {
+function newQueue(): Queue {
+  const lane = (name: LaneName): Lane => ({ name, waiting: [], isWorking: false })
+  return { light: lane('light'), heavy: lane('heavy'), bytes: 0 }
+}
+
+/** Takes as many events from the head of the lane as fit in one transaction; of heavy events one. */
+function takeBatch({ name, waiting }: Lane): readonly Waiting[] {
   let count = 0
   let pairs = 0
   let bytes = 0
-  for (const { event } of queue.waiting) {
+  for (const { event } of waiting) {
     const [morePairs, moreBytes] = [event.inputs.length * event.outputs.length, event.body.length]
     const full = pairs + morePairs > limits.lineageBatchPairs || bytes + moreBytes > limits.lineageBatchBytes
-    if (count === limits.lineageBatchCount || (count > 0 && full)) break
+    if (count === (name === 'heavy' ? 1 : limits.lineageBatchCount) || (count > 0 && full)) break
     count++
     pairs += morePairs
     bytes += moreBytes
   }
-  queue.bytes -= bytes
-  return queue.waiting.splice(0, count)
+  return waiting.splice(0, count)
 }

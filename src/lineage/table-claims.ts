@@ -1,12 +1,14 @@
 /**
  * Finds the governed tables that a dataset may be. An engine whose catalog is the gateway names it: the dataset or a
- * symlink has the catalog URI `…/v1/iceberg/{prefix}` as namespace. A bare name is no claim, because `public.orders`
- * of some other database must not pass for a table of the lakehouse.
+ * symlink has the catalog URI `…/v1/iceberg/{prefix}` as namespace. Any other namespace is a claim only where the
+ * tenant maps it to a catalog, because `public.orders` of some other database must not pass for a table of the
+ * lakehouse.
  */
 
 import { isJsonObject, type JsonObject } from '../base/json.ts'
-import type { LineageName, TableClaim } from '../core/lineage.ts'
+import type { LineageDataset, LineageName, MappedClaim, TableClaim } from '../core/lineage.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
+import { datasetLevels } from './dataset-levels.ts'
 
 const gatewayUri = /^https?:\/\/.*\/v1\/iceberg\/([a-zA-Z0-9_-]+)(?:\/v1)?\/?$/
 /** The prefix itself, alone or as the authority of a URI: `main`, `iceberg://main`. */
@@ -14,10 +16,16 @@ const bareUri = /^(?:iceberg:\/\/)?([a-zA-Z0-9_-]+)\/?$/
 
 const claimsMax = 8
 
-/** The tables that a dataset's name and its symlinks (SymlinksDatasetFacet) claim, at most eight. */
-export function tableClaims(name: LineageName, facets: JsonObject | undefined): readonly TableClaim[] {
-  const claims = [name, ...symlinks(facets)].flatMap(claimOf)
-  return claims.slice(0, claimsMax)
+/** What a dataset's name and its symlinks (SymlinksDatasetFacet) say of its table, at most eight claims of a kind. */
+export function describeDataset(name: LineageName, facets: JsonObject | undefined): LineageDataset {
+  const others = symlinks(facets)
+  const names = [name, ...others]
+  return {
+    ...name,
+    tableClaims: names.flatMap(claimOf).slice(0, claimsMax),
+    mappedClaims: names.flatMap(mappedClaimsOf).slice(0, claimsMax),
+    alias: others.find((other) => other.namespace !== name.namespace || other.name !== name.name),
+  }
 }
 
 function claimOf({ namespace, name }: LineageName): readonly TableClaim[] {
@@ -27,6 +35,22 @@ function claimOf({ namespace, name }: LineageName): readonly TableClaim[] {
   return [{ prefix, levels }]
 }
 
+/** A mapping that names the first level is meant more exactly than one of the whole namespace. */
+function mappedClaimsOf(dataset: LineageName): readonly MappedClaim[] {
+  const found = datasetLevels(dataset)
+  if (found === undefined || claimOf(dataset).length > 0) return []
+  const { namespace } = dataset
+  const { levels, isCatalogFirst } = found
+  const [first = '', ...rest] = levels
+  const exact = rest.length < 2 ? [] : [{ namespace, firstLevel: first, levels: rest }]
+  return [...exact, { namespace, firstLevel: '', levels: isCatalogFirst ? rest : levels }]
+}
+
+/** Names are joined by U+001F in keys, and PostgreSQL stores no U+0000. */
+export function isStorableName({ namespace, name }: LineageName): boolean {
+  return !['\u001f', '\0'].some((character) => `${namespace}${name}`.includes(character))
+}
+
 function symlinks(facets: JsonObject | undefined): readonly LineageName[] {
   const facet = facets?.get('symlinks')
   const identifiers = isJsonObject(facet) ? facet.get('identifiers') : undefined
@@ -34,6 +58,9 @@ function symlinks(facets: JsonObject | undefined): readonly LineageName[] {
   return identifiers.slice(0, claimsMax).flatMap((identifier) => {
     if (!isJsonObject(identifier)) return []
     const [namespace, name] = [identifier.get('namespace'), identifier.get('name')]
-    return typeof namespace === 'string' && typeof name === 'string' ? [{ namespace, name }] : []
+    if (typeof namespace !== 'string' || typeof name !== 'string' || namespace === '' || name === '')
+      return []
+    // Such a symlink could not be told from another, or not be stored.
+    return isStorableName({ namespace, name }) ? [{ namespace, name }] : []
   })
 }

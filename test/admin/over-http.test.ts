@@ -129,6 +129,9 @@ describe('a command over HTTP', () => {
     const put = `source put${of} --name crm --host 127.0.0.1 --database d --user u --tls off --password-file ${password}`
     expect(await over(put)).toMatchObject({ status: 0, stderr: '' })
     reading.push(words(`source list${of}`))
+    const mapping = '--namespace hive://metastore:9083 --catalog main'
+    expect(await over(words(`dataset-namespace put${of} ${mapping}`))).toMatchObject({ status: 0 })
+    reading.push(words(`dataset-namespace list${of}`))
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
     // The operator is no steward, and runs of a table that may not be read are hidden.
     await putReadSettings(service.store, made.id as TenantId, actorOf('seed'), {
@@ -194,6 +197,8 @@ describe('a command over HTTP', () => {
     expect(rotated.secret).not.toBe(hook.secret)
     expect(await json<unknown>(`webhook replay${of} --id ${hook.id} --from 1 --to 9`)).toEqual({ queued: 0 })
     expect((await over(`source remove${of} --name crm`)).status).toBe(0)
+    const unmap = await over(`dataset-namespace remove${of} --namespace hive://metastore:9083`)
+    expect(unmap).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`webhook delete${of} --id ${hook.id}`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
@@ -229,7 +234,7 @@ describe('a command over HTTP', () => {
       'intent settle',
       'quarantine release',
       'semantics import',
-      ...['put', 'remove'].map((one) => `source ${one}`),
+      ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,
       ),

@@ -27,6 +27,7 @@ import { writeOversightOperations } from '../../src/gateway/oversight/operations
 import { replayOperations } from '../../src/gateway/replay/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { vendingOperations } from '../../src/gateway/vending/operations.ts'
+import { namespaceOperations } from '../../src/lineage/namespace-operations.ts'
 import { semanticOperations } from '../../src/semantics/operations.ts'
 import { storedOperationOperations } from '../../src/server/graphql/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
@@ -542,6 +543,26 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/admin/tenants/{tenant}/credentials/trusted-engines/{steward}',
     body: { trusted: false },
   },
+  map_dataset_namespace: {
+    action: 'map-dataset-namespace',
+    path: '/api/v1/lineage/namespaces',
+    body: { namespace: 'trino://t:8080', first_level: 'lake', catalog: 'main' },
+    subject: { namespace: 'trino://t:8080', first_level: 'lake' },
+  },
+  unmap_dataset_namespace: {
+    action: 'unmap-dataset-namespace',
+    path: '/api/v1/lineage/namespaces?namespace=trino%3A%2F%2Ft%3A8080&first_level=lake',
+  },
+  map_tenant_dataset_namespace: {
+    action: 'map-dataset-namespace',
+    path: '/admin/tenants/{tenant}/lineage/namespaces',
+    body: { namespace: 'hive://m:9083', catalog: 'main' },
+    subject: { namespace: 'hive://m:9083' },
+  },
+  unmap_tenant_dataset_namespace: {
+    action: 'unmap-dataset-namespace',
+    path: '/admin/tenants/{tenant}/lineage/namespaces?namespace=hive%3A%2F%2Fm%3A9083',
+  },
   put_reconciliation_source: {
     action: 'put-reconciliation-source',
     path: '/api/v1/reconciliation-sources/crm',
@@ -604,6 +625,7 @@ const administering = (
     ...semanticOperations,
     ...storedOperationOperations,
     ...sourceOperations,
+    ...namespaceOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.

@@ -39,6 +39,9 @@ const aboutOneself = [
   'GET /api/v1/session',
   'GET /api/v1/detection/runs',
   'GET /api/v1/lineage/refused',
+  'GET /api/v1/lineage/runs',
+  'GET /api/v1/lineage/jobs',
+  'GET /api/v1/lineage/datasets',
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
   'GET /api/v1/metrics',
@@ -56,6 +59,7 @@ const aboutOneself = [
 const opening: readonly (readonly [start: string, scopes: readonly string[]])[] = [
   ['/v1/iceberg/', ['commit', 'read']],
   ['/v1/lineage', ['lineage']],
+  ['/api/v1/lineage/namespaces', ['admin', 'read']],
   ['/api/v1/lineage/', ['read']],
   ['/api/v1/lineage', ['lineage']],
   ['/admin', ['admin']],

@@ -62,15 +62,19 @@ test('the graph answers what the document says: datasets, jobs, tables and colum
   const { items: edges } = await expectDescribed(graph, around(column))
   expect(edges).not.toEqual([])
   await expectDescribed(graph, around('dataset/a/none'), 404)
-  await expectDescribed(graph, around('none'), 400)
+  await expectDescribed(graph, around('none/x'), 400)
 })
 
-test('a run answers what the document says, the event that was refused included', async () => {
+test('a run and the lists answer what the document says, the event that was refused included', async () => {
   const run = '/api/v1/lineage/runs/{*}'
   const route = Object.keys(paths).find((path) => path.startsWith('/api/v1/lineage/runs')) ?? run
   const path = `/api/v1/lineage/runs/${encodeURIComponent(producer)}/${runId}`
   const { items: events } = await expectDescribed(route, path)
   expect((events as { state: string }[]).map(({ state }) => state)).toEqual(['merged', 'refused'])
+  for (const lists of ['runs', 'jobs', 'datasets']) {
+    const path = `/api/v1/lineage/${lists}`
+    expect((await expectDescribed(path, path)).items).not.toEqual([])
+  }
   const refused = '/api/v1/lineage/refused'
   expect((await expectDescribed(refused, refused)).items).toMatchObject([{ run_id: runId }])
 })

@@ -102,6 +102,23 @@ describe('the receiver', () => {
     expect(response.status).toBe(401)
   })
 
+  test('takes the secret of a service session as a bearer token too, which opens nothing else', async () => {
+    const { secret } = await createServiceSession(service.store, service.owner.tenant, {
+      name: 'openlineage',
+      principal: { sub: 'openlineage', roles: [] },
+      scopes: ['lineage', 'read'],
+    })
+    const event = lineageEvent({ inputs: ['bearer1'], outputs: ['bearer2'] })
+    const as = (token: string) => ({ secret: '', headers: { authorization: `Bearer ${token}` } })
+    expect((await sendLineage(service, event, as(secret))).status).toBe(202)
+    expect((await graph(service, datasetNode('bearer1'))).edges).toContain('LINEAGE_OF bearer1 → bearer2')
+    expect((await graph(service, datasetNode('bearer1'), {}, foreign.secret)).status).toBe(404)
+    expect((await sendLineage(service, event, as(`svc_${'A'.repeat(43)}`))).status).toBe(401)
+    const { headers } = as(secret)
+    const other = await fetch(new URL('/api/v1/lineage/refused', service.app.url), { headers })
+    expect(other.status).toBe(401)
+  })
+
   test('a handler without tenant context answers 500', async () => {
     const clock: Clock = { now: () => 0 }
     const log = createLogger({ level: 'silent', destination: { write: () => {} } })
@@ -523,15 +540,7 @@ describe('the graph', () => {
       { page_token: 'x' },
     ])
       expect({ query, status: (await graph(service, node, query)).status }).toEqual({ query, status: 400 })
-    for (const bad of [
-      '',
-      'dataset',
-      'dataset/a',
-      'thing/a/b',
-      'column/a/b',
-      'dataset/%FF/b',
-      'dataset/%00/b',
-    ])
+    for (const bad of ['', 'dataset/a', 'thing/a/b', 'column/a/b', 'dataset/%FF/b', 'dataset/%00/b'])
       expect({ bad, status: (await graph(service, bad)).status }).toEqual({ bad, status: 400 })
     expect((await graph(service, datasetNode('nowhere'))).status).toBe(404)
     expect((await graph(service, node, {}, foreign.secret)).status).toBe(404)

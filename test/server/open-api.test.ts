@@ -63,6 +63,10 @@ const seenElsewhere = [
   'POST /v1/lineage',
   'GET /api/v1/lineage/graph',
   'GET /api/v1/lineage/refused',
+  // See test/lineage/open-api.test.ts.
+  'GET /api/v1/lineage/runs',
+  'GET /api/v1/lineage/jobs',
+  'GET /api/v1/lineage/datasets',
   'GET /api/v1/lineage/runs/:producer/:run_id',
   'GET /api/v1/detection/runs/:id',
   'POST /api/v1/detection/findings/:id/decisions',
@@ -352,6 +356,10 @@ test('says what is answered about webhooks', async () => {
     await succeed('PUT', `${root}/reconciliation-sources/crm`, { ...as, body: source })
     await succeed('GET', `${root}/reconciliation-sources`, as)
     await succeed('DELETE', `${root}/reconciliation-sources/crm`, as)
+    const mapping = { namespace: 'trino://trino.example:8080', first_level: 'lake' }
+    await succeed('PUT', `${root}/lineage/namespaces`, { ...as, body: { ...mapping, catalog: 'main' } })
+    await succeed('GET', `${root}/lineage/namespaces`, as)
+    await succeed('DELETE', `${root}/lineage/namespaces?${new URLSearchParams(mapping)}`, as)
   }
 })
 

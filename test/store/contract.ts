@@ -49,6 +49,7 @@ import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
 import { recordSweep } from '../../src/store/lineage/cycles.ts'
 import { receiveLineage } from '../../src/store/lineage/events.ts'
+import { putNamespace } from '../../src/store/lineage/namespaces.ts'
 import {
   deletePolicy,
   listPolicies,
@@ -414,6 +415,9 @@ function isolation(): void {
       await recordVerdict(store, tenant, rejectedOf(intentOf()))
       const runId = crypto.randomUUID()
       const received = ['a', 'b'].map((job) => receivedEvent({ runId, inputs: [job], job }))
+      const mapping = { namespace: 'hive://seed', firstLevel: '', catalog: 'seed' }
+      await putNamespace(store, tenant, mapping, actorOf('seed'))
+      received.push(receivedEvent({ inputs: [{ namespace: 'hive://seed', name: 'seed.seed' }] }))
       await receiveLineage(store, tenant, received, true)
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
       await recordSweep(store, tenant, { cycles, edges: '0 0' })

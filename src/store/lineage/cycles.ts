@@ -28,8 +28,10 @@ export interface SweepState {
 export async function sweepState(store: Store, tenant: TenantId): Promise<SweepState> {
   const [row] = await store.tenantQuery<{ edges: string; last: string | null; open: boolean }>(
     tenant,
-    // The count as well as the newest id, because an edge with a lower id may be committed later.
-    `select (select count(*) || ' ' || coalesce(max(l.id::text::int8), 0) from "LINEAGE_OF" l) as edges,
+    // The count as well as the newest id, because an edge with a lower id may be committed later. And which datasets are
+    // names of which tables, because that closes cycles too.
+    `select (select count(*) || ' ' || coalesce(max(l.id::text::int8), 0) from "LINEAGE_OF" l)
+         || (select coalesce(' ' || sum(hashtext(n.table_key)), '') from lineage_name n) as edges,
        (select last_edge from lineage_sweep) as last,
        exists (select from lineage_cycle where resolved_at is null) as open`,
   )
@@ -41,7 +43,10 @@ const edgesPerFetch = 20_000
 // The top 16 bits of a graphid are the label; the rest numbers the label's rows.
 const numberOf = (column: string) => `(${column}::text::int8 & 281474976710655)::float8`
 
-/** Passes all LINEAGE_OF edges of one snapshot of the tenant's graph to `take`, in large batches. */
+/**
+ * Passes all LINEAGE_OF edges of one snapshot of the tenant's graph to `take`, in large batches. Of the names of one
+ * table, one stands for all.
+ */
 export async function readLineageEdges(
   store: Store,
   tenant: TenantId,
@@ -52,7 +57,10 @@ export async function readLineageEdges(
     async (tx) => {
       await tx.script(
         `declare edges no scroll cursor for
-         select ${numberOf('l.start_id')} as source, ${numberOf('l.end_id')} as target from "LINEAGE_OF" l`,
+         with names as (select node, first_value(node) over (partition by table_key order by node) as one from lineage_name)
+         select ${numberOf('coalesce(s.one, l.start_id)')} as source, ${numberOf('coalesce(t.one, l.end_id)')} as target
+         from "LINEAGE_OF" l left join names s on s.node = l.start_id left join names t on t.node = l.end_id
+         where coalesce(s.one, l.start_id) <> coalesce(t.one, l.end_id)`,
       )
       for (;;) {
         const edges = await tx.query<EdgeNumbers>(`fetch ${edgesPerFetch} from edges`, [], { prepare: false })

@@ -2,7 +2,13 @@
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
-import type { LineageDataset, LineageEvent, LineageEventKind, LineageName } from '../../core/lineage.ts'
+import type {
+  LineageDataset,
+  LineageEvent,
+  LineageEventKind,
+  LineageName,
+  LineageParent,
+} from '../../core/lineage.ts'
 import type { IdentifiedPrincipal, PrincipalSource } from '../../core/principal.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -25,6 +31,10 @@ export type LineageOutcome =
   | { readonly kind: 'refused'; readonly count: number; readonly first: RefusedEdge }
   /** Stored. Its edges are merged later. */
   | { readonly kind: 'pending' }
+  /** Stored. Its cycle check takes long, so that it is merged in a batch of its own. */
+  | { readonly kind: 'heavy' }
+  /** Not stored: the batch had taken its time before this event. */
+  | { readonly kind: 'later' }
 
 /** An edge that was not drawn. */
 export interface RefusedEdge {
@@ -62,6 +72,14 @@ export function jobId({ namespace, name }: LineageName): string {
   return nodeId(`${namespace}\u001f${name}`)
 }
 
+/** Bounds of a batch. */
+export interface BatchBounds {
+  /** Milliseconds after which no further event is begun. Default: none. */
+  readonly batchMs?: number
+  /** Edges that the cycle check of an event may read before the event is heavy. Default: all. */
+  readonly edgesMax?: number
+}
+
 /**
  * Stores events and merges their edges, in order, in one SERIALIZABLE transaction, because A→B and B→A take different
  * locks and each must see the other or fail.
@@ -74,6 +92,7 @@ export async function receiveLineage(
   tenant: TenantId,
   events: readonly ReceivedEvent[],
   merging: boolean,
+  { batchMs = 3_600_000, edgesMax = Number.MAX_SAFE_INTEGER }: BatchBounds = {},
 ): Promise<readonly LineageOutcome[]> {
   let offset = 0
   const items = events.map((received) => {
@@ -83,8 +102,8 @@ export async function receiveLineage(
   })
   const rows = await store.tenantQuery<OutcomeRow>(
     tenant,
-    'select place, outcome, refusal from svc.receive_lineage($1::text::jsonb, $2, $3)',
-    [storableJson(items), Buffer.concat(events.map(({ event }) => event.body)), merging],
+    'select place, outcome, refusal from svc.receive_lineage($1::text::jsonb, $2, $3, $4::float8, $5::int8)',
+    [storableJson(items), Buffer.concat(events.map(({ event }) => event.body)), merging, batchMs, edgesMax],
     { isolation: 'serializable' },
   )
   if (rows.length !== events.length)
@@ -109,7 +128,7 @@ export function isContention(fault: Fault): boolean {
 
 /** An event in the form that svc.receive_lineage reads. */
 function eventItem({ event, identified }: ReceivedEvent, offset: number) {
-  const { job, inputs, outputs, columns, body } = event
+  const { job, parent, inputs, outputs, columns, body } = event
   return {
     kind: event.kind,
     producer: event.producer,
@@ -118,6 +137,7 @@ function eventItem({ event, identified }: ReceivedEvent, offset: number) {
     event_time_ms: event.eventTimeMs,
     received_at_ms: event.receivedAtMs,
     job: job === undefined ? null : { id: jobId(job), ...job },
+    ...(parent !== undefined && { parent: parentItem(parent) }),
     inputs: inputs.map(datasetItem),
     outputs: outputs.map(datasetItem),
     columns: Object.fromEntries(
@@ -131,14 +151,28 @@ function eventItem({ event, identified }: ReceivedEvent, offset: number) {
   }
 }
 
-function datasetItem(dataset: LineageDataset) {
-  const { namespace, name, tableClaims } = dataset
-  const tables = tableClaims.map(({ prefix, levels }) => ({
-    prefix,
-    table_id: nodeId(tableKey({ namespace: levels.slice(0, -1), name: levels.at(-1) ?? '' })),
-  }))
-  return { id: datasetId(dataset), namespace, name, tables }
+function parentItem({ runId, job }: LineageParent) {
+  return { run_id: runId, ...(job !== undefined && { job: { id: jobId(job), ...job } }) }
 }
+
+/** A dataset in the form that the functions of lineage read. Most have one name only. */
+export function datasetItem(dataset: LineageDataset) {
+  const { namespace, name, tableClaims, mappedClaims, alias } = dataset
+  const item = { id: datasetId(dataset), namespace, name }
+  if (tableClaims.length === 0 && mappedClaims.length === 0 && alias === undefined) return item
+  const names = {
+    tables: tableClaims.map(({ prefix, levels }) => ({ prefix, table_id: tableIdOf(levels) })),
+    mapped: mappedClaims.map(({ namespace: mapped, firstLevel, levels }) => ({
+      ...{ namespace: mapped, first: firstLevel },
+      table_id: tableIdOf(levels),
+    })),
+    ...(alias !== undefined && { alias: { id: datasetId(alias), ...alias } }),
+  }
+  return { ...item, names }
+}
+
+const tableIdOf = (levels: readonly string[]) =>
+  nodeId(tableKey({ namespace: levels.slice(0, -1), name: levels.at(-1) ?? '' }))
 
 /** An event in the inbox whose edges are not merged yet. */
 export interface PendingEvent {

@@ -15,18 +15,29 @@ import { hiddenDatasets } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { datasetId, jobId } from './events.ts'
 
+/** What a dataset is a name of, where that is known: see `lineage_name.table_key`. */
+interface NamedTable {
+  readonly tableKey?: string
+}
+
 export type LineageNode =
-  | ({ readonly kind: 'dataset' } & LineageName)
+  | ({ readonly kind: 'dataset' } & LineageName & NamedTable)
   | ({ readonly kind: 'job' } & LineageName)
-  | ({ readonly kind: 'column'; readonly column: string } & LineageName)
+  | ({ readonly kind: 'column'; readonly column: string } & LineageName & NamedTable)
   | ({ readonly kind: 'table' } & TableRef)
+
+/** Where a walk begins: also at a column of a governed table, and at what a contract governs. */
+export type LineageStart =
+  | LineageNode
+  | ({ readonly kind: 'table-column'; readonly column: string } & TableRef)
+  | { readonly kind: 'contract'; readonly id: string }
 
 export const lineageDirections = ['upstream', 'downstream', 'both'] as const
 export type LineageDirection = (typeof lineageDirections)[number]
 
 export interface LineageEdge {
-  readonly label: 'LINEAGE_OF' | 'PRODUCED_BY' | 'STORED_AS'
-  /** Data flows from here, for LINEAGE_OF. */
+  readonly label: 'LINEAGE_OF' | 'PRODUCED_BY' | 'STORED_AS' | 'PARENT_OF'
+  /** Data flows from here, for LINEAGE_OF. The parent, for PARENT_OF. */
   readonly from: LineageNode
   readonly to: LineageNode
   /** LINEAGE_OF edges between the start and the farther end of this edge. */
@@ -39,7 +50,7 @@ export interface LineageEdge {
 }
 
 export interface LineageQuery extends PageRequest {
-  readonly start: LineageNode
+  readonly start: LineageStart
   readonly direction: LineageDirection
   /** Default 3, at most 5 (docs/reference/limits.md 2.1). */
   readonly depth?: number | undefined
@@ -63,6 +74,8 @@ interface Row {
   readonly position: string
   readonly source: string
   readonly target: string
+  readonly source_key: string | null
+  readonly target_key: string | null
   readonly input: string | null
   readonly output: string | null
   readonly column_count: number | null
@@ -87,7 +100,7 @@ export async function lineageAround(
   const limit = pageLimit(query)
   const [afterHops, afterEdge, afterColumns] = position(query.after)
   const directions = directionRows(direction)
-  const column = start.kind === 'column' ? start.column : undefined
+  const column = start.kind === 'column' || start.kind === 'table-column' ? start.column : undefined
   const params = [startId(start), depth, afterHops, afterEdge, afterColumns, limit + 1]
   const rows = await store.tenantQuery<Row>(
     tenant,
@@ -137,8 +150,9 @@ function directionRows(direction: LineageDirection): string {
   return direction === 'both' ? '(1), (-1)' : direction === 'downstream' ? '(1)' : '(-1)'
 }
 
-function startId(start: LineageNode): string {
-  if (start.kind === 'table') return nodeId(tableKey(start))
+function startId(start: LineageStart): string {
+  if (start.kind === 'contract') return nodeId(start.id)
+  if (start.kind === 'table' || start.kind === 'table-column') return nodeId(tableKey(start))
   return start.kind === 'job' ? jobId(start) : datasetId(start)
 }
 
@@ -150,35 +164,54 @@ const given = 'to_jsonb($1::text)::text::agtype'
 const starts = {
   dataset: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
   column: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
-  job: `select p.start_id from "Job" j join "PRODUCED_BY" p on p.end_id = j.id where ${key('j')} = ${given}`,
+  // Also what the jobs have produced that its runs started.
+  job: `with recursive family (id) as (
+      select j.id from "Job" j where ${key('j')} = ${given} union
+      select c.end_id from family f join "PARENT_OF" c on c.start_id = f.id)
+    select p.start_id from family f join "PRODUCED_BY" p on p.end_id = f.id`,
   table: `select d.id from "Dataset" d where ${key('d', 'table_id')} = ${given}`,
-} as const satisfies Record<LineageNode['kind'], string>
+  'table-column': `select d.id from "Dataset" d where ${key('d', 'table_id')} = ${given}`,
+  contract: `select d.id from "Contract" c join "GOVERNS" g on g.start_id = c.id join "Table" t on t.id = g.end_id
+    join "Dataset" d on ${key('d', 'table_id')} = ${key('t')} where ${key('c')} = ${given}`,
+} as const satisfies Record<LineageStart['kind'], string>
 
 const startExists = {
   dataset: starts.dataset,
   column: starts.column,
   job: `select j.id from "Job" j where ${key('j')} = ${given}`,
   table: `select t.id from "Table" t where ${key('t')} = ${given} union all ${starts.table}`,
-} as const satisfies Record<LineageNode['kind'], string>
+  'table-column': starts.table,
+  contract: `select c.id from "Contract" c where ${key('c')} = ${given}`,
+} as const satisfies Record<LineageStart['kind'], string>
 
-function queryText(kind: LineageNode['kind'], directions: string, readableOnly: boolean): string {
-  const walk = kind === 'column' ? columnWalk(directions) : datasetWalk(directions)
+/** A dataset and all others that are names of the same table: a walk takes them for one. */
+const namesOf = (node: string) => `(select ${node} as node union all
+      select other.node from lineage_name own
+        join lineage_name other on other.table_key = own.table_key and other.node <> own.node
+      where own.node = ${node})`
+
+function queryText(kind: LineageStart['kind'], directions: string, readableOnly: boolean): string {
+  const walk = kind === 'column' || kind === 'table-column' ? columnWalk(directions) : datasetWalk(directions)
   const hidden = readableOnly ? hiddenDatasets : 'select id from "Dataset" where false'
   // A job and a table exist for a reader only through a dataset that the reader may see.
   const exists = readableOnly ? 'select node from start' : startExists[kind]
   return `with recursive hidden (node) as materialized (${hidden}),
-    start (node) as (select s.id from (${starts[kind]}) s (id) where ${isSeen('s.id')}), ${walk},
+    start (node) as (
+      select distinct named.node from (${starts[kind]}) s (id), lateral ${namesOf('s.id')} named
+      where ${isSeen('named.node')}), ${walk},
     page as (
       select * from found
       where (hops, id::text::int8, columns_key) > ($3::int, $4::int8, $5::text)
       order by hops, id::text::int8, columns_key limit $6::int)
-    select null as label, 0 as hops, '' as position, '' as source, '' as target, null as input, null as output,
+    select null as label, 0 as hops, '' as position, '' as source, '' as target,
+      null as source_key, null as target_key, null as input, null as output,
       null::int as column_count, null::jsonb as columns, null::jsonb as transformations, 0 as place,
       (select count(*)::int from found) as total
     where exists (${exists})
     union all
     select p.label, p.hops, p.hops || '.' || p.id::text || '.' || p.columns_key, a.properties::text, b.properties::text,
-      p.input, p.output, p.column_count, p.columns, p.transformations,
+      (select n.table_key from lineage_name n where n.node = p.start_id),
+      (select n.table_key from lineage_name n where n.node = p.end_id), p.input, p.output, p.column_count, p.columns, p.transformations,
       row_number() over (order by p.hops, p.id::text::int8, p.columns_key), null
     from page p join "_ag_label_vertex" a on a.id = p.start_id join "_ag_label_vertex" b on b.id = p.end_id
     order by place`
@@ -195,7 +228,8 @@ function datasetWalk(directions: string): string {
       select step.node, r.hops + 1, r.way from reached r, lateral (
         select e.end_id from "LINEAGE_OF" e where r.way = 1 and e.start_id = r.node
         union all
-        select e.start_id from "LINEAGE_OF" e where r.way = -1 and e.end_id = r.node) step (node)
+        select e.start_id from "LINEAGE_OF" e where r.way = -1 and e.end_id = r.node) one (node),
+        lateral ${namesOf('one.node')} step
       where r.hops < $2::int and ${isSeen('step.node')}),
     nearest as (select node, way, min(hops) as hops from reached group by node, way),
     lineage as (
@@ -210,6 +244,11 @@ function datasetWalk(directions: string): string {
         select 'PRODUCED_BY' as label, p.id, p.start_id, p.end_id from "PRODUCED_BY" p where p.start_id = n.node
         union all
         select 'STORED_AS', s.id, s.start_id, s.end_id from "STORED_AS" s where s.start_id = n.node) e),
+    parents (id, start_id, end_id, hops) as (
+      select p.id, p.start_id, p.end_id, b.hops from beside b join "PARENT_OF" p on p.end_id = b.end_id
+      where b.label = 'PRODUCED_BY'
+      union
+      select p.id, p.start_id, p.end_id, above.hops from parents above join "PARENT_OF" p on p.end_id = above.start_id),
     found as (
       select 'LINEAGE_OF' as label, l.hops, e.id, e.start_id, e.end_id, '' as columns_key, null as input, null as output,
         coalesce(jsonb_array_length(${json} -> 'columns'), 0) as column_count,
@@ -217,7 +256,10 @@ function datasetWalk(directions: string): string {
         null::jsonb as transformations
       from lineage l join "LINEAGE_OF" e on e.id = l.id
       union all
-      select label, hops, id, start_id, end_id, '', null, null, null, null, null from beside)`
+      select label, hops, id, start_id, end_id, '', null, null, null, null, null from beside
+      union all
+      select 'PARENT_OF', min(hops), id, start_id, end_id, '', null, null, null, null, null
+      from parents group by id, start_id, end_id)`
 }
 
 /** Dependencies between columns. A dependency of a whole dataset (output null) ends a downstream walk. */
@@ -228,10 +270,11 @@ function columnWalk(directions: string): string {
   return `reached (node, name, hops, way) as (
       select s.node, $7::text, 0, d.way from start s, (values ${directions}) d (way)
       union
-      select step.node, step.name, r.hops + 1, r.way from reached r, lateral (
+      select step.node, one.name, r.hops + 1, r.way from reached r, lateral (
         select e.end_id, c ->> 'output' from "LINEAGE_OF" e, ${columns} where ${forward}
         union all
-        select e.start_id, c ->> 'input' from "LINEAGE_OF" e, ${columns} where ${back}) step (node, name)
+        select e.start_id, c ->> 'input' from "LINEAGE_OF" e, ${columns} where ${back}) one (node, name),
+        lateral ${namesOf('one.node')} step
       where r.hops < $2::int and r.name is not null and ${isSeen('step.node')}),
     nearest as (select node, name, way, min(hops) as hops from reached group by node, name, way),
     found as (
@@ -249,19 +292,33 @@ function columnWalk(directions: string): string {
 
 function toEdge(row: Row): LineageEdge {
   const label = row.label ?? 'LINEAGE_OF'
-  const base = { label, hops: row.hops, from: toNode('dataset', row.source, row.input) }
-  if (label === 'PRODUCED_BY') return { ...base, to: toNode('job', row.target, null) }
-  if (label === 'STORED_AS') return { ...base, to: toNode('table', row.target, null) }
-  const edge = { ...base, to: toNode('dataset', row.target, row.output) }
+  if (label === 'PARENT_OF') return { label, hops: row.hops, from: toJob(row.source), to: toJob(row.target) }
+  const from = toDataset(row.source, row.source_key, row.input)
+  const base = { label, hops: row.hops, from }
+  if (label === 'PRODUCED_BY') return { ...base, to: toJob(row.target) }
+  if (label === 'STORED_AS') return { ...base, to: { kind: 'table', ...tableOf(row.target) } }
+  const edge = { ...base, to: toDataset(row.target, row.target_key, row.output) }
   if (row.transformations !== null) return { ...edge, transformations: row.transformations }
   return { ...edge, columnCount: row.column_count ?? 0, columns: row.columns ?? [] }
 }
 
-function toNode(kind: 'dataset' | 'job' | 'table', text: string, column: string | null): LineageNode {
-  const properties = parseAgtype(text) as { namespace: string & readonly string[]; name: string }
-  const { namespace, name } = properties
-  if (kind === 'dataset' && column !== null) return { kind: 'column', namespace, name, column }
-  return { kind, namespace, name }
+function toDataset(text: string, tableKey: string | null, column: string | null): LineageNode {
+  const named = { ...nameOf(text), ...(tableKey !== null && { tableKey }) }
+  return column === null ? { kind: 'dataset', ...named } : { kind: 'column', ...named, column }
+}
+
+function toJob(text: string): LineageNode {
+  return { kind: 'job', ...nameOf(text) }
+}
+
+function nameOf(text: string): LineageName {
+  const { namespace, name } = parseAgtype(text) as LineageName & Record<string, unknown>
+  return { namespace, name }
+}
+
+function tableOf(text: string): TableRef {
+  const { namespace, name } = parseAgtype(text) as { namespace: readonly string[]; name: string }
+  return { namespace, name }
 }
 
 function position(after: string | undefined): readonly [number, string, string] {

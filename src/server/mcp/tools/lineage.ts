@@ -9,6 +9,7 @@ import { nodeName, parseNodeName } from '../../../lineage/node-name.ts'
 import {
   type LineageEdge,
   type LineageNode,
+  type LineageStart,
   lineageAround,
   lineageDirections,
 } from '../../../store/lineage/graph.ts'
@@ -20,7 +21,8 @@ import { tableRefOf } from './tables.ts'
 
 const nodeInput = Type.String({
   maxLength: 4_096,
-  description: 'namespace.table, or a `node` of an earlier answer: dataset/…, column/…, job/…, table/…',
+  description:
+    'namespace.table, or a `node` of an earlier answer: dataset/…, column/…, job/…, table/…; or table/{namespace}/{table}/{column}',
 })
 const hops = maybe(
   Type.Integer({ minimum: 1, maximum: limits.graphHopsMax, default: limits.graphHopsDefault }),
@@ -53,7 +55,7 @@ export const lineage = tool({
       object({
         from: Type.Integer({ description: 'id of a node' }),
         to: Type.Integer(),
-        label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS']),
+        label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS', 'PARENT_OF']),
         hops: wholeNumber,
         columns: maybe(object({ ...untrustedMark, items: list(list(text)) })),
       }),
@@ -139,7 +141,7 @@ export const lineagePath = tool({
   },
 })
 
-function nodeOf(given: string): LineageNode {
+function nodeOf(given: string): LineageStart {
   return given.includes('/') ? parseNodeName(given) : { kind: 'table', ...tableRefOf(given) }
 }
 
