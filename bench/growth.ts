@@ -10,11 +10,18 @@ import {
 } from './entry.ts'
 import { catalogList, catalogLoad } from './growth/catalog-tables.ts'
 import { firstQueryByFiles, stretchByFiles } from './growth/data-files.ts'
+import { traversalOfHotNode } from './growth/hot-node.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
 import { seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
-const rows: readonly GrowthRow[] = [firstQueryByFiles, stretchByFiles, catalogList, catalogLoad]
+const rows: readonly GrowthRow[] = [
+  firstQueryByFiles,
+  stretchByFiles,
+  catalogList,
+  catalogLoad,
+  traversalOfHotNode,
+]
 
 export const growth: BenchEntry = {
   name: 'growth',

@@ -126,9 +126,7 @@ export async function traverse(
   tenant: TenantId,
   traversal: Traversal,
 ): Promise<Page<ReachedNode>> {
-  const { label, id, direction, hops = limits.graphHopsDefault, signal } = traversal
-  if (!Number.isInteger(hops) || hops < 1 || hops > limits.graphHopsMax)
-    throw new Fault('bad_request', `A traversal takes 1 to ${limits.graphHopsMax} hops.`)
+  const { id, signal } = traversal
   const limit = pageLimit(traversal)
   const [afterHops, afterNode] = position(traversal.after)
   const rows = await store.tenantQuery<{
@@ -136,27 +134,56 @@ export async function traverse(
     readonly label: VertexLabel
     readonly properties: string
     readonly hops: number
-  }>(
-    tenant,
-    `with recursive reached (node, hops) as (
-       select n.id, 0 from ${vertexTable(label)} n where ${idOf('n')} = ${agtypeText('$1')}
-       union
-       select step.node, r.hops + 1 from reached r, lateral (${steps(traversal.edgeLabels, direction)}) step (node)
-       where r.hops < $2::int),
-     nearest as (select node, min(hops) as hops from reached group by node)
-     select v.id::text as node, c.relname as label, v.properties, nearest.hops
-     from nearest join "_ag_label_vertex" v on v.id = nearest.node join pg_class c on c.oid = v.tableoid
-     where nearest.hops > 0 and (nearest.hops, v.id::text::int8) > ($3::int, $4::int8)
-     order by nearest.hops, v.id::text::int8 limit $5::int`,
-    [id, hops, afterHops, afterNode, limit + 1],
-    { readOnly: true, ...(signal && { signal }) },
-  )
+  }>(tenant, traversalText(traversal), [id, afterHops, afterNode, limit + 1], {
+    readOnly: true,
+    ...(signal && { signal }),
+  })
   const page = toPage(rows, limit, (row) => `${row.hops}.${row.node}`)
   const items = page.items.map((row) => {
     const properties = parseAgtype(row.properties) as Properties
     return { label: row.label, id: String(properties.id), properties, hops: row.hops }
   })
   return { ...page, items }
+}
+
+/**
+ * The statement of a traversal: level by level, each without the nodes of those before. A level is not looked for once
+ * those before it fill the page, and properties are read for the page alone.
+ * @param traversal its parameters are $1 id of the start, $2 hops and $3 node after which the page begins, $4 its length
+ */
+export function traversalText({
+  label,
+  direction,
+  edgeLabels: labels,
+  hops = limits.graphHopsDefault,
+}: Pick<Traversal, 'label' | 'direction' | 'edgeLabels' | 'hops'>): string {
+  if (!Number.isInteger(hops) || hops < 1 || hops > limits.graphHopsMax)
+    throw new Fault('bad_request', `A traversal takes 1 to ${limits.graphHopsMax} hops.`)
+  const step = steps(labels, direction)
+  const levels = Array.from({ length: hops }, (_, index) => index + 1)
+  const before = (level: number) => Array.from({ length: level }, (_, index) => index)
+  const level = (hop: number) => {
+    const seen = before(hop).map((each) => `select node from level_${each}`)
+    const full = before(hop)
+      .slice(1)
+      .map((each) => `(select count(*) from page_${each})`)
+    const enough = full.length === 0 ? '' : `where ${full.join(' + ')} < $4::int`
+    return `level_${hop} as materialized (
+       select step.node from level_${hop - 1} r, lateral (${step}) step (node) ${enough}
+       except (${seen.join(' union all ')})),
+     page_${hop} as materialized (
+       select node, ${hop} as hops from level_${hop}
+       where ${hop} > $2::int or (${hop} = $2::int and node::text::int8 > $3::int8) order by node limit $4::int)`
+  }
+  return `with level_0 as materialized (
+       select n.id as node from ${vertexTable(label)} n where ${idOf('n')} = ${agtypeText('$1')}),
+     ${levels.map(level).join(',\n     ')},
+     page as materialized (
+       select node, hops from (${levels.map((hop) => `select node, hops from page_${hop}`).join(' union all ')}) p
+       order by hops, node limit $4::int)
+     select v.id::text as node, c.relname as label, v.properties, page.hops
+     from page join "_ag_label_vertex" v on v.id = page.node join pg_class c on c.oid = v.tableoid
+     order by page.hops, page.node`
 }
 
 /** A query of one column: the nodes one hop from r.node. */
