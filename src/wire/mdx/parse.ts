@@ -154,17 +154,18 @@ function parseSource(cursor: MdxCursor): {
   readonly where: MdxExpression | undefined
 } {
   cursor.expectWord('FROM')
-  const from = cursor.isSymbol('(')
-    ? parseSubselect(cursor)
-    : ({ kind: 'cube', name: parseCubeName(cursor) } as const)
+  const nonVisual = cursor.words('NON', 'VISUAL')
+  const from =
+    nonVisual || cursor.isSymbol('(')
+      ? parseSubselect(cursor, nonVisual)
+      : ({ kind: 'cube', name: parseCubeName(cursor) } as const)
   return { from, where: cursor.words('WHERE') ? parseMdxExpression(cursor) : undefined }
 }
 
-function parseSubselect(cursor: MdxCursor): MdxFrom {
+function parseSubselect(cursor: MdxCursor, nonVisual: boolean): MdxFrom {
   return cursor.nested(() => {
     cursor.expectSymbol('(')
     cursor.expectWord('SELECT')
-    const nonVisual = cursor.words('NON', 'VISUAL')
     const axes = parseAxes(cursor)
     const { from, where } = parseSource(cursor)
     cursor.expectSymbol(')')

@@ -95,8 +95,8 @@ function printSource(from: MdxFrom, where: MdxExpression | undefined): string {
   const condition = where === undefined ? '' : ` WHERE ${printMdxExpression(where)}`
   if (from.kind === 'cube') return ` FROM ${bracketed(from.name)}${condition}`
   const axes = from.axes.map(printAxis).join(', ')
-  const inner = `SELECT ${from.nonVisual ? 'NON VISUAL ' : ''}${axes}${printSource(from.from, from.where)}`
-  return ` FROM (${inner})${condition}`
+  const inner = `SELECT ${axes}${printSource(from.from, from.where)}`
+  return ` FROM ${from.nonVisual ? 'NON VISUAL ' : ''}(${inner})${condition}`
 }
 
 function printSelect({ formulas, axes, from, where, cellProperties }: MdxSelect): string {
