@@ -468,6 +468,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  /** The machine's own Go builds the collector; its modules are pinned in go.sum. */
+  otel: {
+    file: 'otel.clients.ts',
+    needs: [],
+    quick: false,
+    seconds: 1_800,
+  },
   /** The machine's own Java runs the client: it needs a compiler. */
   java: {
     file: 'java.clients.ts',
