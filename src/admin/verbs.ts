@@ -36,6 +36,11 @@ const verbs: readonly Verb[] = [
     run: async (words, terminal) => (await import('./migrate.ts')).migrateDatabase(words, terminal),
   },
   {
+    name: 'compare',
+    summary: 'Says where the catalogs differ from the audit, as after a restore.',
+    run: async (words, terminal) => (await import('./compare.ts')).compare(words, terminal),
+  },
+  {
     name: 'admin',
     summary: 'Administers tenants, sessions, catalogs and policies, and reads the records.',
     run: async (words, terminal) => (await import('./admin.ts')).admin(words, terminal),
@@ -81,7 +86,7 @@ ${verbs.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n')}
   --help      this text; after a verb, that verb's
   --version   the version
 
-Settings of serve, check, migrate and admin are environment variables: docs/configuration.md.
+Settings of serve, check, migrate, compare and admin are environment variables: docs/configuration.md.
 ${exitStatusHelp}`
 
 /**

@@ -12,7 +12,7 @@ import { setProperties } from '../../demo/commits.ts'
 import { commitStages } from '../../src/gateway/base/stage-times.ts'
 import { freePort } from '../support/free-port.ts'
 import { readAs, startLake } from '../support/lake.ts'
-import { commit, startTestService } from '../support/service.ts'
+import { commit, governOrders, startTestService } from '../support/service.ts'
 import { newTrace } from '../support/traces.ts'
 import { runClient, type ServerProcess, startServer } from './processes.ts'
 
@@ -40,8 +40,9 @@ let endpoint: string
 
 async function build(): Promise<string> {
   const sources = join(import.meta.dir, 'otelcol')
-  const lock = await Bun.file(join(sources, 'go.sum')).text()
-  const digest = new Bun.CryptoHasher('sha256').update(lock).digest('hex').slice(0, 12)
+  const hasher = new Bun.CryptoHasher('sha256')
+  for (const file of ['main.go', 'go.sum']) hasher.update(await Bun.file(join(sources, file)).text())
+  const digest = hasher.digest('hex').slice(0, 12)
   const target = new URL(`../../.cache/clients/otelcol-${digest}/`, import.meta.url).pathname
   const program = join(target, 'otelcol')
   if (existsSync(program)) return program
@@ -108,6 +109,7 @@ test('otel: the collector takes the trace of a commit with its stages, in order 
   const { traceId, traceparent } = newTrace()
   {
     await using service = await startTestService({ env: settings() })
+    await governOrders(service, { id: 'all', definitionCel: 'true' })
     expect((await commit(service, setProperties({ a: '1' }), { headers: { traceparent } })).status).toBe(200)
   }
   const spans = spansOf(traceId)
