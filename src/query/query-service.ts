@@ -7,6 +7,7 @@ import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { ResultColumn } from './compile.ts'
 import type { ShownOrigin } from './output-origins.ts'
+import type { AppliedProtection } from './protect.ts'
 
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
@@ -43,6 +44,8 @@ export interface PreparedQuery {
   readonly columns: readonly ResultColumn[]
   /** The columns of tables that they are, by place; undefined for others. */
   readonly origins?: readonly (ShownOrigin | undefined)[]
+  /** The filters and masks that apply to the principal. */
+  readonly protections?: readonly AppliedProtection[]
   /** Types of `$1` … in order. */
   readonly parameters: readonly SqlType[]
   /** Numbers of the parameters that must be literals: a run compiles the statement with their values. */

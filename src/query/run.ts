@@ -125,8 +125,9 @@ async function prepare(
   if (signal !== undefined) start.follow(signal)
   try {
     const loaded = await loadAndCompile(parts, statement, progress, { signal, sessionCheck })
-    const { columns, parameters, needsValues, origins } = loaded.compiled
-    const query = { text, columns, parameters, needsValues, origins: shownOrigins(origins()) }
+    const { columns, parameters, needsValues, policies: protections } = loaded.compiled
+    const origins = shownOrigins(loaded.compiled.origins())
+    const query = { text, columns, parameters, needsValues, origins, protections }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()

@@ -97,6 +97,9 @@ export const python = {
     'adbc-driver-postgresql==1.13.0',
     'pyarrow==26.0.1',
     'Django==5.2.19',
+    'pandas==2.3.3',
+    'numpy==2.3.5',
+    'packaging==25.0',
   ],
   superset: [
     'apache-superset==6.1.0',

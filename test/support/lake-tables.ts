@@ -76,4 +76,5 @@ export const postgresDeclarations = `
   ALTER TABLE sales.regions ADD PRIMARY KEY (name);
   ALTER TABLE sales.orders ADD FOREIGN KEY (region) REFERENCES sales.regions (name);
   COMMENT ON TABLE sales.orders IS 'Orders, one a row';
-  COMMENT ON COLUMN sales.orders.id IS 'Number of the order'`
+  COMMENT ON COLUMN sales.orders.id IS 'Number of the order';
+  COMMENT ON COLUMN sales.orders.email IS 'Masked for some readers: EXPLAIN shows whether for you.'`

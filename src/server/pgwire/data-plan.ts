@@ -6,6 +6,7 @@ import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
 import { tableObjectId } from './catalog/object-ids.ts'
+import { tellGoverned } from './governance-notice.ts'
 import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
 import { type Plan, type Portal, type PortalBinding, parameterBytes } from './portal.ts'
@@ -83,6 +84,7 @@ export class DataPlan implements Plan {
     const { session, context, prepared } = this
     const parameters = textParameters(prepared.parameters, binding)
     return () => {
+      tellGoverned(session, prepared)
       const stop = new AbortController()
       const { signal } = stop
       const run = session.parts.queries.run(context, prepared, {

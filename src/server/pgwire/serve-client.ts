@@ -103,7 +103,8 @@ function openSession(
     current: { text: '', startedAtMs: undefined, isRunning: false },
     check: undefined,
     tally: { rows: 0, planMs: 0, runMs: 0, queryId: undefined },
-    notice: (severity, sqlState, message) => writeReport(writer, { severity, sqlState, message }),
+    toldStatements: new Set(),
+    notice: (severity, sqlState, message, hint) => writeReport(writer, { severity, sqlState, message, hint }),
   }
   const session = new WireSession(state, inbox)
   const { address, isEncrypted } = client

@@ -85,8 +85,10 @@ export interface SessionState {
   check: ReadSessionCheck | undefined
   tally: Tally
   readonly current: CurrentStatement
+  /** Statements whose filters and masks a notice has named. */
+  readonly toldStatements: Set<string>
   /** Sends the client a notice before the current statement ends. */
-  notice(severity: 'WARNING' | 'NOTICE', sqlState: string, message: string): void
+  notice(severity: 'WARNING' | 'NOTICE', sqlState: string, message: string, hint?: string): void
 }
 
 /** The connection's context for the read path, with its current settings. */

@@ -168,6 +168,7 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   session_authorization: { default: '', reported: true },
   standard_conforming_strings: { default: 'on', reported: true, ...alwaysOn },
   statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration, hint: durationHint },
+  'svc.governance_notices': { default: 'auto', ...oneOf('on', 'off', 'auto') },
   synchronous_commit: { default: 'on', parse: anyText },
   synchronize_seqscans: { default: 'on', ...switched },
   timezone: {

@@ -16,10 +16,21 @@ export async function declaredTables(tables: readonly ReadableTable[]): Promise<
   await eachInTurns(tables, undefined, (table) => readable.set(tableKey(table.ref), table))
   const declared: ShadowTable[] = []
   await eachInTurns(tables, undefined, (table) => {
-    const shown = shadowTable(described(table))
+    const shown = shadowTable(marked(described(table)))
     if (shown !== undefined) declared.push({ ...shown, ...keysOf(table, readable) })
   })
   return declared
+}
+
+/** Marks masked columns in their descriptions. The catalog is one for all readers, so it does not say for whom. */
+function marked(table: ReadableTable): ReadableTable {
+  const mark = 'Masked for some readers: EXPLAIN shows whether for you.'
+  const columns = table.columns.map((column) =>
+    column.masked
+      ? { ...column, doc: [column.doc, mark].filter((text) => text !== undefined).join(' ') }
+      : column,
+  )
+  return { ...table, columns }
 }
 
 /** Replaces the table's own descriptions by those of its contract. */
