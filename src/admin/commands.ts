@@ -18,6 +18,7 @@ import { tagCommands } from './tag-commands.ts'
 import { tenantCommands } from './tenant-commands.ts'
 import { territoryCommands } from './territory-commands.ts'
 import { webhookCommands } from './webhook-commands.ts'
+import { workloadCommands } from './workload-commands.ts'
 
 export const commands: readonly Command[] = [
   ...tenantCommands,
@@ -33,6 +34,7 @@ export const commands: readonly Command[] = [
   ...quarantineCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...workloadCommands,
   ...sourceCommands,
   ...lineageCommands,
   ...checkCommands,

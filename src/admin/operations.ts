@@ -3,6 +3,7 @@
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
+import { workloadTrustOperations } from '../auth/workload/operations.ts'
 import { checkRunOperations } from '../contract/checks/operations.ts'
 import { sourceOperations } from '../contract/reconcile/source-operations.ts'
 import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
@@ -20,6 +21,7 @@ import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 const all = [
   ...adminOperations,
   ...ownOperations,
+  ...workloadTrustOperations,
   ...graphOperations,
   ...refusalOperations,
   ...writeOversightOperations,

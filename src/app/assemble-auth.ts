@@ -13,15 +13,14 @@ import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/fi
 import type { FindSession } from '../auth/guard.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
-import {
-  type OnRefused,
-  tellingBearerReader,
-  tellingFinder,
-  tellingIssuer,
-} from '../auth/refused-credentials.ts'
+import { tellingBearerReader, tellingFinder, tellingIssuer } from '../auth/refused-credentials.ts'
+import { tokenExchanger } from '../auth/workload/exchange.ts'
+import { issuerKeys } from '../auth/workload/issuer-keys.ts'
 import { blockList } from '../base/cidr.ts'
 import type { Clock } from '../base/clock.ts'
+import { addressRules } from '../catalog/address.ts'
 import type { Config } from '../config.ts'
+import type { OnRefused } from '../core/credential-kind.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -56,6 +55,8 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
     ? verifyingBearerReader(verifyToken, config.idp.claims)
     : unverifiedBearerReader(config.idp.claims)
   const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
+  const findKeys = issuerKeys({ addressRules: addressRules(config.upstreamAllow), clock })
+  const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
   const auth = {
     findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
     readSessionKey: sessionKeyReader(store, tokens),
@@ -66,7 +67,7 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
       refusesUnreadableCertificates: config.clientCertificateStrict,
       demo: config.demo,
     }),
-    issueToken: tellingIssuer(oauthTokenIssuer(store, tokens), onRefused),
+    issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
   return { auth, tokens, verifyToken }
 }

@@ -10,6 +10,7 @@ import { authorizationOperations } from '../auth/authorization/operations.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { loginOperations } from '../auth/login/operations.ts'
 import { webhookOperations } from '../auth/webhooks/operations.ts'
+import { workloadTrustOperations } from '../auth/workload/operations.ts'
 import { Fault } from '../base/fault.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
@@ -201,6 +202,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       budget: gateway.budget,
       log,
     }),
+    ...bind(workloadTrustOperations, { store, addressRules }),
     ...bind(webhookSubscriptionOperations, { store, addressRules, publicUrl }),
     ...bind([...protectionOperations, ...revealOperations, ...subjectOperations], {
       store,

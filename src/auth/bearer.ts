@@ -81,7 +81,7 @@ const accessTypes: ReadonlySet<string> = new Set(['jwt', 'at+jwt', 'application/
 const accessClaims: ReadonlySet<unknown> = new Set([undefined, 'Bearer', 'ID'])
 
 /** @throws Error for a token of another use, such as a logout token, which the same keys sign */
-function assertForAccess(typ: string | undefined, { events, typ: claim }: JWTPayload): void {
+export function assertForAccess(typ: string | undefined, { events, typ: claim }: JWTPayload): void {
   const isForAccess = (typ === undefined || accessTypes.has(typ.toLowerCase())) && accessClaims.has(claim)
   if (!isForAccess || events !== undefined) throw new Error('the token is of another use')
 }

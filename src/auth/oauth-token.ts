@@ -1,6 +1,6 @@
 /**
- * Serves `{catalog-uri}/v1/oauth/tokens`: OAuth2 client credentials (RFC 6749, 4.4) for engines. The client is a
- * service session: its id and its secret. Responses have OAuth's form, errors too (RFC 6749, 5.2).
+ * Serves `{catalog-uri}/v1/oauth/tokens`: OAuth2 client credentials (RFC 6749, 4.4) for engines, whose client is a
+ * service session: its id and its secret. Workloads exchange tokens of their own there (RFC 8693). Responses have OAuth's form, errors too (RFC 6749, 5.2).
  */
 
 import { sameSecret } from '../base/same-secret.ts'
@@ -9,6 +9,8 @@ import { hasCatalogCredential } from '../store/catalog-credential/catalog-creden
 import { findServiceSession } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import type { AccessTokens } from './access-token.ts'
+import { claimsToBeOurs } from './bearer.ts'
+import type { ExchangeToken } from './workload/exchange.ts'
 
 /** An HTTP response; `body` is JSON. */
 export interface TokenResponse {
@@ -28,23 +30,43 @@ export type IssueToken = (
   form: URLSearchParams,
   prefix: string,
   authorization: string | null,
+  requestId?: string,
 ) => Promise<TokenResponse>
 
+const tokenType = 'urn:ietf:params:oauth:token-type:access_token'
 const exchangeGrant = 'urn:ietf:params:oauth:grant-type:token-exchange'
 
 /** The token endpoint over a store. */
-export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken {
-  return async (form, prefix, authorization) => {
+export function oauthTokenIssuer(store: Store, tokens: AccessTokens, exchange: ExchangeToken): IssueToken {
+  const answer = async (form: URLSearchParams, session: Session): Promise<TokenResponse> => {
+    const scopes = grantedScopes(form.get('scope'), session)
+    if (scopes.length === 0)
+      return refuse(400, 'invalid_scope', 'The session of this client has none of the requested scopes.')
+    const { token, expiresInSeconds } = await tokens.issue(session, scopes)
+    return respond(200, {
+      access_token: token,
+      token_type: 'bearer',
+      expires_in: expiresInSeconds,
+      issued_token_type: tokenType,
+      scope: scopes.join(' '),
+    })
+  }
+  return async (form, prefix, authorization, requestId) => {
     const repeated = [...new Set(form.keys())].find((name) => form.getAll(name).length > 1)
     if (repeated !== undefined) return refuse(400, 'invalid_request', 'A parameter is given more than once.')
     const grant = form.get('grant_type')
     if (grant === null) return refuse(400, 'invalid_request', 'The parameter grant_type is missing.')
-    if (grant === exchangeGrant)
-      return refuse(
-        400,
-        'unsupported_grant_type',
-        'Token exchange is not supported; request a new token with grant_type=client_credentials.',
-      )
+    if (grant === exchangeGrant) {
+      if (claimsToBeOurs(form.get('subject_token') ?? ''))
+        return refuse(
+          400,
+          'unsupported_grant_type',
+          'A token of this service is not exchanged; request a new one as you requested the first.',
+        )
+      const exchanged = await exchange(form, prefix, requestId)
+      if ('error' in exchanged) return refuse(400, exchanged.error, exchanged.description)
+      return await answer(form, exchanged)
+    }
     if (grant !== 'client_credentials')
       return refuse(400, 'unsupported_grant_type', 'Use grant_type=client_credentials.')
 
@@ -55,18 +77,7 @@ export function oauthTokenIssuer(store: Store, tokens: AccessTokens): IssueToken
     const valid = session !== undefined && (client.id === '' || sameSecret(client.id, session.sessionId))
     if (!valid || !(await hasCatalogCredential(store, session.tenant, prefix)))
       return refuse(401, 'invalid_client', 'The client is unknown, or has no catalog of this prefix.')
-
-    const scopes = grantedScopes(form.get('scope'), session)
-    if (scopes.length === 0)
-      return refuse(400, 'invalid_scope', 'The session of this client has none of the requested scopes.')
-    const { token, expiresInSeconds } = await tokens.issue(session, scopes)
-    return respond(200, {
-      access_token: token,
-      token_type: 'bearer',
-      expires_in: expiresInSeconds,
-      issued_token_type: 'urn:ietf:params:oauth:token-type:access_token',
-      scope: scopes.join(' '),
-    })
+    return await answer(form, session)
   }
 }
 

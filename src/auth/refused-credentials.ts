@@ -4,15 +4,12 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import type { CredentialKind } from '../core/credential-kind.ts'
+import type { CredentialKind, OnRefused } from '../core/credential-kind.ts'
 import { browserSecretPrefix, isSessionSecret } from '../store/session/session-secret.ts'
 import { bearerToken, claimsToBeOurs, type ReadBearer } from './bearer.ts'
 import type { FindSession } from './guard.ts'
 import type { IssueToken } from './oauth-token.ts'
 import type { CredentialReader } from './read-credential.ts'
-
-/** Told of each credential that is refused. */
-export type OnRefused = (kind: CredentialKind) => void
 
 /** The look-up of sessions, which tells of secrets and tokens for which there is none. */
 export function tellingFinder(find: FindSession, onRefused: OnRefused): FindSession {
@@ -38,8 +35,8 @@ export function tellingBearerReader(read: ReadBearer, onRefused: OnRefused): Rea
 
 /** The token endpoint, which tells of clients that do not authenticate. */
 export function tellingIssuer(issue: IssueToken, onRefused: OnRefused): IssueToken {
-  return async (form, prefix, authorization) => {
-    const response = await issue(form, prefix, authorization)
+  return async (form, prefix, authorization, requestId) => {
+    const response = await issue(form, prefix, authorization, requestId)
     if (response.status === 401) onRefused('oauth_client')
     return response
   }

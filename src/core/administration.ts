@@ -52,8 +52,11 @@ export const administrationActions = [
   'resume-tenant',
   'create-session',
   'revoke-session',
+  'exchange-session',
   'deny-session',
   'put-trusted-engine',
+  'put-workload-trust',
+  'delete-workload-trust',
   'put-catalog',
   'change-catalog',
   'remove-catalog',
@@ -91,12 +94,14 @@ export const administrationActions = [
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 
-/** How the actor was identified: by the principal chain, by a login, by a provider's signature, or by the store. */
+/** How the actor was identified: by the principal chain, by a login, by the exchange of a
+ * workload's token, by a provider's signature, or by the store. */
 export const actorSources = [
   'mtls_san',
   'auth_header',
   'session',
   'login',
+  'exchange',
   'webhook',
   'command_line',
 ] as const satisfies readonly (PrincipalSource | string)[]

@@ -16,3 +16,6 @@ export const credentialKinds = [
  * a workload's token at the token endpoint. `logout_token`: of a back-channel logout.
  */
 export type CredentialKind = (typeof credentialKinds)[number]
+
+/** Told of each credential that is refused. */
+export type OnRefused = (kind: CredentialKind) => void

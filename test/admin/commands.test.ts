@@ -324,6 +324,8 @@ describe('the administration log', () => {
       `webhook rotate --tenant ${tenant} --id ${hook.id}`,
       `webhook replay --tenant ${tenant} --id ${hook.id}`,
       `webhook delete --tenant ${tenant} --id ${hook.id}`,
+      `workload put --tenant ${tenant} --name spark --issuer https://oidc.example --audience covenant --subject spark-*`,
+      `workload delete --tenant ${tenant} --name spark`,
       `tenant suspend --tenant ${tenant}`,
       `tenant resume --tenant ${tenant}`,
     ])
@@ -343,6 +345,7 @@ describe('the administration log', () => {
       ...['put-reconciliation-source', 'remove-reconciliation-source'],
       'cancel-policy-replay',
       ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
+      ...['put-workload-trust', 'delete-workload-trust'],
       ...['suspend-tenant', 'resume-tenant'],
     ])
     const distinct = new Set(items.map(({ action }) => action))

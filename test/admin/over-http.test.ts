@@ -132,6 +132,9 @@ describe('a command over HTTP', () => {
     const mapping = '--namespace hive://metastore:9083 --catalog main'
     expect(await over(words(`dataset-namespace put${of} ${mapping}`))).toMatchObject({ status: 0 })
     reading.push(words(`dataset-namespace list${of}`))
+    const trust = `--issuer ${url} --audience covenant --subject system:serviceaccount:a:*`
+    expect((await over(words(`workload put${of} --name spark ${trust}`))).status).toBe(0)
+    reading.push(words(`workload list${of}`))
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
     // The operator is no steward, and runs of a table that may not be read are hidden.
     await putReadSettings(service.store, made.id as TenantId, actorOf('seed'), {
@@ -200,6 +203,7 @@ describe('a command over HTTP', () => {
     const unmap = await over(`dataset-namespace remove${of} --namespace hive://metastore:9083`)
     expect(unmap).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`webhook delete${of} --id ${hook.id}`)).status).toBe(0)
+    expect((await over(`workload delete${of} --name spark`)).status).toBe(0)
     expect((await over(`policy delete${of} --id keep-id`)).status).toBe(0)
     const clone = '--catalog main --table sales.clone --source-catalog main --source-table sales.orders'
     expect(await json<unknown>(`territory derive${of} ${clone}`)).toEqual({ prefixes: ['s3://lake/in/'] })
@@ -235,6 +239,7 @@ describe('a command over HTTP', () => {
       'quarantine release',
       'semantics import',
       ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
+      ...['put', 'delete'].map((one) => `workload ${one}`),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,
       ),

@@ -100,15 +100,13 @@ describe('the token endpoint', () => {
   test('says in OAuth’s words what is wrong', async () => {
     const { id, secret } = await client(['read'])
     const good = { grant_type: 'client_credentials', client_id: id, client_secret: secret }
+    const exchange = 'urn:ietf:params:oauth:grant-type:token-exchange'
+    const own = (await tokenOf(['read'])).token
     const cases: [Record<string, string>, string, number, string][] = [
       [{}, prefix, 400, 'invalid_request'],
       [{ grant_type: 'password' }, prefix, 400, 'unsupported_grant_type'],
-      [
-        { grant_type: 'urn:ietf:params:oauth:grant-type:token-exchange' },
-        prefix,
-        400,
-        'unsupported_grant_type',
-      ],
+      [{ grant_type: exchange }, prefix, 400, 'invalid_request'],
+      [{ grant_type: exchange, subject_token: own }, prefix, 400, 'unsupported_grant_type'],
       [{ grant_type: 'client_credentials' }, prefix, 400, 'invalid_request'],
       [{ ...good, client_secret: `${secret}x` }, prefix, 401, 'invalid_client'],
       [{ ...good, client_id: crypto.randomUUID() }, prefix, 401, 'invalid_client'],
@@ -236,7 +234,7 @@ describe('an access token', () => {
       principal: { sub: 'spark', roles: [] },
       scopes: ['read'],
     })
-    const issue = oauthTokenIssuer(store, tokens)
+    const issue = oauthTokenIssuer(store, tokens, () => Promise.reject(new Error('not reached')))
     const fields = { grant_type: 'client_credentials', client_id: session.id, client_secret: session.secret }
     const { status, body } = await issue(new URLSearchParams(fields), prefix, null)
     expect(status).toBe(200)

@@ -5,6 +5,7 @@ import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
+import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
@@ -155,6 +156,9 @@ const [column, orders] = [`${table}/columns/amount`, { table: { namespace: ['sal
 const filter = { expression: 'id > 1' }
 const mask = { action: 'replace-with-null' }
 const sourceBody = { host: '127.0.0.1', database: 'd', user: 'u', password: 'Zk4canary' }
+const workload = {
+  ...{ issuer: 'https://oidc.example', audience: 'covenant', subject: 'spark-*', scopes: ['commit'] },
+}
 const receiver = { name: 'w', url: 'https://127.0.0.1/w', types: ['*'] }
 const policy = { ...orders, kind: 'schema', definition_cel: 'true' }
 const alpha = { catalog_kind: 'alpha', endpoint: 'https://catalog.example' }
@@ -583,6 +587,21 @@ const steps: Readonly<Record<string, Step>> = {
     action: 'remove-reconciliation-source',
     path: '/admin/tenants/{tenant}/reconciliation-sources/crm',
   },
+  put_workload_trust: {
+    action: 'put-workload-trust',
+    path: '/api/v1/workload-trusts/spark',
+    body: workload,
+  },
+  delete_workload_trust: { action: 'delete-workload-trust', path: '/api/v1/workload-trusts/spark' },
+  put_tenant_workload_trust: {
+    action: 'put-workload-trust',
+    path: '/admin/tenants/{tenant}/workload-trusts/spark',
+    body: workload,
+  },
+  delete_tenant_workload_trust: {
+    action: 'delete-workload-trust',
+    path: '/admin/tenants/{tenant}/workload-trusts/spark',
+  },
   settle_intent: {
     action: 'settle-intent',
     path: '/api/v1/intents/{intent}/settle',
@@ -626,6 +645,7 @@ const administering = (
     ...storedOperationOperations,
     ...sourceOperations,
     ...namespaceOperations,
+    ...workloadTrustOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.

@@ -46,6 +46,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/admin', undefined],
   ['/api/v1/session', undefined],
   ['/api/v1/administration', undefined],
+  ['/api/v1/workload-trusts', undefined],
   ['/api/v1/openapi.json', undefined],
   ['/healthz', undefined],
   ['/readyz', undefined],

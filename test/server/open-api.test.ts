@@ -353,6 +353,10 @@ test('says what is answered about webhooks', async () => {
     await succeed('GET', `${root}/webhooks/${id}/deliveries/${sequence}`, as)
     await succeed('DELETE', `${root}/webhooks/${id}`, as)
     const source = { host: '127.0.0.1', database: 'd', user: 'u', password: 'p' }
+    const trust = { issuer: 'https://oidc.example', audience: 'a', subject: 's-*', scopes: ['commit'] }
+    await succeed('PUT', `${root}/workload-trusts/spark`, { ...as, body: trust })
+    await succeed('GET', `${root}/workload-trusts`, as)
+    await succeed('DELETE', `${root}/workload-trusts/spark`, as)
     await succeed('PUT', `${root}/reconciliation-sources/crm`, { ...as, body: source })
     await succeed('GET', `${root}/reconciliation-sources`, as)
     await succeed('DELETE', `${root}/reconciliation-sources/crm`, as)

@@ -89,7 +89,7 @@ export async function mintSession(
 }
 
 /** Nobody grants a role that they do not hold unless they own the tenant (docs/reference/identity.md 5.5). */
-function assertMayGrant({ actor, isOperator }: Minter, roles: readonly string[]): void {
+export function assertMayGrant({ actor, isOperator }: Minter, roles: readonly string[]): void {
   if (isOperator || actor.roles.includes('owner')) return
   const lacking = roles.filter((role) => !actor.roles.includes(role))
   if (lacking.length === 0) return

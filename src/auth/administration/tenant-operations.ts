@@ -22,6 +22,8 @@ export interface TenantContext<Parts> {
   readonly tenant: TenantId
   /** As {@link Caller.actor}. */
   readonly actor: () => Promise<Actor>
+  /** Whether the operator calls, who owns every tenant. */
+  readonly isOperator: boolean
 }
 
 interface TenantDeclaration<Parts, M extends Members, O extends TSchema>
@@ -64,7 +66,7 @@ export function tenantOperationsOf<Parts extends { readonly store: Store }>() {
       input: object(input),
       examples,
       run: ({ parts, caller }, given) =>
-        run({ parts, tenant: caller.tenant, actor: caller.actor }, given as Given<M>),
+        run({ parts, tenant: caller.tenant, actor: caller.actor, isOperator: false }, given as Given<M>),
     })
     const admin = operation({
       ...shared,
@@ -77,7 +79,7 @@ export function tenantOperationsOf<Parts extends { readonly store: Store }>() {
       run: async ({ parts, caller }, given) => {
         const { tenant, ...rest } = given as unknown as { readonly tenant: string }
         const existing = await existingTenant(parts.store, tenant)
-        return await run({ parts, tenant: existing, actor: caller.actor }, rest as Given<M>)
+        return await run({ parts, tenant: existing, actor: caller.actor, isOperator: true }, rest as Given<M>)
       },
     })
     return [own, admin]

@@ -2,11 +2,11 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import type { OnRefused } from '../../core/credential-kind.ts'
 import { limits } from '../../limits.ts'
 import type { Store } from '../../store/store.ts'
 import type { FindClient } from '../authorization/clients.ts'
 import { setCookie } from '../credentials.ts'
-import type { OnRefused } from '../refused-credentials.ts'
 import type { IdentityProvider } from './identity-provider.ts'
 import { type LoginPurpose, sealLogin } from './login-state.ts'
 

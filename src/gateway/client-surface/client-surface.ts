@@ -7,6 +7,7 @@ import { type FindSession, requireSession } from '../../auth/guard.ts'
 import type { IssueToken } from '../../auth/oauth-token.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
+import { aboutRequest } from '../../http/about-request.ts'
 import { wrongMethod } from '../../http/answer.ts'
 import { errorResponse } from '../../http/fault-response.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
@@ -179,6 +180,8 @@ async function token(
   if (rest.length !== 3) throw new Fault('not_found', 'The path names no operation of the Iceberg REST API.')
   assertName('prefix', prefix)
   const form = await readForm(request)
-  const { status, body, headers } = await issueToken(form, prefix, request.headers.get('authorization'))
+  const authorization = request.headers.get('authorization')
+  const requestId = aboutRequest(request).id
+  const { status, body, headers } = await issueToken(form, prefix, authorization, requestId)
   return jsonResponse(status, body, headers)
 }

@@ -5,8 +5,8 @@
 
 import { createHmac, randomBytes } from 'node:crypto'
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
-import type { OnRefused } from '../../auth/refused-credentials.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
+import type { OnRefused } from '../../core/credential-kind.ts'
 import { serviceSubject } from '../../core/principal.ts'
 import { writeAuthentication } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader, ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
