@@ -48,6 +48,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
     alias: '=Alias',
     ...here,
   },
+  RangeTableSample: { relation: 'node', method: 'list', args: 'list', ...here },
   RangeSubselect: { lateral: 'scalar', subquery: 'node', alias: '=Alias' },
   RangeFunction: { lateral: 'scalar', functions: 'list', alias: '=Alias' },
   JoinExpr: {
@@ -137,6 +138,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
     funcformat: ['COERCE_EXPLICIT_CALL', 'COERCE_SQL_SYNTAX'],
     ...here,
   },
+  NamedArgExpr: { arg: 'node', name: 'scalar', argnumber: 'scalar', ...here },
   SubLink: {
     subLinkType: ['EXISTS_SUBLINK', 'ALL_SUBLINK', 'ANY_SUBLINK', 'EXPR_SUBLINK', 'ARRAY_SUBLINK'],
     testexpr: 'node',
@@ -165,11 +167,10 @@ const spoken: Readonly<Record<string, string>> = {
   is_rowsfrom: 'ROWS FROM',
   coldeflist: 'A column definition list',
   func_variadic: 'VARIADIC',
-  RangeTableSample: 'TABLESAMPLE',
+  repeatable: 'REPEATABLE',
   useOp: 'ORDER BY USING',
   limitOption: 'WITH TIES',
   join_using_alias: 'An alias of USING columns',
-  NamedArgExpr: 'A named argument',
   bsval: 'A bit string',
   setof: 'SETOF',
 }

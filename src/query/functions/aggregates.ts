@@ -3,7 +3,8 @@
  * parentheses of an aggregate's own call, to which the emitter adds DISTINCT, ORDER BY, FILTER and OVER.
  */
 
-import type { SqlType } from '../../core/sql-type.ts'
+import type { ScalarType, SqlType } from '../../core/sql-type.ts'
+import { jsonValue } from './collections.ts'
 import { type AggregateDef, aggregate, byName, type FunctionDef, fn } from './definition.ts'
 
 const ordered = (
@@ -79,6 +80,29 @@ const percentile = (name: string, duckdb: string, types: readonly SqlType[]): Ag
     aggregate(name, `float8 ${type}`, type, `${duckdb}[{1}, {0}]`, null, { ordered: true, literal: [0] }),
   )
 
+/** Several fractions at once. */
+const percentiles = (name: string, duckdb: string, types: readonly ScalarType[]): AggregateDef[] =>
+  (['numeric[]', 'float8[]'] as const).flatMap((fractions) =>
+    types.map((type) =>
+      aggregate(name, `${fractions} ${type}`, `${type}[]`, `${duckdb}[{1}, {0}]`, null, {
+        ordered: true,
+        literal: [0],
+      }),
+    ),
+  )
+
+const jsonElements: readonly SqlType[] = [
+  ...(['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'text', 'json', 'jsonb'] as const),
+  ...(['date', 'time', 'timestamp', 'timestamptz', 'uuid'] as const),
+]
+const gathered = (['json', 'jsonb'] as const).flatMap((result) =>
+  jsonElements.map((type) =>
+    aggregate(`${result}_agg`, type, result, `to_json(list[${jsonValue('{0}', type)}])`, null, {
+      keepsOrder: true,
+    }),
+  ),
+)
+
 const bits = (['int2', 'int4', 'int8'] as const).flatMap((type) => [
   aggregate('bit_and', type, type, 'bit_and[{0}]', null),
   aggregate('bit_or', type, type, 'bit_or[{0}]', null),
@@ -114,7 +138,11 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
     literal: [1],
   }),
   aggregate('array_agg', 'anyelement', 'anyarray', 'array_agg[{0}]', 'array_agg[{0}]', { keepsOrder: true }),
+  ...gathered,
+  aggregate('any_value', 'anyelement', 'anyelement', 'any_value[{0}]'),
   ...percentile('percentile_cont', 'quantile_cont', ['float8']),
+  ...percentiles('percentile_cont', 'quantile_cont', ['float8']),
+  ...percentiles('percentile_disc', 'quantile_disc', ['int4', 'int8', 'float8', 'date', 'timestamp', 'text']),
   ...percentile('percentile_disc', 'quantile_disc', [
     'int4',
     'int8',

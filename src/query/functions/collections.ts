@@ -1,5 +1,7 @@
 /** Defines functions of arrays and JSON. Arrays start at 1 and have one dimension. */
 
+import { isArray, type SqlType } from '../../core/sql-type.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 
 /** Joining to a NULL array yields the other operand. */
@@ -32,8 +34,32 @@ const elementsJoined: Template = ([array, separator], { literals }) =>
     ? `array_to_string(${array}, ${separator})`
     : `CASE WHEN ${array} IS NULL OR ${separator} IS NULL THEN NULL WHEN list_count(${array}) = 0 THEN '' ELSE list_reduce(list_filter(${array}, lambda e: e IS NOT NULL), lambda a, b: a || ${separator} || b) END`
 
+/** A value as JSON has it: moments with a T, an instant with its zone. */
+export function jsonValue(value: string, type: SqlType): string {
+  if (type === 'timestamp') return `replace(CAST(${value} AS VARCHAR), ' ', 'T')`
+  if (type === 'timestamptz')
+    return `(replace(CAST(timezone('UTC', ${value}) AS VARCHAR), ' ', 'T') || '+00:00')`
+  if (type === 'interval' || type === 'bytea' || isArray(type)) throw notSupported(`${type} in JSON`)
+  return ['date', 'time', 'uuid'].includes(type) ? `CAST(${value} AS VARCHAR)` : value
+}
+
+const jsonObject: Template = (args, { literals, types }) => {
+  if (args.length % 2 === 1) throw new SqlError('22023', 'argument list must have even number of elements')
+  const members = args.map((arg, index) => {
+    if (index % 2 === 1) return jsonValue(arg, types[index] ?? 'text')
+    if (typeof literals[index] !== 'string') throw notSupported('A key of a JSON object that is no literal')
+    return arg
+  })
+  return `json_object(${members.join(', ')})`
+}
+
+const jsonObjects = (['json', 'jsonb'] as const).map((type) =>
+  fn(`${type}_build_object`, 'any ...', type, jsonObject, null, { variadic: true }),
+)
+
 export const collectionFunctions: readonly FunctionDef[] = [
   ...json,
+  ...jsonObjects,
   fn('cardinality', 'anyarray', 'int4', 'CAST(len({0}) AS INTEGER)', 'CAST(cardinality({0}) AS INTEGER)'),
   fn(
     'array_length',

@@ -197,6 +197,23 @@ const numbered = { literal: [1], fallible: true }
 
 const age: Template = ([later = '', earlier], { flat }) => `age(${flat(later)}, ${earlier})`
 
+const ageToday =
+  (today: string): Template =>
+  ([earlier = ''], { flat }) =>
+    `age(${today}, ${flat(earlier)})`
+
+/** The arguments of make_interval, in their order. */
+export const intervalUnits = ['years', 'months', 'weeks', 'days', 'hours', 'mins', 'secs'] as const
+const intervalPieces: Readonly<Record<(typeof intervalUnits)[number], string>> = {
+  years: 'to_years({})',
+  months: 'to_months({})',
+  weeks: 'to_days({} * 7)',
+  days: 'to_days({})',
+  hours: 'to_hours({})',
+  mins: 'to_minutes({})',
+  secs: 'to_microseconds(CAST(round_even({} * 1000000, 0) AS BIGINT))',
+}
+
 export const datetimeFunctions: readonly FunctionDef[] = [
   fn('date_trunc', 'text timestamp', 'timestamp', dateTrunc('duckdb'), dateTrunc('trino'), ranged),
   fn(
@@ -289,6 +306,37 @@ export const datetimeFunctions: readonly FunctionDef[] = [
   fn('localtimestamp', '', 'timestamp', 'CAST(now() AS TIMESTAMP)', 'localtimestamp(6)'),
   fn('age', 'timestamp timestamp', 'interval', age, null, { fallible: true }),
   fn('age', 'timestamptz timestamptz', 'interval', age, null, { fallible: true }),
+  // Since midnight of today, as in PostgreSQL.
+  fn('age', 'timestamp', 'interval', ageToday(`CAST(CAST(now() AS DATE) AS TIMESTAMP)`), null, {
+    fallible: true,
+  }),
+  fn(
+    'age',
+    'timestamptz',
+    'interval',
+    ageToday(`timezone('UTC', CAST(CAST(now() AS DATE) AS TIMESTAMP))`),
+    null,
+    {
+      fallible: true,
+    },
+  ),
+  fn('clock_timestamp', '', 'timestamptz', 'now()', 'current_timestamp(6)'),
+  ...intervalUnits.map((_, index) =>
+    fn(
+      'make_interval',
+      intervalUnits
+        .slice(0, index + 1)
+        .map((unit) => (unit === 'secs' ? 'float8' : 'int4'))
+        .join(' '),
+      'interval',
+      `(${intervalUnits
+        .slice(0, index + 1)
+        .map((unit, at) => intervalPieces[unit].replace('{}', `{${at}}`))
+        .join(' + ')})`,
+      null,
+      { fallible: true },
+    ),
+  ),
   fn(
     'make_date',
     'int4 int4 int4',

@@ -1,7 +1,8 @@
 /** Defines functions of text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
 
 import { quoteText } from '../../base/sql-text.ts'
-import { notSupported } from '../sql-error.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
+import { spokenType } from '../types.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 import { matchesEmptyAfterMatch, portableRegex } from './pattern.ts'
 
@@ -97,6 +98,38 @@ const trims = (
   fn(name, 'text', 'text', `${duckdb}({0}, ' ')`, `trim(${side} ' ' FROM {0})`),
   fn(name, 'text text', 'text', `${duckdb}({0}, {1})`, `trim(${side} {1} FROM {0})`),
 ])
+
+/** overlay: the new text stands for so many characters from a place on. */
+const overlaid = (length: string): string =>
+  `(left({0}, CASE WHEN {2} < 1 THEN error('negative substring length not allowed') ELSE {2} - 1 END) || {1} || substr({0}, greatest({2} + ${length}, 1)))`
+
+/** format by a literal with `%s` alone. NULL is written as nothing. */
+const formatted: Template = ([, ...values], { literals }) => {
+  let next = 0
+  const pieces = String(literals[0] ?? '').split(/(%%|%(?:\d+\$)?s|%)/)
+  const written = pieces.map((piece, index) => {
+    if (index % 2 === 0) return quoteText(piece)
+    if (piece === '%%') return quoteText('%')
+    const place = /^%(\d+)\$s$/.exec(piece)?.[1]
+    if (piece !== '%s' && place === undefined) throw notSupported('A directive of format other than %s')
+    next = place === undefined ? next + 1 : Number(place)
+    const value = values[next - 1]
+    if (value === undefined) throw new SqlError('22023', 'too few arguments for format()')
+    return `coalesce(${value}, '')`
+  })
+  return `(${written.join(' || ')})`
+}
+
+/** @throws SqlError 0A000 for a pattern that matches empty text, by which engines split in other places */
+const splitRegex: Template = ([text = ''], { literals }) => {
+  const [, pattern, flags = ''] = literals
+  if (typeof pattern !== 'string' || flags === null) return 'CAST(NULL AS VARCHAR[])'
+  if (flags !== '' && flags !== 'i') throw notSupported('A flag of regexp_split_to_array other than i')
+  const portable = portableRegex(pattern)
+  if (new RegExp(pattern.replace(/\[:\w+:\]/g, 'a')).test(''))
+    throw notSupported('regexp_split_to_array with a pattern that matches empty text')
+  return `string_split_regex(${text}, ${quoteText(`(?s${flags})${portable}`)})`
+}
 
 export const textFunctions: readonly FunctionDef[] = [
   ...trims,
@@ -228,6 +261,17 @@ export const textFunctions: readonly FunctionDef[] = [
   fn('regexp_replace', 'text text text text', 'text', replaceRegex('duckdb'), replaceRegex('trino'), {
     literal: [1, 2, 3],
   }),
+  fn('overlay', 'text text int4', 'text', overlaid('length({1})'), null, may),
+  fn('overlay', 'text text int4 int4', 'text', overlaid('{3}'), null, may),
+  // The resolver casts the arguments to text.
+  fn('format', 'text text ...', 'text', formatted, null, { literal: [0], variadic: true }),
+  fn('gen_random_uuid', '', 'uuid', 'gen_random_uuid()', 'uuid()'),
+  fn('pg_typeof', 'any', 'text', ([value], { types }) => {
+    const name = quoteText(spokenType(types[0] ?? 'text'))
+    return `CASE WHEN ${value} IS NULL THEN ${name} ELSE ${name} END`
+  }),
+  fn('regexp_split_to_array', 'text text', 'text[]', splitRegex, null, { literal: [1] }),
+  fn('regexp_split_to_array', 'text text text', 'text[]', splitRegex, null, { literal: [1, 2] }),
   fn('regexp_substr', 'text text', 'text', extractWhole('duckdb'), extractWhole('trino'), { literal: [1] }),
   fn(
     'regexp_count',

@@ -2,6 +2,7 @@
 
 import type { FuncCall, Node, WindowDef } from 'libpg-query'
 import { aggregates, windowFunctions } from '../functions/aggregates.ts'
+import { intervalUnits } from '../functions/datetime.ts'
 import { type AggregateDef, fn } from '../functions/definition.ts'
 import { periodOfDate } from '../functions/period.ts'
 import { functions } from '../functions/registry.ts'
@@ -38,13 +39,15 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
     throw new SqlError('42P20', `window function ${name} requires an OVER clause`, node.location)
   if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
     throw new SqlError('42883', `function ${name} is not an aggregate`, node.location)
-  const args = (node.args ?? []).map((arg) => resolver.expr(arg, env))
+  if (name === 'current_database' && (node.args ?? []).length === 0)
+    return literalOf(resolver.database ?? '', 'text')
+  const args = positioned(name, node.args ?? []).map((arg) => resolver.expr(arg, env))
   return scalarCall(name, args, node)
 }
 
 /** Syntax that the parser turns into pg_catalog calls. Other schema-qualified functions are refused. */
 const syntaxNames = new Map([
-  ['overlay', undefined],
+  ['overlay', 'overlay'],
   ['extract', 'extract'],
   ['timezone', 'timezone'],
   ['position', 'position'],
@@ -64,7 +67,24 @@ function functionName(node: FuncCall): string {
   const grammatical =
     node.funcformat === 'COERCE_SQL_SYNTAX' || syntax === 'like_escape' || syntax === 'similar_to_escape'
   if (names.length === 2 && first === 'pg_catalog' && grammatical && syntax !== undefined) return syntax
+  if (names.length === 2 && first === 'pg_catalog' && second !== undefined && syntax === undefined)
+    return second
   throw notSupported('A schema-qualified function', node.location)
+}
+
+/** Arguments by their places, where make_interval names them. @throws SqlError 0A000 where another function does */
+function positioned(name: string, args: readonly Node[]): readonly Node[] {
+  const named = args.flatMap((arg) => ('NamedArgExpr' in arg ? [arg.NamedArgExpr] : []))
+  if (named.length === 0) return args
+  if (name !== 'make_interval' || named.length < args.length) throw notSupported('A named argument')
+  const places = named.map((each) => intervalUnits.findIndex((unit) => unit === each.name))
+  if (places.includes(-1) || new Set(places).size < places.length)
+    throw new SqlError('42883', 'make_interval has no such argument, or it is given twice')
+  const zero: Node = { A_Const: { ival: { ival: 0 } } }
+  return Array.from(
+    { length: Math.max(...places) + 1 },
+    (_, place) => named[places.indexOf(place)]?.arg ?? zero,
+  )
 }
 
 /** ESCAPE clauses of patterns, which operator.ts reads. */
@@ -93,7 +113,7 @@ function shortBoolean(arg: Expr): Expr {
 
 /** Casts arguments to text for functions that accept any type by VARIADIC "any". */
 function texts(name: string, args: readonly Expr[]): readonly Expr[] {
-  if (name === 'concat' || name === 'concat_ws')
+  if (name === 'concat' || name === 'concat_ws' || name === 'format')
     return args.map((arg) => {
       if (arg.type === 'bool') return shortBoolean(arg)
       return isString(arg.type) || !casts(arg.type, 'text') ? arg : castTo(arg, 'text')

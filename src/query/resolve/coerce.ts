@@ -88,6 +88,12 @@ function convert(expr: Expr, type: SqlType): Expr {
  */
 export function literalIn(expr: Expr): LiteralExpr | ParameterExpr | undefined {
   if (expr.kind === 'literal') return expr
+  if (expr.kind === 'array' && expr.elements.every((each) => each.kind === 'literal'))
+    return {
+      kind: 'literal',
+      type: expr.type,
+      value: JSON.stringify(expr.elements.map(({ value }) => value)),
+    }
   const parameter = castParameter(expr)
   if (parameter === undefined) return undefined
   if (parameter.value === undefined) {

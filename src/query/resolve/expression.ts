@@ -225,7 +225,32 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
     const { months, days, micros } = parseIntervalLiteral(arg.value, unit)
     return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
   }
-  return castTo(arg, type, size, length)
+  const day =
+    arg.kind === 'literal' && arg.type === 'unknown' ? relativeDay(resolver, arg.value, type, env) : undefined
+  return day ?? castTo(arg, type, size, length)
+}
+
+/** The days that PostgreSQL's literals name from today. */
+const relativeDays = new Map([
+  ['today', 0],
+  ['tomorrow', 1],
+  ['yesterday', -1],
+])
+
+/** `'today'::date` and the like, and `'now'`; undefined for other literals and types. */
+function relativeDay(resolver: Resolver, text: string | null, type: SqlType, env: Env): Expr | undefined {
+  const word = text?.trim().toLowerCase() ?? ''
+  const now = new Map<SqlType, string>([
+    ['date', 'current_date'],
+    ['timestamp', 'localtimestamp'],
+    ['timestamptz', 'current_timestamp'],
+  ]).get(type)
+  const days = relativeDays.get(word)
+  if (now === undefined || (days === undefined && word !== 'now')) return undefined
+  if (days === undefined) return niladic(resolver, now, env)
+  const today = niladic(resolver, 'current_date', env)
+  const day = days === 0 ? today : applyOperator('+', [today, literalOf(String(days), 'int4')])
+  return castTo(day, type)
 }
 
 function resolveCase(resolver: Resolver, node: CaseExpr, env: Env): Expr {

@@ -1,6 +1,15 @@
 /** Resolves FROM: tables, CTEs, subqueries, functions and joins, and the names that they bring into scope. */
 
-import type { Alias, JoinExpr, Node, RangeFunction, RangeSubselect, RangeVar } from 'libpg-query'
+import type {
+  Alias,
+  JoinExpr,
+  Node,
+  RangeFunction,
+  RangeSubselect,
+  RangeTableSample,
+  RangeVar,
+  SelectStmt,
+} from 'libpg-query'
 import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
 import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
@@ -78,7 +87,41 @@ function resolveLeaf(resolver: Resolver, node: Node, scope: Scope, lateral: Scop
   if ('RangeVar' in node) return resolveRelation(resolver, node.RangeVar, scope)
   if ('RangeSubselect' in node) return resolveSubselect(resolver, node.RangeSubselect, scope, lateral)
   if ('RangeFunction' in node) return resolveFunction(resolver, node.RangeFunction, lateral)
+  if ('RangeTableSample' in node)
+    return resolveSubselect(resolver, sampled(node.RangeTableSample), scope, lateral)
   throw notSupported(Object.keys(node)[0] ?? 'This item of FROM')
+}
+
+/**
+ * A sample as a subquery that keeps each visible row by chance. PostgreSQL's SYSTEM keeps whole blocks by chance, which
+ * tables here do not have.
+ */
+function sampled({ relation: from, method = [], args = [], location }: RangeTableSample): RangeSubselect {
+  const [percentage] = args
+  const name = method.map(identifierOf).join('.')
+  if (from === undefined || !('RangeVar' in from)) throw notSupported('TABLESAMPLE of this', location)
+  if (name !== 'bernoulli' && name !== 'system')
+    throw new SqlError('42704', `tablesample method ${name} does not exist`, location)
+  const given = percentage !== undefined && 'A_Const' in percentage ? percentage.A_Const : undefined
+  const share = Number(given?.fval?.fval ?? given?.ival?.ival ?? (given?.ival ? 0 : Number.NaN))
+  if (args.length !== 1 || Number.isNaN(share)) throw notSupported('TABLESAMPLE of an expression', location)
+  if (share < 0 || share > 100)
+    throw new SqlError('22023', 'sample percentage must be between 0 and 100', location)
+  const { relname = '', alias = { aliasname: relname } } = from.RangeVar
+  const { alias: _, ...plain } = from.RangeVar
+  const chance: Node = { FuncCall: { funcname: [{ String: { sval: 'random' } }] } }
+  const bound: Node = { A_Const: { fval: { fval: String(share / 100) } } }
+  const kept: Node = {
+    A_Expr: { kind: 'AEXPR_OP', name: [{ String: { sval: '<' } }], lexpr: chance, rexpr: bound },
+  }
+  const all: Node = { ResTarget: { val: { ColumnRef: { fields: [{ A_Star: {} }] } } } }
+  const select: SelectStmt = {
+    targetList: [all],
+    fromClause: [{ RangeVar: plain }],
+    whereClause: kept,
+    op: 'SETOP_NONE',
+  }
+  return { subquery: { SelectStmt: select }, alias }
 }
 
 function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Bound {

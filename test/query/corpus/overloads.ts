@@ -1,5 +1,6 @@
 /** Overloads of functions and operators that no tool's query uses, on values at their limits. */
 
+import { biFaults, biFunctions } from './bi-functions.ts'
 import { formatFaults, formats } from './formats.ts'
 
 const values = (expressions: readonly string[]) => expressions.map((each) => `SELECT ${each} AS v FROM items`)
@@ -188,6 +189,7 @@ export const overloads: readonly string[] = [
 /** What Trino refuses, or fails at. */
 export const duckdbOverloads: readonly string[] = [
   ...formats,
+  ...biFunctions,
   `SELECT extract(quarter FROM interval '-1 month'), extract(quarter FROM interval '-1 year'), extract(quarter FROM interval '-14 months'), extract(quarter FROM interval '5 months'), extract(quarter FROM interval '-3 months')`,
   `SELECT tags || '{c,d}', '{x}' || tags, tags || NULL, NULL || tags, tags || 'x'::text, ARRAY[1, 2] || '{3}' FROM orders`,
   `SELECT width_bucket(1, NULL, 3, 4), width_bucket(1, 0, discount, 4), width_bucket(1, 2, 3, NULL) FROM orders WHERE discount IS NULL`,
@@ -238,6 +240,7 @@ export const duckdbOverloads: readonly string[] = [
 /** What PostgreSQL refuses when it runs, so that no engine may answer something in its place. */
 export const faults: readonly string[] = [
   ...formatFaults,
+  ...biFaults,
   `SELECT split_part('a,b', ',', 0)`,
   `SELECT substring('abc' FROM 2 FOR -1)`,
   `SELECT substring(sku FROM 2 FOR line - 100) FROM items`,

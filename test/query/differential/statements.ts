@@ -55,7 +55,8 @@ function derived(random: Random, names: Names): { readonly list: string; readonl
 function aggregate(random: Random, names: Names): string {
   const filter = random.below(3) === 0 ? ` FILTER (WHERE ${condition(random, names)})` : ''
   const def = random.pick([...aggregates.values()].flat())
-  if (def.duckdb === null || def.name === 'mode') return `count(${any(random, names)})${filter}`
+  if (def.duckdb === null || def.name === 'mode' || def.name === 'any_value')
+    return `count(${any(random, names)})${filter}`
   if (def.ordered) {
     const key = def.args[1] as SqlType
     return `${def.name}(0.5) WITHIN GROUP (ORDER BY ${expression(random, names, key, depthOf(random))})${filter}`
