@@ -6,15 +6,7 @@ import { intervalUnits } from '../functions/datetime.ts'
 import { type AggregateDef, fn } from '../functions/definition.ts'
 import { periodOfDate } from '../functions/period.ts'
 import { functions } from '../functions/registry.ts'
-import {
-  type AggregateExpr,
-  type CallExpr,
-  childrenOf,
-  type Expr,
-  type FrameBound,
-  type SortKey,
-  type WindowFrame,
-} from '../ir.ts'
+import type { AggregateExpr, CallExpr, Expr, SortKey } from '../ir.ts'
 import { ownPeriod } from '../metrics/own-names.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
@@ -23,6 +15,7 @@ import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
 import { conditionAt } from './place.ts'
+import { columnLevels, resolveFrame, windowSpec } from './window.ts'
 
 /** Resolves a FuncCall. */
 export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
@@ -248,10 +241,6 @@ function checkLevel(args: readonly Expr[], position: number | undefined): void {
     throw notSupported('An aggregate over columns of an outer query', position)
 }
 
-function columnLevels(expr: Expr): number[] {
-  return expr.kind === 'column' ? [expr.levelsUp] : childrenOf(expr).flatMap(columnLevels)
-}
-
 /** A key of ORDER BY in an aggregate or window: an expression, never an ordinal. */
 function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
   if (!('SortBy' in node) || node.SortBy.node === undefined)
@@ -296,107 +285,4 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   for (const each of [...partitionBy, ...orderBy.map(({ expr }) => expr)]) spendCopies(resolver, each, 1)
   const frame = spec.frame && resolveFrame(resolver, spec.frame, orderBy, inner)
   return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame }
-}
-
-interface WindowSpec {
-  readonly partition: readonly Node[]
-  readonly order: readonly Node[]
-  readonly frame: WindowDef | undefined
-}
-
-function windowSpec(env: Env, def: WindowDef, depth = 0): WindowSpec {
-  const named = def.refname ?? (isEmptyWindow(def) ? def.name : undefined)
-  const own: WindowSpec = {
-    partition: def.partitionClause ?? [],
-    order: def.orderClause ?? [],
-    frame: ((def.frameOptions ?? 0) & frameBits.nonDefault) !== 0 ? def : undefined,
-  }
-  if (named === undefined || depth > 20) return own
-  const base = env.scope.windows.get(named)
-  if (base === undefined) throw new SqlError('42704', `window "${named}" does not exist`, def.location)
-  const inherited = windowSpec(env, { ...base, name: '' }, depth + 1)
-  if (own.partition.length > 0 || (own.order.length > 0 && inherited.order.length > 0))
-    throw new SqlError('42P20', `cannot override a clause of window "${named}"`, def.location)
-  return {
-    partition: inherited.partition,
-    order: own.order.length > 0 ? own.order : inherited.order,
-    frame: own.frame ?? inherited.frame,
-  }
-}
-
-function isEmptyWindow(def: WindowDef): boolean {
-  return def.name !== undefined && def.name !== '' && !def.partitionClause && !def.orderClause
-}
-
-/** FRAMEOPTION_* of PostgreSQL's parse nodes. */
-const frameBits = {
-  nonDefault: 0x1,
-  range: 0x2,
-  rows: 0x4,
-  groups: 0x8,
-  between: 0x10,
-  startUnboundedPreceding: 0x20,
-  endUnboundedFollowing: 0x100,
-  startCurrentRow: 0x200,
-  endCurrentRow: 0x400,
-  startPreceding: 0x800,
-  endPreceding: 0x1000,
-  startFollowing: 0x2000,
-  endFollowing: 0x4000,
-} as const
-const knownFrameBits = Object.values(frameBits).reduce((all, bit) => all | bit, 0)
-
-function resolveFrame(
-  resolver: Resolver,
-  def: WindowDef,
-  orderBy: readonly SortKey[],
-  env: Env,
-): WindowFrame {
-  const options = def.frameOptions ?? 0
-  const has = (bit: number) => (options & bit) !== 0
-  if ((options & ~knownFrameBits) !== 0) throw notSupported('This frame, or EXCLUDE,', def.location)
-  const mode = has(frameBits.rows) ? 'ROWS' : has(frameBits.groups) ? 'GROUPS' : 'RANGE'
-  const offset = (node: Node | undefined) => {
-    if (node === undefined) throw new SqlError('42P20', 'a frame offset is missing')
-    const expr = resolver.expr(node, { ...env, noAggregates: 'window frames' })
-    if (columnLevels(expr).length > 0) throw notSupported('A frame offset with columns', def.location)
-    if (expr.kind === 'literal' && expr.value?.startsWith('-'))
-      throw new SqlError('22023', 'a frame offset must not be negative', def.location)
-    if (expr.kind === 'literal' && expr.value === null)
-      throw new SqlError('22023', 'a frame offset must not be null', def.location)
-    if (mode === 'RANGE') {
-      const key = orderBy[0]?.expr.type
-      const temporal = key === 'date' || key === 'timestamp' || key === 'timestamptz'
-      return coerce(expr, temporal ? 'interval' : expr.type === 'unknown' ? 'int8' : expr.type)
-    }
-    return coerce(expr, 'int8')
-  }
-  const bound = (flags: readonly [number, FrameBound['bound']][], node: Node | undefined): FrameBound => {
-    const found = flags.find(([bit]) => has(bit))?.[1]
-    if (found === undefined) throw notSupported('This frame', def.location)
-    return found === 'PRECEDING' || found === 'FOLLOWING'
-      ? { bound: found, offset: offset(node) }
-      : { bound: found }
-  }
-  return {
-    mode,
-    start: bound(
-      [
-        [frameBits.startUnboundedPreceding, 'UNBOUNDED PRECEDING'],
-        [frameBits.startCurrentRow, 'CURRENT ROW'],
-        [frameBits.startPreceding, 'PRECEDING'],
-        [frameBits.startFollowing, 'FOLLOWING'],
-      ],
-      def.startOffset,
-    ),
-    end: bound(
-      [
-        [frameBits.endUnboundedFollowing, 'UNBOUNDED FOLLOWING'],
-        [frameBits.endCurrentRow, 'CURRENT ROW'],
-        [frameBits.endPreceding, 'PRECEDING'],
-        [frameBits.endFollowing, 'FOLLOWING'],
-      ],
-      def.endOffset,
-    ),
-  }
 }
