@@ -79,6 +79,7 @@ import { EventFeed } from '../server/graphql/event-feed.ts'
 import { storedOperationOperations } from '../server/graphql/operations.ts'
 import { graphqlRoutes } from '../server/graphql/routes.ts'
 import { makeSchema } from '../server/graphql/schema.ts'
+import { homeRoutes } from '../server/home.ts'
 import { mcpAdmitter } from '../server/mcp/caller.ts'
 import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
@@ -250,6 +251,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
         log,
         draining: drain.signal,
       }),
+      homeRoutes(),
       opsRoutes({
         ...databaseChecks(store, log),
         ...journalCheck(journal, log),

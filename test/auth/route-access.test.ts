@@ -12,6 +12,8 @@ setDefaultTimeout(300_000)
 
 /** `open`; `internal`: a session of the internal admin organization; else a scope, and after it the roles of which one is needed. */
 const access: Readonly<Record<string, string>> = {
+  'GET /': 'open',
+  'GET /version': 'open',
   'GET /healthz': 'open',
   'GET /readyz': 'open',
   'GET /login': 'open',

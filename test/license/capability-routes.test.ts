@@ -48,6 +48,8 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/administration', undefined],
   ['/api/v1/workload-trusts', undefined],
   ['/api/v1/openapi.json', undefined],
+  ['/', undefined],
+  ['/version', undefined],
   ['/healthz', undefined],
   ['/readyz', undefined],
   ['/login', undefined],
