@@ -40,7 +40,10 @@ const operation = operationsOf<DetectionOperationParts>()
 const root = '/api/v1/detection'
 const tag = 'detection'
 const reading = { scope: 'read', capability: 'detection' } as const
-const deciding = { scope: 'admin', capability: 'detection' } as const
+const rescanning = { scope: 'admin', capability: 'detection' } as const
+/** Without a license too: who gets an alert must be able to look at it, and to reject a false one. */
+const readingFindings = { scope: 'read' } as const
+const deciding = { scope: 'admin' } as const
 
 export const detectionOperations = [
   operation({
@@ -101,7 +104,7 @@ export const detectionOperations = [
     summary: 'Findings, newest first',
     method: 'GET',
     path: `${root}/findings`,
-    access: reading,
+    access: readingFindings,
     input: object({
       ...tableFilter,
       run: maybe(uuid),
@@ -135,7 +138,7 @@ export const detectionOperations = [
     }),
     output: findingSchema,
     faults: {
-      forbidden: 'The caller lacks the scope `admin`, the role or a license for `detection`.',
+      forbidden: 'The caller lacks the scope `admin` or the role.',
       not_found: 'The tenant has no such finding.',
     },
     examples: [
@@ -158,7 +161,7 @@ export const detectionOperations = [
       'The catalog is asked for the current metadata file. The scan is another attempt of its run, or the first of a new one.',
     method: 'POST',
     path: `${root}/rescans`,
-    access: deciding,
+    access: rescanning,
     input: object({ table: tableIdentifier }),
     output: runSchema,
     status: 202,

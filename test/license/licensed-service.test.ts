@@ -36,11 +36,11 @@ test('a development license limits tenants of a walkthrough, is shown, and start
   expect(await fourth.text()).toContain('allows 3 tenants, and 3 exist')
 
   service.app.licensed.require('detection')
-  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(200)
+  expect((await admin('GET', '/api/v1/detection/runs')).status).toBe(200)
   expect(() => service.app.licensed.require('mcp')).toThrow('not part of the installed license')
   clock.ms += 45 * 86_400_000
   expect(() => service.app.licensed.require('detection')).toThrow('has expired')
-  expect((await admin('GET', '/api/v1/detection/findings')).status).toBe(403)
+  expect((await admin('GET', '/api/v1/detection/runs')).status).toBe(403)
   service.app.licensed.require('gateway')
   expect(await (await admin('GET', '/admin/license')).json()).toMatchObject({ state: 'expired' })
 
