@@ -15,6 +15,7 @@ import {
   postgresBackend,
   type StoreBackend,
 } from './database/link.ts'
+import { lockNotice, lockSpaceOf } from './database/lock-space.ts'
 import { migrate } from './database/migrations.ts'
 import { graphName, schemaName } from './database/names.ts'
 import { Pool, type PoolUse } from './database/pool.ts'
@@ -159,6 +160,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const link = await backend.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)
+      const locks = backend.name === 'postgres' ? lockNotice(await lockSpaceOf(link.sql)) : undefined
+      if (locks !== undefined) notice(locks)
       if (!(await resetConnection(link, statementMs)))
         throw new Fault('unavailable', 'The database connection was lost.')
     } catch (error) {

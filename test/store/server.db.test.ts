@@ -9,6 +9,7 @@ import { bounded } from '../../src/server/checks.ts'
 import { assertSecretsKey } from '../../src/store/catalog-credential/secrets-key.ts'
 import { claimStaleIntents, openIntent } from '../../src/store/commit/commit-intents.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
+import { lockSpaceOf } from '../../src/store/database/lock-space.ts'
 import { callFunction } from '../../src/store/database/session.ts'
 import { upsertNode } from '../../src/store/graph/graph.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
@@ -581,6 +582,17 @@ describe.skipIf(server === undefined)('store on a server', () => {
     const counted = await superuser`select tgrelid::regclass from pg_trigger
       where tgname = '_age_cache_invalidate' and tgenabled <> 'D' and tgrelid::regclass::text not like 'svc_health.%'`
     expect(counted).toHaveLength(0)
+  })
+
+  test('each tenant adds to the tables for which a dump needs a lock, and the server says how many it has', async () => {
+    const { tables, locks, transactions } = await lockSpaceOf(superuser)
+    await createTenant(store, { name: 'one more' })
+    const more = (await lockSpaceOf(superuser)).tables - tables
+    expect(more).toBeGreaterThan(50)
+    const [each] = await superuser<
+      { max: number }[]
+    >`select current_setting('max_locks_per_transaction')::int as max`
+    expect(locks).toBe(Number(each?.max) * transactions)
   })
 
   test('look-ups by id use the index under row-level security', async () => {

@@ -40,6 +40,8 @@ export async function embeddedBackend(options: EmbeddedOptions): Promise<StoreBa
   return {
     name: 'embedded',
     linksMax: 1,
+    // The only connection is the database itself.
+    tenantsOfLinkMax: Number.POSITIVE_INFINITY,
     statementMs: options.statementMs,
     async open(as) {
       // Two workers on one directory would lose rows without an error.

@@ -19,6 +19,8 @@ export interface StoreBackend {
   readonly name: 'postgres' | 'embedded'
   /** Connections that may be open at once. */
   readonly linksMax: number
+  /** Tenants that one connection serves before it is ended, because a server's process grows with each. */
+  readonly tenantsOfLinkMax: number
   /** Milliseconds after which this process ends a statement itself. */
   readonly statementMs: number
   /**
@@ -67,6 +69,8 @@ export function postgresBackend(options: PostgresOptions): StoreBackend {
   return {
     name: 'postgres',
     linksMax: options.poolMax,
+    // The process of a connection takes 0.4 MB for the plans and relations of each tenant.
+    tenantsOfLinkMax: 100,
     statementMs: unansweredMs(options),
     open: (as) => openPostgresLink(options, as),
     listen: (channel, onMessage) => listenOnPostgres(options, channel, onMessage),

@@ -1,6 +1,7 @@
 /**
  * Lends connections to requests, each to one borrower at a time, first come first served. A connection holds the
- * plans of the tenant that it served last, so a tenant gets the same connection again where it is free.
+ * plans of the tenant that it served last, so a tenant gets the same connection again where it is free. One that has
+ * served many tenants is replaced.
  */
 
 import { Fault } from '../../base/fault.ts'
@@ -28,6 +29,8 @@ export class Pool {
   /** The one that is idle for longest first. */
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
+  /** All tenants that a connection has served. */
+  readonly #tenants = new WeakMap<Link, Set<string>>()
   readonly #waiting = new Set<Waiter>()
   #open = 0
   #refused = 0
@@ -60,7 +63,10 @@ export class Pool {
    */
   async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
     const link = await this.#borrow(tenant, signal)
-    if (tenant !== undefined) this.#served.set(link, tenant)
+    if (tenant === undefined) return link
+    this.#served.set(link, tenant)
+    const tenants = this.#tenants.get(link) ?? new Set()
+    this.#tenants.set(link, tenants.add(tenant))
     return link
   }
 
@@ -89,7 +95,8 @@ export class Pool {
   }
 
   release(link: Link): void {
-    if (link.dead || this.#closed) {
+    const isWorn = (this.#tenants.get(link)?.size ?? 0) >= this.backend.tenantsOfLinkMax
+    if (link.dead || this.#closed || isWorn) {
       void this.discard(link).catch(() => {})
       return
     }
