@@ -37,9 +37,12 @@ begin
     from made m where octet_length(m.location) <= 2048 order by m.location
     on conflict on constraint detection_run_snapshot do nothing returning 1)
   select count(*), max(m.created_at), (select count(*) from queued_now) into looked, after, queued from made m;
-  insert into svc.detection_cursor as c (tenant_id, audit_until)
-    values (tenant, case when looked < page then began else after end)
-    on conflict (tenant_id) do update set audit_until = greatest(c.audit_until, excluded.audit_until);
+  -- A round that found no row writes none: the next one begins where this did.
+  if looked > 0 then
+    insert into svc.detection_cursor as c (tenant_id, audit_until)
+      values (tenant, case when looked < page then began else after end)
+      on conflict (tenant_id) do update set audit_until = greatest(c.audit_until, excluded.audit_until);
+  end if;
   if looked < page then after := null; end if;
 end $$;
 
@@ -85,9 +88,11 @@ begin
     on conflict on constraint detection_run_snapshot do nothing returning 1)
   select count(*) into queued from queued_now;
   after := least(after + page, newest);
-  insert into svc.detection_cursor as c (tenant_id, snapshots_until)
-    values (tenant, ag_catalog._graphid(label, after)::text::bigint)
-    on conflict (tenant_id) do update set snapshots_until = greatest(c.snapshots_until, excluded.snapshots_until);
+  if after > coalesce((select c.snapshots_until & 281474976710655 from svc.detection_cursor c where c.tenant_id = tenant), 0) then
+    insert into svc.detection_cursor as c (tenant_id, snapshots_until)
+      values (tenant, ag_catalog._graphid(label, after)::text::bigint)
+      on conflict (tenant_id) do update set snapshots_until = greatest(c.snapshots_until, excluded.snapshots_until);
+  end if;
   if after >= newest then after := null; end if;
 end $$;
 

@@ -16,6 +16,7 @@ import { limits } from '../limits.ts'
 import {
   findCatalogCredential,
   listCatalogCredentials,
+  tenantsWithCatalogs,
 } from '../store/catalog-credential/catalog-credentials.ts'
 import { everyItem } from '../store/database/page.ts'
 import { enqueueUnscanned, graphNamespaces, unscannedLocations } from '../store/detection/runs.ts'
@@ -96,8 +97,10 @@ export class SnapshotPoller {
     this.#standBack.renew()
     const tenants = await this.#activeTenants()
     for (const tenant of tenants) await this.#attempt(tenant, signal, () => this.#enqueue(tenant, signal))
-    const quick = tenants.filter((tenant) => !this.#slow.has(tenant))
-    const slow = [...this.#slow].filter((tenant) => tenants.includes(tenant))
+    const withCatalogs = await tenantsWithCatalogs(this.parts.store)
+    const polled = new Set(tenants.filter((tenant) => withCatalogs.has(tenant)))
+    const quick = [...polled].filter((tenant) => !this.#slow.has(tenant))
+    const slow = [...this.#slow].filter((tenant) => polled.has(tenant))
     const pollUpstreams = (tenant: TenantId) =>
       this.#attempt(tenant, signal, () => this.#pollUpstreams(tenant, signal))
     await inParallel(quick, this.options.tenantsMax, pollUpstreams)

@@ -8,6 +8,7 @@ import {
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { listRuns } from '../../src/store/detection/run-list.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { countStatements } from '../support/counted-store.ts'
 import { type DetectionService, startDetectionService } from '../support/detection.ts'
 
 setDefaultTimeout(300_000)
@@ -19,8 +20,8 @@ beforeAll(async () => {
 afterAll(() => d[Symbol.asyncDispose]())
 
 const never = new AbortController().signal
-const pollerOf = (tablesMax: number, requestMs = 10_000, tenantMs = 30_000) => {
-  const { store, metrics, app } = d.service
+const pollerOf = (tablesMax: number, requestMs = 10_000, tenantMs = 30_000, store = d.service.store) => {
+  const { metrics, app } = d.service
   const { catalogs, log, commits } = app.gateway
   const parts = { store, metrics, log, catalogs, addressRules: catalogs.options.addressRules, commits }
   return new SnapshotPoller(parts, app.detection.queue, () => {}, {
@@ -190,4 +191,25 @@ test('stops when its replica lock is lost', async () => {
       .poll(lost)
       .catch((thrown: Error) => thrown.message),
   ).toBe('lost')
+})
+
+test('a tenant without catalogs and without commits costs a round two statements, which write nothing', async () => {
+  const counted = countStatements()
+  const poller = pollerOf(100, 10_000, 30_000, counted.wrap(d.service.store))
+  const statementsOfRound = async () => {
+    counted.take()
+    await poller.poll(never)
+    return counted.take()
+  }
+  await poller.poll(never)
+  const before = await statementsOfRound()
+  const idle = []
+  for (const name of ['idle-1', 'idle-2', 'idle-3'])
+    idle.push((await createTenant(d.service.store, { name })).id)
+  await poller.poll(never)
+  expect((await statementsOfRound()) - before).toBe(2 * idle.length)
+  for (const tenant of idle) {
+    const text = 'select 1 from svc.detection_cursor where tenant_id = $1'
+    expect(await d.service.store.tenantQuery(tenant, text, [tenant])).toEqual([])
+  }
 })

@@ -286,6 +286,14 @@ export async function listCatalogCredentials(
   return toPage(listed, limit, ({ nickname }) => nickname)
 }
 
+/** The tenants that have catalogs, in one statement for all. */
+export async function tenantsWithCatalogs(store: Store): Promise<ReadonlySet<TenantId>> {
+  const rows = await store.adminQuery<{ readonly tenant_id: TenantId }>(
+    'select distinct tenant_id from svc.catalog_credential',
+  )
+  return new Set(rows.map((row) => row.tenant_id))
+}
+
 /** The kinds that any tenant uses. Start-up refuses a kind that has no live adapter. */
 export async function listCatalogKinds(store: Store): Promise<readonly CatalogKind[]> {
   const rows = await store.adminQuery<CatalogCredentialRow>(
