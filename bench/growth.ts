@@ -10,6 +10,13 @@ import {
 } from './entry.ts'
 import { catalogList, catalogLoad } from './growth/catalog-tables.ts'
 import { firstQueryByFiles, stretchByFiles } from './growth/data-files.ts'
+import {
+  bytesByCommits,
+  bytesByQueries,
+  listByDecisions,
+  reconcileByCommits,
+  totalsByRecords,
+} from './growth/history.ts'
 import { traversalOfHotNode } from './growth/hot-node.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
 import { seededRandom } from './statistics.ts'
@@ -21,6 +28,11 @@ const rows: readonly GrowthRow[] = [
   catalogList,
   catalogLoad,
   traversalOfHotNode,
+  reconcileByCommits,
+  totalsByRecords,
+  listByDecisions,
+  bytesByCommits,
+  bytesByQueries,
 ]
 
 export const growth: BenchEntry = {

@@ -114,8 +114,8 @@ begin
   return node;
 end $$;
 
--- Records one verdict whole: the audit row, the end of the intent, and the graph. Locks are taken in one order (audit
--- row, Principal, Table, Snapshot, the table's row, Namespace from the root, Column), so that concurrent verdicts do
+-- Records one verdict whole: the audit row, the end of the intent, and the graph. Locks are taken in one order (policy
+-- set, audit row, Principal, Table, Snapshot, the table's row, Namespace from the root, Column), so that concurrent verdicts do
 -- not deadlock. A node that others share is inserted with DO NOTHING, which does not lock an existing one.
 --
 -- `event` is the JSON of the WriteEvent without created_at, `snapshot` that of the Snapshot, `described` that of the
@@ -132,6 +132,7 @@ declare
   this_commit uuid := (v ->> 'commit_id')::uuid;
   this_action text := v ->> 'action';
   location text := v ->> 'metadata_location';
+  policies_sha256 bytea := case when v -> 'policies' <> '[]' then sha256(convert_to((v -> 'policies')::text, 'UTF8')) end;
   made timestamptz;
   write_event ag_catalog.agtype;
   principal_node ag_catalog.graphid;
@@ -139,15 +140,20 @@ declare
   parent_node ag_catalog.graphid;
   snapshot_node ag_catalog.graphid;
 begin
+  -- Most commits are judged by a set that is there.
+  if policies_sha256 is not null then
+    insert into svc.policy_set (tenant_id, sha256, policies) values (tenant, policies_sha256, v -> 'policies')
+      on conflict on constraint policy_set_pkey do nothing;
+  end if;
   with ended as (
     delete from svc.commit_intent i where i.tenant_id = record_verdict.tenant and i.commit_id = this_commit)
   insert into svc.audit_log as a (tenant_id, commit_id, action, committer, decision, reason, principal_source, principal, table_id,
       namespace, table_name, credential_id, body_sha256, body, base_metadata_location, metadata_location,
-      policies, outcomes, received_at, request_id, previous_metadata_location, base_held)
+      policies, policy_set, outcomes, received_at, request_id, previous_metadata_location, base_held)
     values (tenant, this_commit, this_action, v ->> 'committer', v ->> 'decision', v ->> 'reason', v ->> 'principal_source',
       v -> 'principal', v ->> 'table_id', v -> 'namespace', v ->> 'table_name', (v ->> 'credential_id')::uuid,
       v ->> 'body_sha256', record_verdict.body, v ->> 'base_metadata_location', location,
-      v -> 'policies', v -> 'outcomes', to_timestamp((v ->> 'received_at_ms')::numeric / 1000),
+      case when policies_sha256 is null then v -> 'policies' end, policies_sha256, v -> 'outcomes', to_timestamp((v ->> 'received_at_ms')::numeric / 1000),
       v ->> 'request_id', v ->> 'previous_metadata_location', v ->> 'base_held')
     on conflict on constraint audit_log_pkey do nothing
     returning a.created_at into made;

@@ -22,6 +22,7 @@ import { closeDeadQueries } from '../../src/store/query/queries-under-way.ts'
 import { findUsage, listUsage, rollUsage, totalUsage, usageGroups } from '../../src/store/query/usage.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { eventually } from '../support/eventually.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 
 setDefaultTimeout(300_000)
@@ -205,7 +206,16 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a list', () =>
       ['poll-snapshots', (on) => enqueueUnscanned(on, tenant, rowsCount)],
       ['close-dead-queries', (on) => closeDeadQueries(on)],
     ]
-    for (let run = 0; run < 2; run++) for (const [, job] of jobs) await job(store)
+    for (const [, job] of jobs) await job(store)
+    await eventually(async () => {
+      await rollUsage(store, tenant)
+      const [row] = await store.tenantQuery<{ done: boolean }>(
+        tenant,
+        'select rolled >= (select max(usage_seq) from svc.query_usage) as done from svc.usage_rolled',
+      )
+      return row?.done ?? false
+    })
+    await enqueueUnscanned(store, tenant, rowsCount)
     for (const [name, job] of jobs)
       expect({ name, isFew: (await readsOf(job)) <= readsMax }).toEqual({ name, isFew: true })
   })

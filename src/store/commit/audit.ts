@@ -92,6 +92,12 @@ export function toEntry(row: AuditRow): AuditEntry {
   }
 }
 
+/** SQL for the policies of an audit row: most rows name their set by its hash. */
+export function policiesOf(row: string): string {
+  return `coalesce(${row}.policies, (select s.policies from svc.policy_set s
+    where s.tenant_id = ${row}.tenant_id and s.sha256 = ${row}.policy_set))`
+}
+
 /** One decision with everything that its replay needs, or undefined. */
 export async function findAudit(
   store: Store,
@@ -101,9 +107,9 @@ export async function findAudit(
   if (!isUuid(commitId)) return undefined
   const [row] = await store.tenantQuery<RecordRow>(
     tenant,
-    `select ${entryColumns}, principal, credential_id, body_sha256, body, policies, outcomes,
+    `select ${entryColumns}, principal, credential_id, body_sha256, body, ${policiesOf('a')} as policies, outcomes,
        round(extract(epoch from received_at) * 1000)::float8 as received_at_ms
-     from svc.audit_log where tenant_id = $1 and commit_id = $2`,
+     from svc.audit_log a where tenant_id = $1 and commit_id = $2`,
     [tenant, commitId],
   )
   return (

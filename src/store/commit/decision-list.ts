@@ -9,7 +9,7 @@ import { given } from '../database/conditions.ts'
 import { nodeId, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
-import { type AuditEntry, type AuditRow, entryColumns, toEntry } from './audit.ts'
+import { type AuditEntry, type AuditRow, entryColumns, policiesOf, toEntry } from './audit.ts'
 
 export interface DecisionFilter {
   readonly table?: TableRef | undefined
@@ -42,7 +42,7 @@ type Row = AuditRow & Partial<Explanation>
 
 const explanationColumns = `, principal, outcomes,
   (select coalesce(jsonb_agg(p - 'definitionCel' order by place), '[]')
-   from jsonb_array_elements(policies) with ordinality each (p, place)) as policies`
+   from jsonb_array_elements(${policiesOf('audit_log')}) with ordinality each (p, place)) as policies`
 
 /**
  * The tenant's decisions, newest first.
@@ -71,8 +71,10 @@ export async function listDecisions(
     ['created_at < ?::text::timestamptz', to?.toISOString()],
     [
       `(policies @> jsonb_build_array(jsonb_build_object('id', ?::text))
+          or policy_set in (select s.sha256 from svc.policy_set s
+            where s.tenant_id = $1 and s.policies @> jsonb_build_array(jsonb_build_object('id', ?::text)))
           or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ?::text)))`,
-      ...[policy, policy],
+      ...[policy, policy, policy],
     ],
   )
   const rows = await store.tenantQuery<Row>(

@@ -25,6 +25,7 @@ import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
+import { policiesOf } from './audit.ts'
 
 /** Which changes a replay looks at, and by what. */
 export interface ReplayRequest {
@@ -232,7 +233,7 @@ export async function nextChanges(
      bounded as (
        select audit_seq, sum(size) over (order by audit_seq desc) - size as before from chosen)
      select a.audit_seq, a.commit_id, a.action, a.namespace, a.table_name, a.principal, a.decision, a.created_at,
-       a.credential_id, a.base_metadata_location, a.body, a.policies, a.outcomes,
+       a.credential_id, a.base_metadata_location, a.body, ${policiesOf('a')} as policies, a.outcomes,
        round(extract(epoch from a.received_at) * 1000)::float8 as received_at_ms
      from bounded b join svc.audit_log a using (audit_seq)
      where a.tenant_id = $1 and b.before < $5::int8 order by a.audit_seq desc`,

@@ -7,6 +7,7 @@ import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
 import { reconcileTenant } from '../../../src/store/jobs/reconcile.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { approvedOf, intentOf } from '../../support/commits.ts'
+import { eventually } from '../../support/eventually.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
@@ -22,8 +23,15 @@ afterAll(() => store[Symbol.asyncDispose]())
 async function comparedTenant(commits: number): Promise<{ tenant: TenantId; intents: CommitIntent[] }> {
   const tenant = (await makeTenant(store, { name: 'compared' })).id
   const intents = await commit(tenant, commits)
-  // A number is settled by the run after the one that found it.
-  for (let run = 0; run < 2; run++) expect(await open(tenant)).toEqual([])
+  // A number is settled by a run after the one that found it, once every transaction from before has ended.
+  await eventually(async () => {
+    expect(await open(tenant)).toEqual([])
+    const [row] = await store.tenantQuery<{ settled: boolean }>(
+      tenant,
+      'select bool_and(settles = compare_to) as settled from svc.reconciliation',
+    )
+    return row?.settled ?? false
+  })
   return { tenant, intents }
 }
 
