@@ -19,11 +19,17 @@ import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
 import { bootstrapRatio, percentile, seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
+import { startPivotMondrian } from './xmla-pivot-mondrian.ts'
 
 export const xmlaPivot: BenchEntry = {
   name: 'xmla-pivot',
   about: 'a pivot in MDX with totals and a subselect, against the same grouping sets by DuckDB alone',
-  options: {},
+  options: {
+    mondrian: {
+      type: 'boolean',
+      about: 'Mondrian on PostgreSQL with the same rows, too; Java, and packages of Debian and Maven',
+    },
+  },
   run,
 }
 
@@ -62,18 +68,19 @@ async function model(lake: Lake): Promise<void> {
     await put(`/api/v1/metrics/${measure}`, { table, expression: sql })
 }
 
-async function* run({ smoke, seed, note }: BenchRun): AsyncGenerator<BenchResult> {
+async function* run({ smoke, seed, note, flags }: BenchRun): AsyncGenerator<BenchResult> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-bench-'))
   await using stack = new AsyncDisposableStack()
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   const catalog = await startDevCatalog({ folder: join(folder, 'catalog') })
   stack.defer(() => catalog.stop())
   const rows = smoke ? 2_000 : 10_000_000
+  const table = sales(rows, smoke ? 2 : 20)
   if (!smoke) note(`writing ${rows} rows`)
   const lake = stack.use(
     await startLake({
       catalog: { url: catalog.url, warehouse: 'dev', folder },
-      tables: [sales(rows, smoke ? 2 : 20)],
+      tables: [table],
       env: { SVC_LICENSE: licenseForAll() },
     }),
   )
@@ -82,12 +89,14 @@ async function* run({ smoke, seed, note }: BenchRun): AsyncGenerator<BenchResult
   stack.defer(() => alone.closeSync())
   const connection = await alone.connect()
   stack.defer(() => connection.closeSync())
+  const mondrian =
+    flags.values.mondrian === true ? stack.use(await startPivotMondrian(table, note)) : undefined
   const files = `read_parquet('${join(folder, 'catalog/warehouse')}/**/*.parquet')`
   for (const [name, { measure, sql }] of Object.entries(pivots)) {
     const statement = `SELECT NON EMPTY ${columns} ON COLUMNS, NON EMPTY {[sold].[day.Calendar].[All], ${month}.Members} ON ROWS ${within} WHERE ([Measures].[${measure}])`
-    const counts = { base: 0, target: 0 }
+    const counts = { base: 0, target: 0, mondrian: 0 }
     const byHand = `SELECT region, date_trunc('month', day) AS m, ${sql} AS v FROM ${files} WHERE region <> 'r9' AND status IN ('s1', 's3') GROUP BY CUBE (region, m)`
-    const [base = [], target = []] = await interleavedTimes(
+    const [base = [], target = [], others = []] = await interleavedTimes(
       [
         async () => {
           counts.base = (await connection.runAndReadAll(byHand)).currentRowCount
@@ -95,11 +104,20 @@ async function* run({ smoke, seed, note }: BenchRun): AsyncGenerator<BenchResult
         async () => {
           counts.target = await cellsOf(lake, statement)
         },
+        ...(mondrian === undefined
+          ? []
+          : [
+              async () => {
+                counts.mondrian = await mondrian.cells(measure)
+              },
+            ]),
       ],
       smoke ? 2 : 40,
       seededRandom(seed),
     )
     if (counts.base !== counts.target) throw new Error(`${name}: the results differ`)
+    if (mondrian !== undefined && counts.mondrian !== counts.target)
+      throw new Error(`${name}: Mondrian has ${counts.mondrian} cells, not ${counts.target}`)
     const rounds = base.map((ms, index) => ({ base: [ms], target: [target[index] ?? ms] }))
     const ratio = bootstrapRatio(rounds, { quantile: 0.5, seed })
     const p95 = percentile(target, 0.95)
@@ -110,6 +128,10 @@ async function* run({ smoke, seed, note }: BenchRun): AsyncGenerator<BenchResult
         p50_ms: rounded(percentile(target, 0.5)),
         p95_ms: rounded(p95),
         p50_duckdb_ms: rounded(percentile(base, 0.5)),
+        ...(mondrian !== undefined && {
+          p50_mondrian_ms: rounded(percentile(others, 0.5)),
+          p95_mondrian_ms: rounded(percentile(others, 0.95)),
+        }),
         ratio_vs_duckdb: rounded(ratio.value),
         ratio_low: rounded(ratio.low),
         ratio_high: rounded(ratio.high),
