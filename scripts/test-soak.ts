@@ -13,7 +13,7 @@ const usage = `Usage: bun run test:soak [--seconds N] [--pairs N] [--texts N] [-
 
   --seconds N   how long each test goes on (default 60)
   --pairs N     statements of the differential test (default 200000)
-  --texts N     texts of the fuzz test of graph queries (default 1000000)
+  --texts N     texts of the fuzz tests of graph queries, MDX and requests of XMLA (default 1000000)
   --seed N      of the tests that take one; each has its own default
   --from N      the pair at which the differential test begins, to resume it (default 0)
   --help        this text

@@ -1,4 +1,7 @@
-/** Random and mutated requests: the codecs refuse within their bounds, and nothing of theirs is held. */
+/**
+ * Random and mutated requests: the codecs refuse within their bounds, and nothing of theirs is held. `test:soak` sends a
+ * million, or as many as it is told. On 2026-11-24 a million of the seed 290029 passed in 153 s; 73,250 were read.
+ */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault } from '../../../src/base/fault.ts'
@@ -8,10 +11,10 @@ import { readXmlaRequest, SoapViolation } from '../../../src/wire/soap/read-requ
 import { discoverBody, envelope, executeBody, postText } from '../../support/xmla.ts'
 import { seeded } from '../postgres/samples.ts'
 
-setDefaultTimeout(600_000)
+setDefaultTimeout(1_800_000)
 const soakMs = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0) * 1_000
 const seed = Number(process.env.SVC_TEST_SEED ?? 290_029)
-const countMin = 4_000
+const countMin = Number(process.env.SVC_TEST_SOAK_TEXTS ?? 4_000)
 const growthBytesMax = 200_000_000
 
 const bounds = { headBytesMax: 2_048, headersMax: 20, bodyBytesMax: 4_096 }
