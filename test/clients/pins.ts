@@ -33,6 +33,26 @@ export const python = {
     'Werkzeug==3.1.9',
     'xmltodict==1.0.4',
   ],
+  /** Airflow with the provider that sends OpenLineage events. */
+  'lineage-airflow': [
+    'apache-airflow==2.11.0',
+    'apache-airflow-providers-openlineage==2.20.3',
+    'apache-airflow-providers-common-sql==2.4.0',
+    'apache-airflow-providers-sqlite==4.3.4',
+    'apache-airflow-providers-fab==1.5.3',
+    'openlineage-python==1.54.0',
+    'openlineage_sql==1.54.0',
+    'pendulum==3.0.0',
+  ],
+  'lineage-dbt': [
+    'openlineage-dbt==1.54.0',
+    'openlineage-python==1.54.0',
+    'dbt-core==1.10.23',
+    'dbt-duckdb==1.9.6',
+    'duckdb==2.0.1',
+  ],
+  /** The last release of the adapter, which takes no later Dagster. */
+  'lineage-dagster': ['openlineage-dagster==1.38.0', 'openlineage-python==1.38.0', 'dagster==1.6.9'],
   pyiceberg: [
     'pyiceberg==0.12.0',
     'pyiceberg-core==0.10.1',
@@ -439,6 +459,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     seconds: 600,
     anyCatalog: true,
   },
+  'lineage-producers': {
+    file: 'lineage-producers.clients.ts',
+    needs: ['python:lineage-airflow', 'python:lineage-dbt', 'python:lineage-dagster'],
+    quick: false,
+    seconds: 600,
+  },
   'spark-lineage': {
     file: 'spark-lineage.clients.ts',
     needs: [
@@ -449,7 +475,7 @@ export const suites: Readonly<Record<string, Suite>> = {
       'maven:openlineage-spark',
     ],
     quick: false,
-    seconds: 400,
+    seconds: 600,
   },
   oauth: {
     file: 'oauth.clients.ts',

@@ -1,0 +1,4 @@
+{% snapshot orders_history %}
+{{ config(target_schema='history', unique_key='id', strategy='check', check_cols='all') }}
+select * from {{ ref('orders') }}
+{% endsnapshot %}
