@@ -431,6 +431,14 @@ export const suites: Readonly<Record<string, Suite>> = {
     seconds: 600,
   },
   odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
+  dbt: { file: 'dbt.clients.ts', needs: ['python:dbt'], quick: false, seconds: 300 },
+  /** Ibis, ADBC, Django and postgres_fdw. */
+  'pgwire-tools': {
+    file: 'pgwire-tools.clients.ts',
+    needs: ['python:pgwire-tools'],
+    quick: false,
+    seconds: 300,
+  },
   superset: {
     file: 'superset.clients.ts',
     needs: ['python:superset', 'npm:playwright'],
