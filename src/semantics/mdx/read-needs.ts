@@ -128,11 +128,13 @@ async function collectCells(reader: NeedReader, statement: CellStatement, rowsMa
   }))
   const byMask = Map.groupBy(found, ({ places }) => maskOf(places, levels.length))
   let count = 0
+  let hasTotal = false
   for await (const { columns, rowCount } of runRead(reader, statement, reader.note)) {
     count += rowCount
     if (count > rowsMax) return undefined
     for (let row = 0; row < rowCount; row++) {
       const mask = isSeveral ? Number(valueAt(columns[levels.length], row)) : undefined
+      hasTotal ||= mask === 2 ** levels.length - 1
       const targets = mask === undefined ? found : byMask.get(mask)
       if (targets === undefined)
         throw new SqlError('XX000', 'The engine gave a group that was not asked for.')
@@ -142,7 +144,8 @@ async function collectCells(reader: NeedReader, statement: CellStatement, rowsMa
         rows.push({ keys: places.map((index) => keyAt(columns[index], row)), values })
     }
   }
-  return found
+  // Where there are no rows, the total alone has one.
+  return hasTotal && count === 1 ? found.map((each) => ({ ...each, rows: [] })) : found
 }
 
 /** A statement gives every measure for each of its level combinations. */

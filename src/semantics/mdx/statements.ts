@@ -226,7 +226,9 @@ function cellStatement(
     : keys.length > 0
       ? ` GROUP BY ${keys.join(', ')}`
       : ''
-  const text = `SELECT ${targets.join(', ')} FROM ${relationSql(relation.schema, relation.name)}${whereSql([...conditions, ...restricted])}${group} HAVING count(*) > 0 LIMIT ${rowsMax + 1}`
+  // Only the total has a row without rows. Beside groups, their absence tells, which costs no count.
+  const having = keys.length > 0 ? '' : ' HAVING count(*) > 0'
+  const text = `SELECT ${targets.join(', ')} FROM ${relationSql(relation.schema, relation.name)}${whereSql([...conditions, ...restricted])}${group}${having} LIMIT ${rowsMax + 1}`
   return { text, parameters, needs, levels, measures }
 }
 

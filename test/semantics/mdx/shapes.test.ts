@@ -262,6 +262,14 @@ describe('filters', () => {
     expect(await filtered(`TopSum(${members}, 11850, ${revenue})`, region)).toEqual(['All', 'east'])
   })
 
+  test('10: a total has no value where subselects leave no rows, also beside groups', async () => {
+    const user = '[orders].[email].&[user1@example.com]'
+    const nothing = `FROM (SELECT {${region}.&[east]} ON 0 FROM (SELECT {${user}} ON 0 ${from}))`
+    for (const measure of [count, revenue, '[Measures].[buyers]'])
+      for (const set of [`{${region}.[All]}`, `${paid}.Members`])
+        expect((await asked(`SELECT {${measure}} ON 0, ${set} ON 1 ${nothing}`)).cells).toEqual([])
+  })
+
   test('11: an unknown form of filter is a fault', async () => {
     const statement = `SELECT ${expanded(region)} ON 0 FROM (SELECT Filter(${region}.[region].AllMembers, VBA!Foo(${region}.CurrentMember.Name)) ON 0 ${from})`
     expect(await refusalAs(lake, 'auditor', statement)).toStartWith('MDX: ')
