@@ -9,6 +9,13 @@ RUN sh scripts/bun.sh --version \
  && bun install --frozen-lockfile --production
 
 FROM debian:bookworm-slim
+ARG VERSION=0.1.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.title="Covenant" \
+      org.opencontainers.image.description="Data contract governance for Apache Iceberg lakehouses" \
+      org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.version="$VERSION" \
+      org.opencontainers.image.revision="$REVISION"
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \

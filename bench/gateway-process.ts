@@ -47,6 +47,11 @@ export interface GatewayResults {
 type Result = GatewayResults[keyof GatewayResults]
 type Serve = (order: GatewayOrder) => Promise<Result>
 
+/** Traces where the environment of the benchmark names a receiver, so that its cost can be measured. */
+function tracingSettings(): Readonly<Record<string, string | undefined>> {
+  return Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('OTEL_')))
+}
+
 async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<GatewayOrder>> {
   const opened = await openBenchStore(order.store)
   const { store } = opened
@@ -60,6 +65,7 @@ async function open(order: GatewayOrder & { kind: 'open' }): Promise<Opened<Gate
       SVC_XMLA_ADDR: '127.0.0.1:0',
       UV_THREADPOOL_SIZE: '16',
       SVC_UPSTREAM_ALLOW: isIP(host) === 0 ? host : `${host}/${isIP(host) === 4 ? 32 : 128}`,
+      ...tracingSettings(),
     }),
     store,
     metrics: createMetrics(),

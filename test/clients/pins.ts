@@ -512,6 +512,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 1_800,
   },
+  /** The machine's own Go builds helm. */
+  helm: {
+    file: 'helm.clients.ts',
+    needs: [],
+    quick: false,
+    seconds: 1_800,
+  },
   /** The machine's own Java runs the client: it needs a compiler. */
   java: {
     file: 'java.clients.ts',

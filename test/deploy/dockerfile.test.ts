@@ -92,3 +92,11 @@ test('the image gives the process the settings of scripts/bun.sh', () => {
   const [, scavenger] = /mimalloc_scavenger:-(\d+)/.exec(read('scripts/bun.sh')) ?? []
   expect(env).toContain(` mimalloc_scavenger=${scavenger}`)
 })
+
+test('the labels of the image name the version of the package', () => {
+  const { version, license } = JSON.parse(read('package.json')) as { version: string; license: string }
+  expect(finalStage).toContain(`ARG VERSION=${version}`)
+  const labels = finalStage.find((line) => line.startsWith('LABEL '))
+  expect(labels).toContain('org.opencontainers.image.version="$VERSION"')
+  expect(labels).toContain(`org.opencontainers.image.licenses="${license}"`)
+})
