@@ -432,6 +432,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
   dbt: { file: 'dbt.clients.ts', needs: ['python:dbt'], quick: false, seconds: 300 },
+  /** Needs cargo, which fetches and compiles what its lock file names. */
+  sqlx: { file: 'sqlx.clients.ts', needs: [], quick: false, seconds: 900, byName: true },
   /** Ibis, ADBC, Django and postgres_fdw. */
   'pgwire-tools': {
     file: 'pgwire-tools.clients.ts',
