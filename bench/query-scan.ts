@@ -49,6 +49,12 @@ const statements = {
   'count of a day': (from: string, filter: string) =>
     `SELECT count(*) AS n FROM ${from}${and(filter)} ordered_on = date '2024-03-01'`,
   rows: (from: string, filter: string) => `SELECT id, status, amount FROM ${from}${filter}`,
+  'rows with the largest amounts': (from: string, filter: string) =>
+    `SELECT id, status, amount FROM ${from}${filter} ORDER BY amount DESC, id LIMIT 100`,
+  'first row of each status by a row number': (from: string, filter: string) =>
+    `SELECT * FROM (SELECT status, id, amount, row_number() OVER (PARTITION BY status ORDER BY amount DESC, id) AS n FROM ${from}${filter}) x WHERE n = 1`,
+  'first row of each status by DISTINCT ON': (from: string, filter: string) =>
+    `SELECT DISTINCT ON (status) status, id, amount FROM ${from}${filter} ORDER BY status, amount DESC, id`,
   // The barrier applies, because the columns are read by expressions that can fail (src/query/barrier.ts).
   'pattern from a text of few values': (from: string, filter: string) =>
     `SELECT count(*) AS n FROM ${from}${and(filter)} 'sent' LIKE replace(status, 'x', 'y')`,

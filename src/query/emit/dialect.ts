@@ -34,6 +34,8 @@ export interface Dialect {
   readonly filtersWindows: boolean
   /** Whether substitutes for aggregates that skip NULL need a FILTER to do so. */
   readonly filtersNulls: boolean
+  /** Whether the engine has DISTINCT ON with PostgreSQL's meaning. */
+  readonly distinctOn: boolean
   /** Whether grouping sets may hold more than columns. */
   readonly groupsExpressions: boolean
 }

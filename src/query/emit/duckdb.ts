@@ -154,5 +154,6 @@ export const duckdb: Dialect = {
     `${limit === undefined ? '' : ` LIMIT ${limit}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`,
   filtersWindows: true,
   filtersNulls: false,
+  distinctOn: true,
   groupsExpressions: true,
 }

@@ -9,6 +9,7 @@ import { conjuncts, isBare } from '../exposure.ts'
 import {
   columnAt,
   type Expr,
+  exprKey,
   type FromItem,
   type GroupElement,
   type Query,
@@ -233,7 +234,10 @@ function emitCondition(emitter: Emitter, condition: Expr): string {
   return written.length === 1 ? written.join('') : `(${written.join(' AND ')})`
 }
 
-/** DISTINCT ON by a row number, because engines differ in DISTINCT ON or lack it. */
+/**
+ * DISTINCT ON. Its keys and its order are columns of a subquery, so that DuckDB binds no expression of them. An engine
+ * without DISTINCT ON numbers the rows, for which it must sort them all.
+ */
 function emitDistinctOn(
   emitter: Emitter,
   select: Select,
@@ -243,22 +247,34 @@ function emitDistinctOn(
   below: GroupedBelow | undefined,
 ): string {
   const above = below?.emitter ?? emitter
-  const on = (select.distinctOn ?? []).map((each) => notOrdinal(each, emitExpression(above, each))).join(', ')
-  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(above, orderBy, false)}` : ''
-  const keys = orderBy.map(({ expr }, index) => `${emitExpression(above, expr)} AS k${index + 1}`)
-  const inner = emitSelect(
-    emitter,
-    select,
-    [...keys, `row_number() OVER (PARTITION BY ${on}${order}) AS rn`],
-    table,
-    below,
-  )
+  const targets = select.targets.map(exprKey)
+  const more: string[] = []
+  // DuckDB copies every column of a row that it keeps, so a key that is a target gets no second column.
+  const columnOf = (expr: Expr) => {
+    const target = targets.indexOf(exprKey(expr))
+    if (target >= 0) return `c${target + 1}`
+    const name = `k${more.length + 1}`
+    more.push(`${notOrdinal(expr, emitExpression(above, expr))} AS ${name}`)
+    return name
+  }
+  const sorted = orderBy
+    .map(({ expr, descending, nullsFirst }) => {
+      return `${columnOf(expr)} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`
+    })
+    .join(', ')
+  const end = `${sorted === '' ? '' : ` ORDER BY ${sorted}`}${tail}`
   const names = select.targets.map((_, index) => `c${index + 1}`).join(', ')
-  const outer = orderBy.map(
-    ({ descending, nullsFirst }, index) =>
-      `k${index + 1} ${descending ? 'DESC' : 'ASC'} NULLS ${nullsFirst ? 'FIRST' : 'LAST'}`,
-  )
-  return `SELECT ${names} FROM (${inner}) AS d WHERE rn = 1${outer.length > 0 ? ` ORDER BY ${outer.join(', ')}` : ''}${tail}`
+  const on = select.distinctOn ?? []
+  if (emitter.dialect.distinctOn) {
+    const keys = on.map(columnOf).join(', ')
+    const rows = emitSelect(emitter, select, more, table, below)
+    return `SELECT DISTINCT ON (${keys}) ${names} FROM (${rows}) AS d${end}`
+  }
+  const partition = on.map((each) => notOrdinal(each, emitExpression(above, each))).join(', ')
+  const order = orderBy.length > 0 ? ` ORDER BY ${emitSort(above, orderBy, false)}` : ''
+  const number = `row_number() OVER (PARTITION BY ${partition}${order}) AS rn`
+  const rows = emitSelect(emitter, select, [...more, number], table, below)
+  return `SELECT ${names} FROM (${rows}) AS d WHERE rn = 1${end}`
 }
 
 function emitGroups(emitter: Emitter, elements: readonly GroupElement[]): string {

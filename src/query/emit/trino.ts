@@ -178,5 +178,6 @@ export const trino: Dialect = {
     `${offset === undefined ? '' : ` OFFSET ${offset}`}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
   filtersWindows: false,
   filtersNulls: true,
+  distinctOn: false,
   groupsExpressions: false,
 }

@@ -190,6 +190,17 @@ export const overloads: readonly string[] = [
 export const duckdbOverloads: readonly string[] = [
   ...formats,
   ...biFunctions,
+  // DISTINCT ON: keys and orders that are targets, and others.
+  `SELECT DISTINCT ON (region) region, id, amount FROM orders ORDER BY region, amount DESC, id`,
+  `SELECT DISTINCT ON (customer_id, status) id FROM orders ORDER BY customer_id, status, id DESC`,
+  `SELECT DISTINCT ON (customer_id) customer_id, ordered_on FROM orders ORDER BY customer_id NULLS FIRST, ordered_on DESC NULLS LAST, id LIMIT 3 OFFSET 1`,
+  `SELECT DISTINCT ON (date_trunc('month', created_at)) id, region FROM orders ORDER BY date_trunc('month', created_at), id`,
+  `SELECT DISTINCT ON (region) region, sum(amount) FROM orders GROUP BY region, status ORDER BY region, sum(amount) DESC NULLS LAST, status`,
+  `SELECT count(*) FROM (SELECT DISTINCT ON (region) id FROM orders) x`,
+  `SELECT id FROM (SELECT DISTINCT ON (1) 1 AS x, id FROM orders ORDER BY 1, id DESC) y`,
+  `SELECT DISTINCT ON (tags[1]) tags[1], id, 1.0/nullif(id,0) FROM orders ORDER BY tags[1], id`,
+  `SELECT DISTINCT ON (customer_id) id, row_number() OVER (ORDER BY id) FROM orders ORDER BY customer_id, id`,
+  `(SELECT DISTINCT ON (region) id FROM orders ORDER BY region, id) UNION ALL SELECT 5`,
   `SELECT extract(quarter FROM interval '-1 month'), extract(quarter FROM interval '-1 year'), extract(quarter FROM interval '-14 months'), extract(quarter FROM interval '5 months'), extract(quarter FROM interval '-3 months')`,
   `SELECT tags || '{c,d}', '{x}' || tags, tags || NULL, NULL || tags, tags || 'x'::text, ARRAY[1, 2] || '{3}' FROM orders`,
   `SELECT width_bucket(1, NULL, 3, 4), width_bucket(1, 0, discount, 4), width_bucket(1, 2, 3, NULL) FROM orders WHERE discount IS NULL`,
