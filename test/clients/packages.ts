@@ -89,12 +89,24 @@ async function unpack(folder: string, keep: readonly string[], signal: AbortSign
   const archives = join(folder, 'lib')
   const whole = join(folder, 'whole')
   mkdirSync(whole)
-  for (const file of readdirSync(archives))
-    await run(['tar', '-xzf', join(archives, file), '-C', whole, '--strip-components=1'], folder, signal)
+  for (const file of readdirSync(archives)) {
+    const archive = join(archives, file)
+    await run(
+      file.endsWith('.zip')
+        ? ['python3', '-m', 'zipfile', '-e', archive, whole]
+        : ['tar', '-xzf', archive, '-C', whole],
+      folder,
+      signal,
+    )
+  }
   rmSync(archives, { recursive: true })
   for (const path of keep) {
+    const [found] = readdirSync(whole)
+      .map((top) => join(whole, top, path))
+      .filter(existsSync)
+    if (found === undefined) throw new Error(`the archive has no ${path}`)
     mkdirSync(dirname(join(folder, path)), { recursive: true })
-    renameSync(join(whole, path), join(folder, path))
+    renameSync(found, join(folder, path))
   }
   rmSync(whole, { recursive: true })
 }

@@ -153,7 +153,7 @@ export interface MavenPin {
   /** SHA-256 of files that are run as they come, by file name. */
   readonly sha256: Readonly<Record<string, string>>
   /** Where the artifacts are archives that are unpacked: what is kept of them, below their one folder. */
-  readonly archive?: { readonly type: 'tar.gz'; readonly keep: readonly string[] }
+  readonly archive?: { readonly type: 'tar.gz' | 'zip'; readonly keep: readonly string[] }
 }
 
 export const maven = {
@@ -233,6 +233,13 @@ export const maven = {
       type: 'tar.gz',
       keep: ['lib', 'plugin/iceberg', 'plugin/tpch', 'plugin/spooling-filesystem'],
     },
+  },
+  /** An identity provider. */
+  keycloak: {
+    coordinates: ['org.keycloak:keycloak-quarkus-dist:26.7.3'],
+    transitive: false,
+    sha256: {},
+    archive: { type: 'zip', keep: ['lib', 'conf', 'providers', 'themes', 'version.txt'] },
   },
   /** The SQL client takes its session from the SQL gateway, which the Python package leaves out. */
   'iceberg-flink': {
@@ -367,6 +374,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     byName: true,
     seconds: 1_500,
+  },
+  keycloak: {
+    file: 'keycloak.clients.ts',
+    needs: ['python:java-25', 'maven:keycloak'],
+    quick: false,
+    byName: true,
+    seconds: 900,
   },
   'signing-versitygw': {
     file: 'signing-versitygw.clients.ts',
