@@ -72,6 +72,7 @@ import {
   revokeServiceSession,
   serviceSecretDigest,
 } from '../../src/store/session/sessions.ts'
+import { putWorkloadTrust } from '../../src/store/session/workload-trusts.ts'
 import {
   createTenant,
   findTenantByOrganization,
@@ -358,6 +359,12 @@ const notForTenants = new Set([
 /** Nobody is granted a partition: its table is read. */
 const isPartition = (name: string) => name.startsWith('query_usage_')
 
+const seedTrust = {
+  ...{ name: 'seed', issuer: 'https://issuer.example', audience: 'seed', subject: 'seed' },
+  ...{ sub: 'service:seed', roles: [], scopes: [] },
+  keySource: { kind: 'discovery', issuer: 'https://issuer.example' },
+} as const
+
 const readLineage = {
   principal: 'seed',
   fingerprint: 'seed',
@@ -407,6 +414,7 @@ function isolation(): void {
       })
       const principal = { sub: 'seed', roles: [] }
       const { id } = await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
+      await putWorkloadTrust(store, tenant, seedTrust, actorOf('seed'))
       await leaveVended(store, tenant, id)
       await recordStagedCheck(store, tenant, { sessionId: id, files: 1, bytes: 1, complete: true })
       const login = { principal, scopes: [], providerSid: undefined }

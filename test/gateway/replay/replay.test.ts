@@ -160,7 +160,7 @@ describe('the policies of then', () => {
     await service.store.ownerTransaction(service.owner.tenant, async (tx) => {
       await tx.query('alter table svc.audit_log disable trigger append_only')
       await tx.query(`update svc.audit_log set outcomes = jsonb_build_array(jsonb_build_object(
-        'policyId', policies -> 0 ->> 'id', 'name', 'x', 'mode', 'enforce', 'error', 'ErrPolicyNonBool'))
+        'policyId', '${newest?.policies[0]?.id}', 'name', 'x', 'mode', 'enforce', 'error', 'ErrPolicyNonBool'))
         where commit_id = '${newest?.commitId}'`)
       await tx.query('alter table svc.audit_log enable trigger append_only')
     })
