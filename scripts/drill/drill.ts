@@ -39,6 +39,9 @@ const settings = {
   archive_timeout: 60,
 } as const
 
+/** A service that is not ready by then has failed to start. */
+const readyMs = 120_000
+
 /** @throws NoServer where this machine has no PostgreSQL to rehearse with */
 export async function drill(commits: number, tell: (text: string) => void = () => {}): Promise<DrillReport> {
   const packages = await openPackages()
@@ -124,8 +127,7 @@ async function rehearse(
   const found = await time('start', async () => {
     const service = await startService(url, key)
     try {
-      const ready = await fetch(new URL('/readyz', service.app.url))
-      if (ready.status !== 200) throw new Error(`the restored service is not ready: ${await ready.text()}`)
+      await ready(new URL('/readyz', service.app.url))
       return await auditedRequests(url)
     } finally {
       await service.stop()
@@ -163,6 +165,18 @@ async function withSql<T>(url: string, work: (sql: postgres.Sql) => Promise<T>):
     return await work(sql)
   } finally {
     await sql.end({ timeout: 5 })
+  }
+}
+
+/** Waits until the service is ready, as a load balancer does: parts of it start beside its listener. */
+async function ready(probe: URL): Promise<void> {
+  const untilMs = performance.now() + readyMs
+  for (;;) {
+    const answer = await fetch(probe)
+    const text = await answer.text()
+    if (answer.status === 200) return
+    if (performance.now() > untilMs) throw new Error(`the restored service is not ready: ${text}`)
+    await Bun.sleep(50)
   }
 }
 

@@ -11,6 +11,9 @@ import { prefix } from '../support/service.ts'
 const withoutSession = [
   'GET /healthz',
   'GET /readyz',
+  // The version, and links.
+  'GET /',
+  'GET /version',
   // Says what the service could do, nothing of what it holds.
   'GET /api/v1/openapi.json',
   'GET /login',
