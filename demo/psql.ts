@@ -32,8 +32,12 @@ export async function runPsql(reader: DemoReader, statement: string): Promise<st
 
 async function runProgram(psql: string, reader: DemoReader, statement: string): Promise<string> {
   const child = Bun.spawn([psql, '-X', connection(reader), '-c', statement], {
-    // No settings of the machine, so that it prints the same everywhere.
-    env: { PATH: process.env.PATH, PGPASSWORD: reader.secret },
+    // No settings of the machine, so that it prints the same everywhere, and no notices, as the driver prints none.
+    env: {
+      PATH: process.env.PATH,
+      PGPASSWORD: reader.secret,
+      PGOPTIONS: '-c client_min_messages=warning',
+    },
     stdin: 'ignore',
     stdout: 'pipe',
     stderr: 'pipe',
