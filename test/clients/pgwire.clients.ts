@@ -192,7 +192,9 @@ describe('psql on a metric relation', () => {
   })
 
   test('computes a metric by a dimension as the table itself gives it, filtered and masked', async () => {
-    const rows = async (text: string) => (await psql(lake.restricted, '-At', '-c', text)).output
+    // Rows alone: the notice that they are governed has tests of its own.
+    const quiet = ['-q', '-c', 'SET svc.governance_notices = off']
+    const rows = async (text: string) => (await psql(lake.restricted, '-At', ...quiet, '-c', text)).output
     const found = await rows(
       'SELECT region, MEASURE(revenue) FROM sales.orders__metrics GROUP BY 1 ORDER BY 1',
     )
