@@ -95,7 +95,8 @@ async function rehearse(
     await run([...command('pg_basebackup'), ...from, ...how], env)
   })
   await load.commitUntil(Math.floor(commits * 0.9))
-  const target = Date.now()
+  // The next millisecond: times of answers are cut to theirs, and a commit late in this one must be before it.
+  const target = Date.now() + 1
   await load.commitUntil(commits)
   await archived(urlOf(server.port))
   await load.stop()
@@ -139,7 +140,7 @@ async function rehearse(
     const env = serviceSettings(url, key)
     return await runCovenant(['compare'], { env, print, complain: print, stdin: async () => '' })
   })
-  const before = [...load.answered].filter(([, at]) => at <= target).map(([id]) => id)
+  const before = [...load.answered].filter(([, at]) => at < target).map(([id]) => id)
   const { copy = 0, replay = 0, start = 0, compare = 0 } = seconds
   return {
     commits,
