@@ -56,7 +56,7 @@ export async function startPivotMondrian(
   await oracle.admin.unsafe(`
     CREATE SCHEMA sales;
     CREATE TABLE sales.sold AS SELECT *, date_trunc('month', day)::date::text AS month
-      FROM (SELECT ${selectList(columns)} FROM generate_series(1, ${rowCount}) AS t(i)) s;
+      FROM (SELECT ${selectList(columns)} FROM generate_series(1::bigint, ${rowCount}) AS t(i)) s;
     CREATE VIEW sales.seen AS SELECT * FROM sales.sold WHERE ${rowFilter};
     ANALYZE sales.sold`)
   const folder = await mkdtemp(join(tmpdir(), 'covenant-bench-'))
