@@ -204,6 +204,23 @@ describe.each(['ann', 'bob'] as const)('%s', (who) => {
   })
 })
 
+test('xmla-olap4j: draws the pivots that the page on XMLA shows', async () => {
+  const page = await Bun.file(new URL('../../docs/xmla.md', import.meta.url)).text()
+  const [, statement = ''] = /```mdx\n(.*?)\n```/s.exec(page) ?? []
+  const drawn: string[] = []
+  for (const { user, secret, ...at } of [readers.ann, readers.bob]) {
+    await olap.connect(xmlaUrl({ user, secret, ...at }), user, secret)
+    drawn.push(String(await olap.ask('layout', statement)))
+  }
+  const lines = (text: string) =>
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.trimEnd())
+  const shown = [...page.matchAll(/```text\n(.*?)```/gs)].map(([, text = '']) => text)
+  expect(drawn.map(lines)).toEqual(shown.map(lines))
+})
+
 test('xmla-olap4j: shows nothing to a principal of another tenant', async () => {
   await olap.connect(xmlaUrl(stranger), stranger.user, stranger.secret)
   expect(await refusal(olap.mdx(`SELECT ${from}`))).toContain('There is no such catalog.')

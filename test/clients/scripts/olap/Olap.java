@@ -4,6 +4,8 @@
 import java.io.BufferedReader;
 import java.io.InputStreamReader;
 import java.io.PrintStream;
+import java.io.PrintWriter;
+import java.io.StringWriter;
 import java.nio.charset.StandardCharsets;
 import java.sql.DriverManager;
 import java.sql.ResultSet;
@@ -22,6 +24,7 @@ import org.olap4j.OlapConnection;
 import org.olap4j.OlapDatabaseMetaData;
 import org.olap4j.OlapStatement;
 import org.olap4j.Position;
+import org.olap4j.layout.RectangularCellSetFormatter;
 import org.olap4j.metadata.Catalog;
 import org.olap4j.metadata.Cube;
 import org.olap4j.metadata.Dimension;
@@ -75,6 +78,11 @@ public class Olap {
         return lookup(connection, given[1], given[2], given[3]);
       case "mdx":
         return cellSet(connection, given[1]);
+      case "layout":
+        StringWriter drawn = new StringWriter();
+        new RectangularCellSetFormatter(false).format(
+            connection.createStatement().executeOlapQuery(given[1]), new PrintWriter(drawn));
+        return drawn.toString();
       case "flush":
         CacheControl control = connection.unwrap(RolapConnection.class).getCacheControl(null);
         control.flushSchemaCache();
