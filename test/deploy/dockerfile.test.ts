@@ -1,18 +1,19 @@
-/** Checks the Dockerfile as text. No container engine is needed, so these tests do not prove that it builds. */
+/** Reads the Dockerfile by a parser. No container engine is needed, so these tests do not prove that it builds. */
 
 import { expect, test } from 'bun:test'
 import { existsSync, readFileSync } from 'node:fs'
+import { DockerfileParser, type From } from 'dockerfile-ast'
 
 const root = new URL('../../', import.meta.url)
 const read = (path: string) => readFileSync(new URL(path, root), 'utf8')
 
+const parsed = DockerfileParser.parse(read('Dockerfile'))
 /** One string per instruction, continued lines joined, comments left out. */
-const instructions = read('Dockerfile')
-  .replace(/^#.*\n/gm, '')
-  .replace(/\\\n/g, ' ')
-  .split('\n')
-  .map((line) => line.replace(/\s+/g, ' ').trim())
-  .filter((line) => line !== '')
+const instructions = parsed.getInstructions().map((one) => {
+  const lines = one.getTextContent().split('\n')
+  const code = lines.filter((line) => !line.trim().startsWith('#')).map((line) => line.replace(/\\$/, ''))
+  return code.join(' ').replace(/\s+/g, ' ').trim()
+})
 const finalStage = instructions.slice(instructions.findLastIndex((line) => line.startsWith('FROM ')))
 const buildStage = instructions.slice(0, instructions.length - finalStage.length)
 const runs = (stage: readonly string[]) =>
@@ -93,10 +94,43 @@ test('the image gives the process the settings of scripts/bun.sh', () => {
   expect(env).toContain(` mimalloc_scavenger=${scavenger}`)
 })
 
-test('the labels of the image name the version of the package', () => {
-  const { version, license } = JSON.parse(read('package.json')) as { version: string; license: string }
+/** The labels of the last stage, without quotes. */
+function labels(): ReadonlyMap<string, string> {
+  const line = finalStage.find((one) => one.startsWith('LABEL ')) ?? ''
+  return new Map([...line.matchAll(/(\S+)="([^"]*)"/g)].map(([, name = '', value = '']) => [name, value]))
+}
+
+test('every base is pinned by a full tag or a digest, and the label names the last', () => {
+  const bases = (parsed.getFROMs() as readonly From[]).map((from) => from.getImage() ?? '')
+  expect(bases).toHaveLength(2)
+  for (const base of bases)
+    expect(base).toMatch(/:(\S*\d+\.\d+\.\d+|\w+-\d{8})(-[a-z-]+)?(@sha256:[0-9a-f]{64})?$/)
+  expect(labels().get('org.opencontainers.image.base.name')).toBe(`docker.io/library/${bases[1]}`)
+})
+
+test('the labels are those of the Open Container Initiative, with what the build gives them', () => {
+  const { version, license, description } = JSON.parse(read('package.json')) as Record<string, string>
   expect(finalStage).toContain(`ARG VERSION=${version}`)
-  const labels = finalStage.find((line) => line.startsWith('LABEL '))
-  expect(labels).toContain('org.opencontainers.image.version="$VERSION"')
-  expect(labels).toContain(`org.opencontainers.image.licenses="${license}"`)
+  const given: Record<string, unknown> = {}
+  for (const [name, value] of labels()) given[name.replace('org.opencontainers.image.', '')] = value
+  expect(given).toEqual({
+    title: 'Covenant',
+    ...{ description, licenses: license, vendor: 'The Covenant project' },
+    ...{ version: '$VERSION', revision: '$REVISION', created: '$CREATED', source: '$SOURCE' },
+    'base.name': expect.any(String),
+  })
+  const args = finalStage.filter((line) => line.startsWith('ARG ')).map((line) => line.slice(4).split('=')[0])
+  expect(args).toEqual(['VERSION', 'REVISION', 'CREATED', 'SOURCE'])
+})
+
+test('what the service writes by default is in the volume, which its user owns', () => {
+  const user = finalStage.find((line) => line.startsWith('USER ')) ?? ''
+  const volume = finalStage.find((line) => line.startsWith('VOLUME '))?.slice(7)
+  expect(volume).toBe('/var/lib/covenant')
+  expect(finalStage.find((line) => line.startsWith('ENV '))).toContain(`SVC_DATA_DIR=${volume}`)
+  const made = runs(finalStage)
+  expect(made).toContain(`install -d -o covenant -g covenant -m 0700 ${volume}`)
+  expect(made.find((command) => command.startsWith('useradd '))).toContain(
+    `--uid ${user.slice(5).split(':')[0]} `,
+  )
 })
