@@ -59,6 +59,7 @@ const more = [
   'test/store/jobs/reconcile.test.ts',
   'test/store/query/usage-totals.test.ts',
   'test/store/history/months.test.ts',
+  'test/store/history/remove-expired.test.ts',
   'test/store/policy/policy-scopes.test.ts',
   'test/store/policy/load-plan.test.ts',
   'test/contract/tags.test.ts',

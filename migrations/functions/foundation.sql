@@ -34,6 +34,16 @@ begin
   raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
 end $$;
 
+-- The trigger of rows of which the body may be removed, and nothing else changed.
+create or replace function svc.refuse_all_but_removal_of_body() returns trigger language plpgsql as $$
+begin
+  old.body := '';
+  if new is distinct from old then
+    raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+  end if;
+  return new;
+end $$;
+
 -- Raises the governance version of a tenant: the row's, or the trigger's one argument. Triggers call it deferred. So the
 -- row is locked last and takes part in no deadlock, and the number rises with the transaction that made the change.
 create or replace function svc.raise_governance_version() returns trigger language plpgsql as $$
@@ -79,7 +89,7 @@ begin
   return null;
 end $$;
 
-revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.raise_governance_version,
-  svc.start_territory, svc.raise_territory_version, svc.tell_tag_change from public;
+revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.refuse_all_but_removal_of_body,
+  svc.raise_governance_version, svc.start_territory, svc.raise_territory_version, svc.tell_tag_change from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
 grant execute on function svc.enter to svc_tenant;

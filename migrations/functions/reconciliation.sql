@@ -208,6 +208,9 @@ language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set e
 set plan_cache_mode = force_custom_plan as $$
 declare
   tenant uuid := svc.current_tenant();
+  -- Snapshots from before may have been removed (svc.remove_graph_snapshots).
+  removed_before timestamptz := coalesce((select p.removed_before from svc.retention_progress p
+    where p.tenant_id = tenant and p.kind = 'graph-snapshots'), '-infinity');
   drift jsonb;
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
@@ -238,7 +241,8 @@ begin
         where ag_catalog.agtype_access_operator(variadic array[x.properties, '"id"'::ag_catalog.agtype]) = l.edge_key) e on true
       where l.metadata_location is not null),
   found as (
-    select 'audit_without_edge' as kind, p.label || ' ' || p.commit_id as subject, '{}'::jsonb as detail from pair p where p.j is null
+    select 'audit_without_edge' as kind, p.label || ' ' || p.commit_id as subject, '{}'::jsonb as detail from pair p
+      where p.j is null and (p.label = 'INTENDED_WRITE' or p.created_at >= removed_before)
     union all
     select 'edge_without_node', p.label || ' ' || p.commit_id, '{}' from pair p where not p.joined
     union all
@@ -247,7 +251,7 @@ begin
         when pg_input_is_valid(p.j ->> 'created_at', 'timestamptz') then (p.j ->> 'created_at')::timestamptz = p.created_at end, false)
     union all
     select 'audit_without_snapshot', l.metadata_location, jsonb_build_object('commit_id', l.commit_id) from logged l
-      where l.metadata_location is not null and coalesce((
+      where l.metadata_location is not null and l.created_at >= removed_before and coalesce((
         select s.properties::text::jsonb from "Snapshot" s
           where ag_catalog.agtype_access_operator(variadic array[s.properties, '"id"'::ag_catalog.agtype]) = l.snapshot_key)
         @> jsonb_build_object('metadata_location', l.metadata_location), false) is false)

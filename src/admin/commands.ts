@@ -11,6 +11,7 @@ import { lineageCommands } from './lineage-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { replayCommands } from './replay-commands.ts'
+import { retentionCommands } from './retention-commands.ts'
 import { semanticsCommands } from './semantics-commands.ts'
 import { sessionCommands } from './session-commands.ts'
 import { sourceCommands } from './source-commands.ts'
@@ -29,6 +30,7 @@ export const commands: readonly Command[] = [
   ...tagCommands,
   ...auditCommands,
   ...intentCommands,
+  ...retentionCommands,
   ...graphCommands,
   ...territoryCommands,
   ...quarantineCommands,

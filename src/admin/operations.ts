@@ -2,7 +2,9 @@
 
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
+import { holdOperations } from '../auth/administration/hold-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
+import { retentionOperations } from '../auth/administration/retention-operations.ts'
 import { workloadTrustOperations } from '../auth/workload/operations.ts'
 import { checkRunOperations } from '../contract/checks/operations.ts'
 import { sourceOperations } from '../contract/reconcile/source-operations.ts'
@@ -23,6 +25,8 @@ const all = [
   ...ownOperations,
   ...workloadTrustOperations,
   ...graphOperations,
+  ...retentionOperations,
+  ...holdOperations,
   ...refusalOperations,
   ...writeOversightOperations,
   ...replayOperations,

@@ -3,7 +3,9 @@
 import type { Logger } from 'pino'
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
+import { holdOperations } from '../auth/administration/hold-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
+import { retentionOperations } from '../auth/administration/retention-operations.ts'
 import { admitter } from '../auth/admit.ts'
 import { clientFinder } from '../auth/authorization/clients.ts'
 import { authorizationOperations } from '../auth/authorization/operations.ts'
@@ -175,6 +177,8 @@ export function assembleRoutes(parts: RouteParts): Routes {
         ...refusalOperations,
         ...writeOversightOperations,
         ...graphOperations,
+        ...retentionOperations,
+        ...holdOperations,
         ...territoryOperations,
         ...namespaceOperations,
         ...listingOperations,

@@ -22,6 +22,7 @@ import { checkPolicies } from '../query/protect.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
 import { tenantsDeploying } from '../store/check/check-runs.ts'
 import { keepMonths } from '../store/history/months.ts'
+import { removedKinds, removeExpired } from '../store/history/remove-expired.ts'
 import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
@@ -94,6 +95,11 @@ export function startAllJobs(parts: JobParts): Jobs {
         name: 'keep-months',
         schedule: '11 2 * * *',
         run: async () => void (await keepMonths(store)),
+      },
+      {
+        name: 'remove-expired',
+        schedule: '29 * * * *',
+        run: (signal) => removeAllExpired(store, metrics, log, signal),
       },
       {
         name: 'roll-usage',
@@ -198,6 +204,29 @@ async function finishEndedRuns(
     )
   }
   await reportEndedRuns({ store, log, ...report }, signal)
+}
+
+/** Removes what settings and holds allow, of every tenant. */
+async function removeAllExpired(
+  store: Store,
+  metrics: Metrics,
+  log: Logger,
+  signal: AbortSignal,
+): Promise<void> {
+  for await (const tenant of eachTenant(store, signal))
+    for (const kind of removedKinds)
+      try {
+        const count = await removeExpired(store, tenant, kind, signal)
+        if (count === 0) continue
+        metrics.historyRemoved.inc({ kind }, count)
+        log.info({ tenant, kind, count }, 'history past its retention was removed')
+      } catch (err) {
+        signal.throwIfAborted()
+        log.error(
+          { err, tenant, kind },
+          'history past its retention could not be removed; the next run retries',
+        )
+      }
 }
 
 /**

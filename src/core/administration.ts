@@ -91,6 +91,10 @@ export const administrationActions = [
   'remove-reconciliation-source',
   'map-dataset-namespace',
   'unmap-dataset-namespace',
+  'put-retention',
+  'delete-retention',
+  'set-hold',
+  'release-hold',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

@@ -98,7 +98,7 @@ const event = object({
   state: oneOf(['pending', 'merged', 'refused']),
   refusal: maybe(described(refusal, 'which edges were refused, and why')),
   body_sha256: described(text, 'hex'),
-  body: described(text, 'as received'),
+  body: described(text, 'as received; empty once it is past its retention'),
 })
 
 export const lineageOperations = [

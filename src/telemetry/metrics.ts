@@ -56,6 +56,8 @@ export interface Metrics
   readonly racedCommits: Counter<'outcome'>
   readonly reconciliationBreaches: Counter
   readonly reconciliationCoverage: Gauge
+  /** `kind`: of the history that was removed because it is past its retention. */
+  readonly historyRemoved: Counter<'kind'>
   /** `outcome`: merged, repeated, refused (a cycle) or pending (stored, to be merged later). */
   readonly lineageEvents: Counter<'outcome'>
   /** Merges that were retried because of a concurrent one on another replica. */
@@ -258,6 +260,12 @@ export function createMetrics(): Metrics {
     reconciliationCoverage: new Gauge({
       name: 'svc_reconciliation_coverage',
       help: 'Share of the history that was compared with the graph within seven days, the least of all tenants.',
+      registers,
+    }),
+    historyRemoved: new Counter({
+      name: 'svc_history_removed_total',
+      help: 'Rows removed, or bodies emptied, because they are past their retention.',
+      labelNames: ['kind'],
       registers,
     }),
     lineageEvents,

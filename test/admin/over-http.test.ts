@@ -121,6 +121,10 @@ describe('a command over HTTP', () => {
       words(`quarantine show${of} --id ${quarantined}`),
     )
     reading.push(words(`credentials out${of}`))
+    const hold = await json<{ id: string }>(`hold set${of} --table sales.orders --reason case`)
+    expect((await over(`retention set${of} --kind usage --days 400`)).status).toBe(0)
+    expect((await over('retention set-installation --kind usage --days forever')).status).toBe(0)
+    reading.push(words(`retention show${of}`), words('retention installation'), words(`hold list${of}`))
     const hook = await json<{ id: string; secret: string }>(
       `webhook create${of} --name w --receiver ${url}/w --types contract.moved`,
     )
@@ -221,6 +225,10 @@ describe('a command over HTTP', () => {
     expect((await over(`territory hand-over${of} --catalog main --table sales.orders ${to}`)).status).toBe(1)
     const settle = `intent settle${of} --id ${stale.commitId} --outcome not-made --reason seen`
     expect((await over(settle)).status).toBe(0)
+    expect((await over(`retention unset${of} --kind usage`)).status).toBe(0)
+    expect(await json<unknown>(`hold release${of} --id ${hold.id} --reason closed`)).toMatchObject({
+      release: { reason: 'closed' },
+    })
     expect((await over(`catalog remove${of} --nickname main`)).status).toBe(0)
     expect(await json<unknown[]>(`policy list${of}`)).toEqual([])
 
@@ -237,6 +245,8 @@ describe('a command over HTTP', () => {
       'policy delete',
       'intent settle',
       'quarantine release',
+      ...['set', 'unset', 'set-installation'].map((one) => `retention ${one}`),
+      ...['set', 'release'].map((one) => `hold ${one}`),
       'semantics import',
       ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
       ...['put', 'delete'].map((one) => `workload ${one}`),

@@ -4,7 +4,9 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
+import { holdOperations } from '../../src/auth/administration/hold-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
+import { retentionOperations } from '../../src/auth/administration/retention-operations.ts'
 import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
@@ -40,6 +42,7 @@ import {
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { startReplay } from '../../src/store/commit/replays.ts'
 import { nodeId } from '../../src/store/database/names.ts'
+import { setHold } from '../../src/store/history/holds.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
@@ -460,6 +463,44 @@ const steps: Readonly<Record<string, Step>> = {
     body: { from: dropped('gone2'), to: dropped('moved2'), table_uuid: 'u' },
     subject: dropped('gone2'),
   },
+  put_retention: {
+    action: 'put-retention',
+    path: '/api/v1/retention/commit-bodies',
+    body: { keep_days: 400 },
+    subject: { kind: 'commit-bodies' },
+  },
+  delete_retention: {
+    action: 'delete-retention',
+    path: '/api/v1/retention/commit-bodies',
+    subject: { kind: 'commit-bodies' },
+  },
+  put_tenant_retention: {
+    action: 'put-retention',
+    path: '/admin/tenants/{tenant}/retention/usage',
+    body: { keep_days: 400 },
+    subject: { kind: 'usage' },
+  },
+  delete_tenant_retention: {
+    action: 'delete-retention',
+    path: '/admin/tenants/{tenant}/retention/usage',
+    subject: { kind: 'usage' },
+  },
+  set_hold: {
+    action: 'set-hold',
+    path: '/api/v1/holds',
+    body: { table: { namespace: ['sales'], name: 'orders' }, reason: 'case' },
+  },
+  release_hold: { action: 'release-hold', path: '/api/v1/holds/{hold}/release', body: { reason: 'closed' } },
+  set_tenant_hold: {
+    action: 'set-hold',
+    path: '/admin/tenants/{tenant}/holds',
+    body: { reason: 'case' },
+  },
+  release_tenant_hold: {
+    action: 'release-hold',
+    path: '/admin/tenants/{tenant}/holds/{hold}/release',
+    body: { reason: 'closed' },
+  },
   put_table_model: {
     action: 'put-table-model',
     path: '/api/v1/semantics/tables/sales/orders',
@@ -638,6 +679,8 @@ const administering = (
     ...writeOversightOperations,
     ...replayOperations,
     ...graphOperations,
+    ...retentionOperations,
+    ...holdOperations,
     ...territoryOperations,
     ...vendingOperations,
     ...webhookSubscriptionOperations,
@@ -658,7 +701,13 @@ const administering = (
 test('every operation that administers is tried below', () => {
   // A sign-off needs another person than the author: test/contract/lifecycle.
   // An attestation too: test/semantics.
-  const elsewhere = ['sign_contract_version', 'attest_metric', 'end_attestation']
+  // The settings of the installation are their own log: test/auth/retention.test.ts.
+  const elsewhere = [
+    'sign_contract_version',
+    'attest_metric',
+    'end_attestation',
+    'put_installation_retention',
+  ]
   expect([...Object.keys(steps), ...elsewhere].toSorted()).toEqual(
     administering.map(({ name }) => name).toSorted(),
   )
@@ -685,6 +734,11 @@ describe('a change over HTTP', () => {
       .set('steward', steward.id)
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
+    if (step.path.includes('{hold}'))
+      noted.set(
+        'hold',
+        (await setHold(service.store, tenant, { table: undefined, reason: 'x' }, actorOf('x'))).id,
+      )
     if (step.path.includes('{replay}'))
       noted.set('replay', (await startReplay(service.store, tenant, { commits: 1 }, actorOf('stella'))).id)
     if (step.path.endsWith('{check}/cancel')) noted.set('check', await requestRun(service.store, tenant))

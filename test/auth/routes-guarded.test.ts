@@ -70,6 +70,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/graphql', ['read']],
   ['/api/v1/graphql/', ['admin', 'read']],
   ['/api/v1/sessions', ['admin']],
+  ['/api/v1/retention', ['admin', 'read']],
+  ['/api/v1/holds', ['admin', 'read']],
   ['/api/v1/policies', ['admin', 'read']],
   ['/api/v1/policy-replays', ['admin', 'read']],
   ['/api/v1/intents/', ['admin', 'read']],

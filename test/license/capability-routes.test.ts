@@ -48,6 +48,8 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/admin', undefined],
   ['/api/v1/session', undefined],
   ['/api/v1/administration', undefined],
+  ['/api/v1/retention', undefined],
+  ['/api/v1/holds', undefined],
   ['/api/v1/workload-trusts', undefined],
   ['/api/v1/openapi.json', undefined],
   ['/', undefined],

@@ -297,6 +297,25 @@ test('says what the territory answers', async () => {
   }
 })
 
+test('says what is answered about retention and legal holds', async () => {
+  for (const [root, secret] of [
+    ['/api/v1', steward],
+    [`/admin/tenants/${service.owner.tenant}`, service.operator],
+  ] as const) {
+    const as = { secret }
+    await succeed('PUT', `${root}/retention/usage`, { ...as, body: { keep_days: 400 } })
+    await succeed('GET', `${root}/retention`, as)
+    await succeed('DELETE', `${root}/retention/usage`, as)
+    const table = { namespace: ['sales'], name: 'orders' }
+    const { id } = await succeed('POST', `${root}/holds`, { ...as, body: { table, reason: 'case' } })
+    await succeed('POST', `${root}/holds/${id}/release`, { ...as, body: { reason: 'closed' } })
+    await succeed('GET', `${root}/holds`, as)
+  }
+  const as = { secret: service.operator }
+  await succeed('PUT', '/admin/retention/usage', { ...as, body: { keep_days: 400 } })
+  await succeed('GET', '/admin/retention', as)
+})
+
 test('says what stored operations of GraphQL answer', async () => {
   const root = '/api/v1/graphql'
   const as = { secret: steward }

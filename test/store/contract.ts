@@ -46,6 +46,9 @@ import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../s
 import { lastEvent } from '../../src/store/event/events.ts'
 import { cypher } from '../../src/store/graph/cypher.ts'
 import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph/graph.ts'
+import { setHold } from '../../src/store/history/holds.ts'
+import { removeExpired } from '../../src/store/history/remove-expired.ts'
+import { putRetention } from '../../src/store/history/retention.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
 import { recordSweep } from '../../src/store/lineage/cycles.ts'
 import { receiveLineage } from '../../src/store/lineage/events.ts'
@@ -355,6 +358,7 @@ const notForTenants = new Set([
   'write_probe',
   'month_partition',
   'ended_login',
+  'retention_default',
 ])
 /** Nobody is granted a partition: its table is read. */
 const isPartition = (name: string) => name.startsWith('query_usage_')
@@ -461,6 +465,9 @@ function isolation(): void {
       await lastEvent(store, tenant)
       await storeOperation(store, tenant, '{ __typename }', actorOf('seed'))
       await saveStoredOnly(store, tenant, false, actorOf('seed'))
+      await putRetention(store, tenant, 'commit-bodies', 90, actorOf('seed'))
+      await removeExpired(store, tenant, 'commit-bodies')
+      await setHold(store, tenant, { table: undefined, reason: 'seed' }, actorOf('seed'))
     }
   })
 
