@@ -13,6 +13,8 @@ const commands = [
   ['scripts/test-soak.ts'],
   ['scripts/test-walks.ts'],
   ['scripts/check.ts'],
+  ['scripts/sbom.ts'],
+  ['scripts/release.ts'],
   ['bench/main.ts'],
   ['demo/main.ts'],
   ['demo/catalog/main.ts'],
