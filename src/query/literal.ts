@@ -68,11 +68,8 @@ export function readLiteral(text: string, type: SqlType): string {
       if (!/^[0-9a-f]{32}$/.test(hex)) throw wrong()
       return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5')
     }
-    case 'bytea': {
-      const hex = /^\\x((?:[0-9a-fA-F]{2})*)$/.exec(value)?.[1]
-      if (hex === undefined) throw wrong()
-      return hex.toLowerCase()
-    }
+    case 'bytea':
+      return text.startsWith('\\x') ? readHex(text.slice(2)) : readEscaped(text, wrong)
     case 'json':
     case 'jsonb':
       try {
@@ -89,6 +86,28 @@ export function literalSize(value: string): NumericSize | undefined {
   const [whole = '', fraction = ''] = value.replace(/^-/, '').split('.')
   const precision = Math.max(whole.replace(/^0+/, '').length + fraction.length, 1)
   return precision > decimalDigitsMax ? undefined : [precision, fraction.length]
+}
+
+/** @returns lower-case digits. As in PostgreSQL, blanks stand between bytes, never inside of one */
+function readHex(text: string): string {
+  const runs = text.toLowerCase().split(/[ \n\t\r]/)
+  const isOdd = (run: string) => run.length % 2 !== 0
+  if (/[^0-9a-f]/.test(runs.join('')) || runs.slice(0, -1).some(isOdd))
+    throw new SqlError('22023', 'invalid hexadecimal digit')
+  if (isOdd(runs.at(-1) ?? '')) throw new SqlError('22023', 'invalid hexadecimal data: odd number of digits')
+  return runs.join('')
+}
+
+/** The older form: a byte is written as three octal digits behind a backslash, a backslash as two of them. */
+function readEscaped(text: string, wrong: () => SqlError): string {
+  const escaping = /\\(\\|[0-3][0-7]{2})/g
+  if (text.replaceAll(escaping, '').includes('\\')) throw wrong()
+  // Latin-1, so that each byte of the text is a character, as those behind backslashes are.
+  const bytes = Buffer.from(text).toString('latin1')
+  const read = bytes.replaceAll(escaping, (_, escaped: string) =>
+    escaped === '\\' ? escaped : String.fromCharCode(Number.parseInt(escaped, 8)),
+  )
+  return Buffer.from(read, 'latin1').toString('hex')
 }
 
 function readBoolean(value: string, wrong: () => SqlError): boolean {
