@@ -123,6 +123,15 @@ export const python = {
     'numpy==2.3.5',
     'packaging==25.0',
   ],
+  /** Readers into data frames, and a command line. */
+  'data-tools': [
+    'connectorx==0.4.6',
+    'pgcli==4.7.1',
+    'psycopg[binary]==3.3.9',
+    'pyarrow==26.0.1',
+    'pandas==2.3.3',
+    'numpy==2.3.5',
+  ],
   superset: [
     'apache-superset==6.1.0',
     'psycopg2-binary==2.9.13',
@@ -259,6 +268,16 @@ export const npm = {
   mcp: ['@modelcontextprotocol/conformance@0.2.0-alpha.12', '@modelcontextprotocol/inspector@2.12.0'],
   playwright: ['playwright-core@1.64.1'],
   pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
+  'query-builders': [
+    'pg@8.23.1',
+    'pg-query-stream@4.17.0',
+    'knex@3.3.0',
+    'drizzle-orm@0.45.4',
+    'sequelize@6.37.8',
+    'typeorm@1.1.1',
+    // TypeORM asks for it where its classes are declared.
+    'reflect-metadata@0.2.2',
+  ],
 } as const
 
 /** Packages of Debian 12, by apt-get: unpacked, not installed. */
@@ -448,6 +467,15 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
   dbt: { file: 'dbt.clients.ts', needs: ['python:dbt'], quick: false, seconds: 300 },
+  /** PHP, Perl, Ruby and R with their drivers, as the distribution has them; query builders of Node. */
+  drivers: {
+    file: 'drivers.clients.ts',
+    needs: ['npm:query-builders', 'python:data-tools'],
+    quick: true,
+    seconds: 300,
+  },
+  libreoffice: { file: 'libreoffice.clients.ts', needs: [], quick: false, seconds: 300 },
+  pgbouncer: { file: 'pgbouncer.clients.ts', needs: ['python:pgwire'], quick: true, seconds: 300 },
   /** Needs cargo, which fetches and compiles what its lock file names. */
   sqlx: { file: 'sqlx.clients.ts', needs: [], quick: false, seconds: 900, byName: true },
   /** Ibis, ADBC, Django and postgres_fdw. */
