@@ -34,6 +34,7 @@ import { tagHistoryOperations } from '../contract/tag-history-operations.ts'
 import { tagOperations } from '../contract/tag-operations.ts'
 import type { CredentialKind } from '../core/credential-kind.ts'
 import type { Session } from '../core/session.ts'
+import { classifierOperations } from '../detection/classifier-operations.ts'
 import { detectionOperations } from '../detection/operations.ts'
 import type { Detection } from '../detection/start-detection.ts'
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
@@ -197,6 +198,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       enabled: config.alphaWebhookEnabled,
       wake: () => detection.detector.wake(),
     }),
+    ...bind(classifierOperations, { store, catalogs: gateway.catalogs, ...detection.trials }),
     ...bind(adminOperations, { store, licensed, clock, log, metrics }),
     ...bind(ownOperations, { store, clock, log, metrics }),
     ...bind(vendingOperations, { store, clock, addressRules }),

@@ -95,6 +95,11 @@ export const administrationActions = [
   'delete-retention',
   'set-hold',
   'release-hold',
+  'put-classifier',
+  'delete-classifier',
+  'try-classifier',
+  'activate-classifier',
+  'deactivate-classifier',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

@@ -4,7 +4,10 @@ export const classes = ['us_ssn', 'email', 'credit_card', 'phone', 'iban'] as co
 export type SensitiveClass = (typeof classes)[number]
 /** `unprotected`: values in a protected column that no writer protected. */
 export const findingClasses = [...classes, 'unprotected'] as const
-export type FindingClass = (typeof findingClasses)[number]
+/** A built-in class, or the name of one of the tenant's classifiers (core/classifier.ts). */
+export type FindingClass = (typeof findingClasses)[number] | CustomClass
+declare const customClass: unique symbol
+export type CustomClass = string & { readonly [customClass]: true }
 
 /** Values of one column, nested ones under their dotted path. */
 export interface ColumnSample {

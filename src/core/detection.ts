@@ -28,7 +28,7 @@ export function canonicalLocation(location: string): string {
   return location.replace(/^s3[an]:\/\//, 's3://')
 }
 
-/** `partial`: ended well, but left files out or met files that cannot be read. */
+/** `partial`: ended well, but left files out, met files that cannot be read, or did not judge all columns. */
 export const runStates = ['queued', 'running', 'done', 'partial', 'failed'] as const
 export type RunState = (typeof runStates)[number]
 
@@ -54,20 +54,25 @@ export interface ScanReport {
   readonly bytesRead: number
   readonly valuesSampled: number
   readonly columns: number
+  /** Columns times custom classifiers that were not judged, because the patterns cost too much. Absent: none. */
+  readonly unjudged?: number
   /** Findings of the least confidence, above the number that is stored. */
   readonly findingsLeftOut: number
   /** Why files were not scanned; the first ones only. */
   readonly problems: readonly { readonly file: string; readonly reason: string }[]
 }
 
-/** How much of what a snapshot added was read: `partial` where files were left out or cannot be read. */
+/**
+ * How much of what a snapshot added was read: `partial` where files were left out or cannot be read, or where custom
+ * classifiers did not judge all columns.
+ */
 export function coverageOf(report: Partial<ScanReport>): {
   readonly isPartial: boolean
   readonly share: number
 } {
-  const { filesAdded = 0, filesScanned = 0, filesLeftOut = 0, filesUnsupported = 0 } = report
+  const { filesAdded = 0, filesScanned = 0, filesLeftOut = 0, filesUnsupported = 0, unjudged = 0 } = report
   return {
-    isPartial: filesLeftOut + filesUnsupported > 0,
+    isPartial: filesLeftOut + filesUnsupported + unjudged > 0,
     share: filesAdded === 0 ? 1 : filesScanned / filesAdded,
   }
 }

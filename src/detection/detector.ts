@@ -5,10 +5,10 @@
 import { Fault } from '../base/fault.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
+import { isBuiltInClass } from '../core/classifier.ts'
 import { coverageOf } from '../core/detection.ts'
 import type { ProtectedForm } from '../core/protected-form.ts'
 import type { Territory } from '../core/territory.ts'
-import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
 import { credentialAbove } from '../storage/access.ts'
 import { admitLocation, parseRoots } from '../storage/locations.ts'
@@ -18,13 +18,14 @@ import type { OutsideFile } from '../storage/territory-guard.ts'
 import type { TableAccess } from '../storage/vended-access.ts'
 import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
 import { type ClaimedRun, claimRuns, retryRun } from '../store/detection/claims.ts'
+import { activeClassifiers } from '../store/detection/classifiers.ts'
 import { finishRun } from '../store/detection/results.ts'
 import { queueDepth } from '../store/detection/run-list.ts'
-import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { DetectionParts } from './parts.ts'
 import type { ScanResult } from './scan/scan-snapshot.ts'
 import { StoreTurns } from './store-turns.ts'
 import { resolveTable } from './table-of-run.ts'
+import { territoryToRead } from './territory-to-read.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
 
@@ -197,7 +198,9 @@ export class Detector {
       const { metadataLocation, isLast, isRescan } = run
       const territory = await this.#territoryOf(run, credential)
       const forms = await this.#formsOf(run)
-      const task = { metadataLocation, access, territory, isLast, isRescan, forms }
+      const classifiers = await this.#turns.take(() => activeClassifiers(this.parts.store, run.tenant))
+      const { table } = run
+      const task = { metadataLocation, access, territory, isLast, isRescan, forms, classifiers, table }
       const outcome = await this.options.pool.run(task)
       const { outside = [] } = outcome.kind === 'scanned' ? outcome.result : outcome
       await this.#noteOutside(run, credential, outside)
@@ -228,9 +231,7 @@ export class Detector {
     credential: CatalogCredential,
   ): Promise<Territory | undefined> {
     if (table === undefined) return undefined
-    const { territory } = await this.#turns.take(() => loadWriteGovernance(this.parts.store, tenant, table))
-    const own = territoryOf(territory, { catalog: catalogOf(credential), table, tableUuid: undefined })
-    return own.prefixes.length === 0 ? undefined : own
+    return await this.#turns.take(() => territoryToRead(this.parts.store, tenant, table, credential))
   }
 
   /** Lists files outside the table's territory as conflicts. A failure costs the list, not the scan. */
@@ -266,7 +267,11 @@ export class Detector {
           outcome: result.reason !== '' ? 'failed' : coverageOf(result.report).isPartial ? 'partial' : 'done',
         })
         for (const { finding } of result.findings)
-          metrics.detectionFindings.inc({ class: finding.class, confidence: String(finding.confidence) })
+          metrics.detectionFindings.inc({
+            // The names of tenants' classifiers would be labels without end.
+            class: isBuiltInClass(finding.class) ? finding.class : 'custom',
+            confidence: String(finding.confidence),
+          })
         metrics.detectionFiles.inc({ outcome: 'scanned' }, result.report.filesScanned)
         metrics.detectionFiles.inc({ outcome: 'unsupported' }, result.report.filesUnsupported)
         metrics.detectionFiles.inc({ outcome: 'failed' }, result.report.filesFailed)

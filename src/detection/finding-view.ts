@@ -1,6 +1,8 @@
 /** Shows findings of detection in the form of the API. */
 
-import { findingClasses, findingShapes } from '../core/classification.ts'
+import { Type } from '@sinclair/typebox'
+import { type FindingClass, findingClasses, findingShapes } from '../core/classification.ts'
+import { classifierNamePattern } from '../core/classifier.ts'
 import { findingStatuses } from '../core/detection.ts'
 import { deciderMembers, deciderView } from '../http/actor-view.ts'
 import {
@@ -17,12 +19,18 @@ import {
 } from '../http/schemas.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
 
+/** A class of findings, as requests and answers name it. */
+export const findingClass = described(
+  Type.Unsafe<FindingClass>({ type: 'string', pattern: classifierNamePattern }),
+  `${findingClasses.join(', ')}, or the name of a classifier of the tenant`,
+)
+
 export const findingSchema = object({
   id: uuid,
   run_id: uuid,
   table: maybe(tableIdentifier),
   column: described(text, 'dotted path, into nested fields and JSON'),
-  class: oneOf(findingClasses),
+  class: findingClass,
   shape: oneOf(findingShapes),
   confidence: described(number, '0.55, 0.60, 0.65, 0.86, 0.88 or 0.92'),
   matched: described(wholeNumber, 'values of the sample that match'),

@@ -5,7 +5,6 @@
 
 import { Type } from '@sinclair/typebox'
 import type { OpenCatalogs } from '../catalog/open-catalog.ts'
-import { findingClasses } from '../core/classification.ts'
 import { detectionDecisions, findingStatuses, runStates } from '../core/detection.ts'
 import { operationsOf } from '../http/declare.ts'
 import { tablePageRequest } from '../http/page-view.ts'
@@ -23,7 +22,7 @@ import {
 import { limits } from '../limits.ts'
 import { type AlphaWebhookParts, receiveAlphaWebhook } from './alpha-webhook.ts'
 import { decideAboutFinding } from './decide-finding.ts'
-import { findingSchema } from './finding-view.ts'
+import { findingClass, findingSchema } from './finding-view.ts'
 import { listDetectionFindings } from './list-findings.ts'
 import { listDetectionRuns } from './list-runs.ts'
 import { rescanTable } from './rescan-table.ts'
@@ -109,7 +108,7 @@ export const detectionOperations = [
       ...tableFilter,
       run: maybe(uuid),
       status: maybe(oneOf(findingStatuses)),
-      class: maybe(oneOf(findingClasses)),
+      class: maybe(findingClass),
       confidence_min: maybe(Type.Number({ minimum: 0, maximum: 1 })),
       ...pageInput,
     }),

@@ -33,7 +33,7 @@ export async function rescanTable(
 }
 
 /** Undefined where the table's catalog was removed or cannot be asked: then the newest known snapshot is taken. */
-async function currentMetadata(
+export async function currentMetadata(
   { store, catalogs }: Pick<DetectionParts, 'store' | 'catalogs'>,
   tenant: TenantId,
   table: TableRef,

@@ -30,6 +30,9 @@ const report = described(
     bytes_read: maybe(wholeNumber),
     values_sampled: maybe(wholeNumber),
     columns: maybe(wholeNumber),
+    unjudged: maybe(
+      described(wholeNumber, 'columns times classifiers that were not judged, for what the patterns cost'),
+    ),
     findings_left_out: maybe(
       described(wholeNumber, 'of the least confidence, where there were more than 2,000'),
     ),
@@ -106,6 +109,7 @@ function reportView(scan: Partial<ScanReport>) {
     bytes_read: scan.bytesRead,
     values_sampled: scan.valuesSampled,
     columns: scan.columns,
+    unjudged: scan.unjudged,
     findings_left_out: scan.findingsLeftOut,
     problems: scan.problems?.map(({ file, reason }) => ({ file, reason })),
   }

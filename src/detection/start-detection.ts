@@ -1,5 +1,6 @@
 /** Starts detection: queue, workers, detector, poller, storage events and alerts (docs/reference/detection.md). */
 
+import { Fault } from '../base/fault.ts'
 import type { Secret } from '../base/secret.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -10,6 +11,7 @@ import { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
 import { SnapshotPoller } from './poll-snapshots.ts'
 import { StorageEventListener } from './storage-events.ts'
+import type { TrialParts } from './try-classifier.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 export interface DetectionOptions {
@@ -29,6 +31,8 @@ export interface Detection {
   readonly queue: HitQueue
   readonly poller: SnapshotPoller
   readonly detector: Detector
+  /** What trials of classifiers on tables need. */
+  readonly trials: Pick<TrialParts, 'access' | 'scan'>
   /** Whether the pool has started (docs/reference/operations.md 1.2). */
   ready(): boolean
   stop(): Promise<void>
@@ -47,9 +51,10 @@ export function startDetection(options: DetectionOptions): Detection {
     chatWebhookUrl === undefined
       ? undefined
       : new AlertSender(parts, { webhookUrl: chatWebhookUrl, baseUrl: options.baseUrl })
+  const access = tableAccess(parts)
   const detector = new Detector(parts, {
     pool,
-    access: tableAccess(parts),
+    access,
     alerts: alerts !== undefined,
     onAlert: () => alerts?.wake(),
   })
@@ -66,6 +71,7 @@ export function startDetection(options: DetectionOptions): Detection {
     queue,
     poller: new SnapshotPoller(parts, queue, wake),
     detector,
+    trials: { access, scan: oneAtATime((task) => pool.run(task)) },
     ready: () => pool.ready,
     async stop() {
       await listener?.stop()
@@ -74,5 +80,19 @@ export function startDetection(options: DetectionOptions): Detection {
       await stopped
       await alerts?.stop()
     },
+  }
+}
+
+/** Refuses a trial while another one runs on this replica, so that trials do not hold the workers of scans. */
+function oneAtATime(scan: TrialParts['scan']): TrialParts['scan'] {
+  let isBusy = false
+  return async (task) => {
+    if (isBusy) throw new Fault('unavailable', 'Another trial on a table is running. Try again later.')
+    isBusy = true
+    try {
+      return await scan(task)
+    } finally {
+      isBusy = false
+    }
   }
 }

@@ -25,6 +25,7 @@ import type { Policy } from '../../src/core/policy.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { classifierOperations } from '../../src/detection/classifier-operations.ts'
 import { detectionOperations } from '../../src/detection/operations.ts'
 import { writeOversightOperations } from '../../src/gateway/oversight/operations.ts'
 import { replayOperations } from '../../src/gateway/replay/operations.ts'
@@ -658,6 +659,35 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/detection/rescans',
     body: { table: { namespace: ['sales'], name: 'people' } },
   },
+  create_classifier: {
+    action: 'put-classifier',
+    path: '/api/v1/detection/classifiers',
+    body: {
+      name: 'nl_bsn',
+      definition: { names: ['bsn'], allow: [{ table: { namespace: ['s'], name: 't' }, values: ['1'] }] },
+    },
+    subject: { classifier: 'nl_bsn' },
+  },
+  change_classifier: {
+    action: 'put-classifier',
+    path: '/api/v1/detection/classifiers/nl_bsn',
+    body: { definition: { values: [{ pattern: '[0-9]{9}' }] } },
+  },
+  try_classifier: {
+    action: 'try-classifier',
+    path: '/api/v1/detection/classifiers/nl_bsn/try',
+    body: { values: ['111222333'] },
+    subject: { classifier: 'nl_bsn' },
+  },
+  activate_classifier: {
+    action: 'activate-classifier',
+    path: '/api/v1/detection/classifiers/nl_bsn/activate',
+  },
+  deactivate_classifier: {
+    action: 'deactivate-classifier',
+    path: '/api/v1/detection/classifiers/nl_bsn/deactivate',
+  },
+  delete_classifier: { action: 'delete-classifier', path: '/api/v1/detection/classifiers/nl_bsn' },
 }
 
 const administering = (
@@ -676,6 +706,7 @@ const administering = (
     ...checkRunOperations,
     ...oversightOperations,
     ...detectionOperations,
+    ...classifierOperations,
     ...writeOversightOperations,
     ...replayOperations,
     ...graphOperations,

@@ -93,6 +93,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/workload-trusts', ['admin']],
   ['/api/v1/reconciliation-sources', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
+  ['/api/v1/detection/classifiers', ['admin', 'read']],
   ['/api/v1/detection/findings/x/', ['admin']],
   ['/api/', ['read']],
 ]

@@ -61,8 +61,9 @@ test('describes every route of detection with its answers, refusals and paramete
     expect({ path, summary: operation?.summary }).toEqual({ path, summary: expect.any(String) })
     const statuses = Object.keys(operation?.responses ?? {})
     expect(statuses).toEqual(expect.arrayContaining(['400', '401', '403', '503']))
-    for (const status of statuses) schemaOf(operation?.responses?.[status])
-    if (method === 'POST') schemaOf(operation?.requestBody)
+    for (const status of statuses.filter((one) => one !== '204')) schemaOf(operation?.responses?.[status])
+    // Verbs on a classifier have no body.
+    if (method === 'POST' && !/activate$/.test(path)) schemaOf(operation?.requestBody)
     const inPath = (operation?.parameters ?? []).filter((one) => one.in === 'path').map(({ name }) => name)
     expect(inPath).toEqual([...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name))
   }

@@ -98,7 +98,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(82)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(90)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -556,6 +556,16 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
     await succeed('GET', `/api/v1/${path}`, as)
+  const classifiers = '/api/v1/detection/classifiers'
+  const definition = { names: ['bsn'], values: [{ pattern: '[0-9]{9}', checks: [{ kind: 'luhn' }] }] }
+  await succeed('POST', classifiers, { ...as, body: { name: 'nl_bsn', definition } })
+  await succeed('PUT', `${classifiers}/nl_bsn`, { ...as, body: { definition } })
+  const sample = { column: 'bsn', values: ['111222333'] }
+  await succeed('POST', `${classifiers}/nl_bsn/try`, { ...as, body: sample })
+  for (const verb of ['activate', 'deactivate'])
+    await succeed('POST', `${classifiers}/nl_bsn/${verb}`, { ...as, body: {} })
+  for (const one of ['', '/nl_bsn']) await succeed('GET', `${classifiers}${one}`, as)
+  await succeed('DELETE', `${classifiers}/nl_bsn`, as)
 })
 
 test('says what the semantic layer answers', async () => {

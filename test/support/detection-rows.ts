@@ -3,6 +3,7 @@
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { claimRuns } from '../../src/store/detection/claims.ts'
+import { addClassifier } from '../../src/store/detection/classifiers.ts'
 import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
 import { finishRun } from '../../src/store/detection/results.ts'
 import { enqueueHits, enqueueUnscanned, setEventAside } from '../../src/store/detection/runs.ts'
@@ -60,4 +61,5 @@ export async function seedDetection(store: Store, tenant: TenantId): Promise<voi
   })
   await setEventAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
   await enqueueUnscanned(store, tenant, 10)
+  await addClassifier(store, tenant, 'seed', { names: ['seed'] }, actorOf('seed'))
 }

@@ -13,7 +13,7 @@ import { readableText } from './text-values.ts'
 import { weighText } from './weigh-text.ts'
 
 /** At most this many values of a column are judged; their share is exact enough. */
-const judgedMax = 2000
+export const judgedMax = 2000
 /** Share of the non-blank cells that must match. */
 const rateMin = 0.3
 /** Fewer matches may be chance when no name points to the class. */
@@ -63,12 +63,12 @@ const flagsMin = 3
 const flag = /^(?:[01yntfj]|true|false|yes|no|on|off|ja|nein|nee|oui|non|si|sí|sim|não|nao)$/iu
 
 /** Whether a column only says yes or no (`Y`, `false`, `1`). Its name then speaks of values stored elsewhere. */
-function holdsFlags(values: readonly string[]): boolean {
+export function holdsFlags(values: readonly string[]): boolean {
   const filled = values.filter((value) => value.trim() !== '')
   return filled.length >= flagsMin && filled.every((value) => flag.test(value.trim()))
 }
 
-interface Cells {
+export interface Cells {
   readonly cells: readonly string[]
   /** Non-blank cells, of which the matches are a share. A value that is too long to judge, or masked, matches nothing. */
   readonly filled: number
@@ -76,7 +76,8 @@ interface Cells {
   readonly texts: readonly string[]
 }
 
-function readCells(values: readonly string[]): Cells {
+/** Reads the values of a column as cells and as texts. */
+export function readCells(values: readonly string[]): Cells {
   const normalised = values.map(normaliseCell)
   return {
     cells: normalised.filter(
@@ -124,7 +125,8 @@ function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidenc
     : undefined
 }
 
-function evenly<T>(items: readonly T[], max: number): readonly T[] {
+/** At most `max` of the items, evenly spaced. */
+export function evenly<T>(items: readonly T[], max: number): readonly T[] {
   if (items.length <= max) return items
   return Array.from({ length: max }, (_, index) => items[Math.floor((index * items.length) / max)] as T)
 }

@@ -7,11 +7,13 @@ const maskedCharsMax = 40
 
 /**
  * Returns the end of a value (40 characters) with everything but separators replaced by `*`. For a class whose ends
- * identify nobody, the last two to four characters stay. An email address shows none.
+ * identify nobody, the last two to four characters stay. An email address shows none, and so
+ * does what no built-in class describes.
  */
-export function maskValue(value: string, found: SensitiveClass): string {
+export function maskValue(value: string, found: SensitiveClass | undefined): string {
   const characters = [...value].slice(-maskedCharsMax)
-  const hiddenUntil = characters.length - detectorClasses[found].shownChars
+  const shownChars = found === undefined ? 0 : detectorClasses[found].shownChars
+  const hiddenUntil = characters.length - shownChars
   return characters
     .map((character, index) => (index < hiddenUntil && !'-@.+() '.includes(character) ? '*' : character))
     .join('')

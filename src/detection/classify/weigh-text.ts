@@ -3,7 +3,7 @@
 import type { Finding, SensitiveClass } from '../../core/classification.ts'
 import { detectorClasses } from './classes/detector-classes.ts'
 import type { NameSignal } from './names.ts'
-import { findInText } from './text-values.ts'
+import { findInText, type TextMatch } from './text-values.ts'
 
 export interface TextEvidence {
   readonly shape: Extract<Finding['shape'], 'value_in_text' | 'name_and_value_in_text'>
@@ -32,11 +32,27 @@ export function weighText(
   signal: NameSignal,
 ): TextEvidence | undefined {
   const { validMin, text: form } = detectorClasses[each]
-  const { isChecked, standsAlone } = form
+  return weighMatches(texts, (text) => findInText(text, each), { ...form, validMin }, signal)
+}
+
+/** What tells values from other things of their form, in text. */
+export interface TextRules {
+  readonly validMin: number
+  readonly isChecked: boolean
+  readonly standsAlone: boolean
+}
+
+/** As {@link weighText}, with whatever finds a value in a text. */
+export function weighMatches(
+  texts: readonly string[],
+  find: (text: string) => TextMatch,
+  { validMin, isChecked, standsAlone }: TextRules,
+  signal: NameSignal,
+): TextEvidence | undefined {
   let [matched, inside, called, broken] = [0, 0, 0, 0]
   let example = ''
   for (const text of texts) {
-    const match = findInText(text, each)
+    const match = find(text)
     if (match.kind === 'shaped') broken++
     if (match.kind !== 'value') continue
     // The name of another identifier speaks against what only has the form.

@@ -1,14 +1,16 @@
 /** Scans one snapshot: samples the files that it added, classifies the samples, and reports what was covered. */
 
+import { type ActiveClassifier, classifierLimits } from '../../core/classifier.ts'
 import type { ScanReport } from '../../core/detection.ts'
 import type { ProtectedForm } from '../../core/protected-form.ts'
+import type { TableRef } from '../../core/table-ref.ts'
 import type { Territory } from '../../core/territory.ts'
 import { limits } from '../../limits.ts'
 import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import { guardedStorage, type OutsideFile, territoryGuard } from '../../storage/territory-guard.ts'
 import type { ColumnFinding } from '../../store/detection/results.ts'
-import { classifySamples } from './classify-samples.ts'
+import { classifyByCustoms, classifySamples } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
 import { findUnprotected } from './find-unprotected.ts'
 import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
@@ -27,6 +29,10 @@ export interface ScanTask {
   readonly isRescan?: boolean
   /** What values of the table's protected columns look like. */
   readonly forms?: readonly ProtectedForm[]
+  /** The tenant's classifiers that count. */
+  readonly classifiers?: readonly ActiveClassifier[]
+  /** Whose allow-lists hold. Undefined where the table is not known. */
+  readonly table?: TableRef | undefined
 }
 
 export interface ScanResult {
@@ -54,6 +60,8 @@ export async function scanSnapshot({
   isLast = false,
   isRescan = false,
   forms = [],
+  classifiers = [],
+  table: named,
 }: ScanTask): Promise<ScanResult> {
   const guard = territoryGuard(territory)
   const storage = guardedStorage(openStorage(access), guard)
@@ -108,7 +116,9 @@ export async function scanSnapshot({
         problem(file, failure.reason)
       }
     }
-    const findings = [...classifySamples(samples), ...findUnprotected(samples.all(), forms)]
+    const custom = classifyByCustoms(samples, classifiers, named, classifierLimits.scanStepsMax)
+    const unprotected = findUnprotected(samples.all(), forms)
+    const findings = [...classifySamples(samples), ...custom.findings, ...unprotected]
     return {
       findings: surest(findings, limits.detectionFindingsMax),
       outside: guard.outside,
@@ -127,6 +137,7 @@ export async function scanSnapshot({
         bytesRead: storage.bytesRead,
         valuesSampled: samples.valueCount,
         columns: table.columns.length,
+        ...(custom.unjudged > 0 && { unjudged: custom.unjudged }),
         findingsLeftOut: Math.max(findings.length - limits.detectionFindingsMax, 0),
         problems,
       },

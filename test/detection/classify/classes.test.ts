@@ -40,7 +40,7 @@ describe.each(classes)('the class %s', (each) => {
   })
 })
 
-test('the store takes exactly the classes that have a detector, and values that no writer protected', () => {
+test('the store took exactly the classes that have a detector, and takes names of classifiers now', () => {
   const folder = 'migrations'
   const constraints = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.sql'))
