@@ -35,6 +35,7 @@ COPY --from=build /usr/local/bin/bun /usr/local/bin/bun
 COPY --from=build /app/node_modules node_modules
 COPY package.json LICENSE ./
 COPY migrations migrations
+COPY docs docs
 COPY src src
 ENV NODE_ENV=production SVC_DATA_DIR=/var/lib/covenant UV_THREADPOOL_SIZE=16 mimalloc_scavenger=0
 USER 10001:10001

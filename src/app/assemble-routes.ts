@@ -73,8 +73,10 @@ import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import type { MdxEvaluator } from '../semantics/mdx/evaluator.ts'
 import { mdxOperations } from '../semantics/mdx/explain-operation.ts'
 import { semanticOperations } from '../semantics/operations.ts'
+import { apiViewerRoutes } from '../server/api-viewer.ts'
 import { bounded, remembered, reported } from '../server/checks.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
+import { documentationRoutes } from '../server/documentation.ts'
 import type { Drain } from '../server/drain.ts'
 import { eventOperations } from '../server/events/operations.ts'
 import { graphqlBounds } from '../server/graphql/bounds.ts'
@@ -258,6 +260,8 @@ export function assembleRoutes(parts: RouteParts): Routes {
         draining: drain.signal,
       }),
       homeRoutes(),
+      apiViewerRoutes(),
+      documentationRoutes(),
       opsRoutes({
         ...databaseChecks(store, log),
         ...journalCheck(journal, log),

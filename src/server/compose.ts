@@ -32,7 +32,7 @@ export function composeRoutes(groups: readonly AnyElysia[], onFault: (fault: Fau
   root.onTransform({ as: 'global' }, ({ params }) => {
     for (const name in params) params[name] ??= ''
   })
-  // Serves the document without a page to browse it, because such a page loads scripts from other hosts.
+  // GET /api/docs shows it.
   root.get('/api/v1/openapi.json', () => Response.json(document), { detail: { hide: true } })
   const app: AnyElysia = groups.reduce<AnyElysia>((all, group) => all.use(group), root)
   const routes = app.routes.map(({ method, path, hooks }) => ({

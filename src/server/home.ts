@@ -4,7 +4,9 @@ import { Elysia } from 'elysia'
 import { version } from '../../package.json'
 
 const links = [
-  ['/api/v1/openapi.json', 'The REST API, as OpenAPI 3.1'],
+  ['/docs/', 'The documentation of this version'],
+  ['/api/docs', 'The REST API, to read and to try'],
+  ['/api/v1/openapi.json', 'The same as OpenAPI 3.1'],
   ['/healthz', 'Liveness'],
   ['/readyz', 'Readiness, with the result of each check'],
   ['/version', 'The version, as JSON'],
@@ -31,7 +33,6 @@ ${links.map(([path, about]) => `<li><a href="${path}">${path}</a>: ${about}</li>
 <ul>
 ${others.map(([path, about]) => `<li><code>${path}</code>: ${about}</li>`).join('\n')}
 </ul>
-<p>The documentation of this version is the folder <code>docs</code> of its sources.</p>
 </body>
 </html>
 `

@@ -14,6 +14,13 @@ setDefaultTimeout(300_000)
 const access: Readonly<Record<string, string>> = {
   'GET /': 'open',
   'GET /version': 'open',
+  'GET /docs': 'open',
+  'GET /docs/style.css': 'open',
+  'GET /docs/*': 'open',
+  'GET /api/docs': 'open',
+  'GET /api/docs/start.js': 'open',
+  'GET /api/docs/swagger-ui-bundle.js': 'open',
+  'GET /api/docs/swagger-ui.css': 'open',
   'GET /healthz': 'open',
   'GET /readyz': 'open',
   'GET /login': 'open',

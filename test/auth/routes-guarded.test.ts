@@ -14,6 +14,14 @@ const withoutSession = [
   // The version, and links.
   'GET /',
   'GET /version',
+  // Pages of this version, which say nothing of what the service holds.
+  'GET /docs',
+  'GET /docs/style.css',
+  'GET /docs/*',
+  'GET /api/docs',
+  'GET /api/docs/start.js',
+  'GET /api/docs/swagger-ui-bundle.js',
+  'GET /api/docs/swagger-ui.css',
   // Says what the service could do, nothing of what it holds.
   'GET /api/v1/openapi.json',
   'GET /login',

@@ -567,6 +567,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 2_700,
   },
+  /** The pages of the service in a browser, the machine's own Chromium. */
+  viewer: { file: 'viewer.clients.ts', needs: ['npm:playwright'], quick: false, seconds: 180 },
   /** The machine's own Go builds helm. */
   helm: {
     file: 'helm.clients.ts',

@@ -48,6 +48,14 @@ const leftOut = [
   // They cannot fail: see test/server/home.test.ts.
   'GET /',
   'GET /version',
+  // See test/server/api-viewer.test.ts and test/server/documentation.test.ts.
+  'GET /docs',
+  'GET /docs/style.css',
+  'GET /docs/*',
+  'GET /api/docs',
+  'GET /api/docs/start.js',
+  'GET /api/docs/swagger-ui-bundle.js',
+  'GET /api/docs/swagger-ui.css',
 ]
 
 /** Whose success other tests hold against the document, or takes an identity provider (test/auth/login.test.ts). */
