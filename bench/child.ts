@@ -12,14 +12,20 @@ export interface Child<Order extends { readonly kind: string }, Results extends 
 /**
  * Starts the process. The first order must be `open`.
  * @param what names it in errors
+ * @param env beside the environment of this process; undefined takes a variable out
  */
 export function startChild<
   Order extends { readonly kind: string },
   Results extends Record<Kinds<Order>, unknown>,
->(script: string, what: string): Child<Order, Results> {
+>(
+  script: string,
+  what: string,
+  env: Readonly<Record<string, string | undefined>> = {},
+): Child<Order, Results> {
   let pending: PromiseWithResolvers<unknown> | undefined
   const child = Bun.spawn([process.execPath, script], {
     stdio: ['ignore', 'inherit', 'inherit'],
+    env: { ...process.env, ...env },
     ipc(message: { result?: unknown; error?: string }) {
       if (message.error === undefined) pending?.resolve(message.result)
       else pending?.reject(new Error(`${what}: ${message.error}`))

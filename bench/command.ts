@@ -28,6 +28,7 @@ import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
+import { tracing } from './tracing.ts'
 import { transform } from './transform.ts'
 import { vending } from './vending.ts'
 import { xmlaPivot } from './xmla-pivot.ts'
@@ -36,6 +37,7 @@ const entries: readonly BenchEntry[] = [
   gatewayCommit,
   gatewayThroughput,
   gatewayMemory,
+  tracing,
   catalogTimes,
   storeTransactions,
   policyEval,

@@ -35,15 +35,19 @@ export interface Yardsticks {
  * Starts a gateway on an empty store in front of `catalog`.
  * @param withYardsticks whether to start the least gateway and the durable transactions too, if the store is on a
  *   server
+ * @param gateway a process that was started otherwise, but not opened
  */
 export async function openPlace(
   store: BenchStore,
   catalog: OpenCatalog,
-  { withYardsticks = false } = {},
+  {
+    withYardsticks = false,
+    gateway: started,
+  }: { readonly withYardsticks?: boolean; readonly gateway?: GatewayChild } = {},
 ): Promise<Place> {
   await using stack = new AsyncDisposableStack()
   const upstream = catalog.upstream.address
-  const gateway = stack.use(startGatewayChild())
+  const gateway = stack.use(started ?? startGatewayChild())
   const { url, engine, databaseUrl } = await gateway.ask({ kind: 'open', store, upstream })
   let yardsticks: Yardsticks | undefined
   if (withYardsticks && databaseUrl !== undefined) {

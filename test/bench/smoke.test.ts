@@ -41,6 +41,7 @@ describe('the benchmarks', () => {
       '--load-ms and --profile exclude each other.',
     ],
     [['gateway-commit', '--smoke', '--catalog', 'nessie'], '--smoke runs on the development catalog'],
+    [['tracing', '--tree', 'no-such-folder'], '--tree must name a checkout of this repository.'],
     [['catalog-times', '--save'], '--save needs --catalog with one of nessie, rest-fixture.'],
   ])(
     '%p is answered with what is wrong',

@@ -13,6 +13,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   ],
   'gateway-throughput': ['commits_per_s', 'direct_commits_per_s', 'ratio_vs_direct', 'gateway_cpu_ms'],
   'gateway-memory': ['commits', 'live_settled_mib', 'live_growth_ratio', 'rss_growth_ratio'],
+  tracing: ['on_p50_ratio', 'on_p50_low', 'on_p50_high', 'off_again_p50_ratio', 'on_cpu_ratio', 'p50_ms'],
   'catalog-times': ['p50_load_ms', 'p50_conditional_load_ms', 'p50_commit_ms', 'p95_commit_ms'],
   'store-transactions': ['p50_ms', 'p95_ms'],
   'policy-eval': ['us', 'baseline_us'],
