@@ -4,7 +4,7 @@
  */
 
 import { join } from 'node:path'
-import { type Lake, startLake } from '../../support/lake.ts'
+import { type Lake, type LakeOptions, startLake } from '../../support/lake.ts'
 import { type LakeTable, ordersTable, regionsTable } from '../../support/lake-tables.ts'
 import { packageFolder } from '../packages.ts'
 import type { Package } from '../pins.ts'
@@ -38,9 +38,10 @@ export const payrollTable: LakeTable = {
   rowCount: 4,
 }
 
-export async function startServers(stack: AsyncDisposableStack): Promise<Servers> {
+/** @param options of the lake, beside the tables that both servers have */
+export async function startServers(stack: AsyncDisposableStack, options: LakeOptions = {}): Promise<Servers> {
   const oracle = stack.use(await startPostgres())
-  const lake = stack.use(await startLake({ tables: [ordersTable, regionsTable] }))
+  const lake = stack.use(await startLake({ tables: [ordersTable, regionsTable], ...options }))
   stack.use(await startLake({ store: lake.store, tables: [payrollTable] }))
   return { oracle, lake }
 }
