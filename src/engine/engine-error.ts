@@ -28,6 +28,10 @@ export type EngineErrorCode =
   | '21000'
   /** grouping_error: a subquery uses an ungrouped column of the outer query. */
   | '42803'
+  /** statement_too_complex: a recursion without end, or nearly so. */
+  | '54001'
+  /** invalid_parameter_value: rows of a JSON value that has none. */
+  | '22023'
   /** insufficient_privilege: a table names files outside its territory. */
   | '42501'
   /** connection_failure: the engine or its storage cannot be reached. */

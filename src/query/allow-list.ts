@@ -31,7 +31,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
     larg: '=SelectStmt',
     rarg: '=SelectStmt',
   },
-  WithClause: { ctes: 'list', ...here },
+  WithClause: { ctes: 'list', recursive: 'scalar', ...here },
   CommonTableExpr: {
     ctename: 'scalar',
     aliascolnames: 'list',
@@ -50,7 +50,7 @@ const kinds: Readonly<Record<string, Readonly<Record<string, FieldRule>>>> = {
   },
   RangeTableSample: { relation: 'node', method: 'list', args: 'list', ...here },
   RangeSubselect: { lateral: 'scalar', subquery: 'node', alias: '=Alias' },
-  RangeFunction: { lateral: 'scalar', functions: 'list', alias: '=Alias' },
+  RangeFunction: { lateral: 'scalar', ordinality: 'scalar', functions: 'list', alias: '=Alias' },
   JoinExpr: {
     jointype: ['JOIN_INNER', 'JOIN_LEFT', 'JOIN_RIGHT', 'JOIN_FULL'],
     isNatural: 'scalar',
@@ -162,8 +162,6 @@ const spoken: Readonly<Record<string, string>> = {
   intoClause: 'SELECT INTO',
   lockingClause: 'FOR UPDATE or FOR SHARE',
   inh: 'ONLY',
-  recursive: 'WITH RECURSIVE',
-  ordinality: 'WITH ORDINALITY',
   is_rowsfrom: 'ROWS FROM',
   coldeflist: 'A column definition list',
   func_variadic: 'VARIADIC',

@@ -24,6 +24,7 @@ import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { placed } from './resolve/place.ts'
 import { resolveQuery } from './resolve/select.ts'
+import { assertWideEnds } from './resolve/wide.ts'
 import { type RevealedOutputs, revealedOutputs } from './reveal/revealed-outputs.ts'
 import { absentRelation, SqlError, toSqlError, UnreadableTable } from './sql-error.ts'
 import { checkValueSizes, exceedAssumedSize } from './value-size.ts'
@@ -123,6 +124,7 @@ function compile(input: CompileInput): CompiledQuery {
   }
   const resolver = newResolver(input)
   const query = resolveQuery(resolver, tree, undefined)
+  assertWideEnds(query)
   checkValueSizes(query)
   const protections = protectTables(resolver.tables, principal)
   const outputs = revealedOutputs(query)
@@ -208,6 +210,7 @@ function newResolver(input: CompileInput): Resolver {
   const { principal, tables, searchPath, database, parameterTypes, expansion } = input
   const resolver: Resolver = {
     database,
+    schema: searchPath[0],
     findTable: (schema, name) => findTable(tables, searchPath, schema, name),
     principal,
     lifted: expansion?.lifted ?? [],

@@ -81,6 +81,9 @@ function walkQuery(walk: Walk, query: Query): void {
   for (const { id, query: cte } of query.ctes) {
     walk.ctes.set(id, cte)
     walkQuery(walk, cte)
+    // Whether its bounds are met depends on all that a recursive query reads.
+    if (cte.body.kind === 'set' && cte.body.recursive !== undefined)
+      for (const index of cte.columns.keys()) exposeOutput(walk, cte, index)
   }
   const { body } = query
   if (body.kind === 'select') walkSelect(walk, body)

@@ -168,6 +168,8 @@ export interface SetOperation {
   readonly all: boolean
   readonly left: Query
   readonly right: Query
+  /** The id of the CTE that this is, where the right side reads it: levels follow until one has no rows. */
+  readonly recursive?: string | undefined
 }
 
 export interface Values {
@@ -205,8 +207,18 @@ export interface FunctionItem {
   readonly kind: 'function'
   readonly id: string
   readonly name: 'generate_series' | 'unnest'
+  /** Of `unnest`: one array for each column. Shorter ones are filled up with NULL. */
   readonly args: readonly Expr[]
-  readonly output: Typed
+  /** Types of its columns. */
+  readonly outputs: readonly Typed[]
+  /** Whether a further column numbers the rows, from 1. */
+  readonly ordinality: boolean
+}
+
+/** A function's rows: a series, or the elements of arrays side by side. */
+export interface SetCall extends Pick<FunctionItem, 'name' | 'args' | 'outputs'> {
+  /** The name that the function gives its column, where it is not the function's own. */
+  readonly columnName?: string | undefined
 }
 
 export interface JoinItem {

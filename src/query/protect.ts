@@ -245,6 +245,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
   const resolver: Resolver = {
     findTable: () => undefined,
     database: undefined,
+    schema: undefined,
     principal,
     lifted: [],
     generated: false,

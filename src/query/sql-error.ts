@@ -32,6 +32,7 @@ const kindOf = {
   '42P02': 'bad_request', // undefined_parameter
   '42P10': 'bad_request', // invalid_column_reference
   '42P18': 'bad_request', // indeterminate_datatype
+  '42P19': 'bad_request', // invalid_recursion
   '42P20': 'bad_request', // windowing_error
   '53000': 'unavailable', // insufficient_resources
   '53200': 'overloaded', // out_of_memory

@@ -7,6 +7,7 @@ import { isArray, type SqlType } from '../core/sql-type.ts'
 import { limits } from '../limits.ts'
 import { padsMax } from './functions/text.ts'
 import { type AggregateExpr, type CallExpr, childrenOf, type Expr, type FromItem, type Query } from './ir.ts'
+import { recursionBounds } from './recursion-bounds.ts'
 import { groupExprs } from './resolve/grouping.ts'
 import { SqlError } from './sql-error.ts'
 
@@ -45,7 +46,16 @@ export function exceedAssumedSize(parameters: readonly (string | null)[]): boole
 /** Bytes of each column of a query's result. */
 function sizesOf(query: Query, sizes: Sizes): readonly number[] {
   const size = (expr: Expr) => sizeOf(expr, sizes)
-  for (const cte of query.ctes) sizes.columns.set(cte.id, sizesOf(cte.query, sizes))
+  for (const cte of query.ctes) {
+    const { body } = cte.query
+    // A recursive query reads its own values, which are cut off there.
+    if (body.kind === 'set' && body.recursive !== undefined)
+      sizes.columns.set(
+        cte.id,
+        cte.query.columns.map(() => recursionBounds.valueBytesMax),
+      )
+    sizes.columns.set(cte.id, sizesOf(cte.query, sizes))
+  }
   const own = bodySizes(query.body, sizes)
   for (const { expr } of query.orderBy) size(expr)
   return own
@@ -77,7 +87,13 @@ function addItem(item: FromItem, sizes: Sizes): void {
       sizes.columns.set(item.id, sizesOf(item.query, sizes))
       return
     case 'function':
-      sizes.columns.set(item.id, [item.args.reduce((most, arg) => Math.max(most, sizeOf(arg, sizes)), 0)])
+      sizes.columns.set(
+        item.id,
+        item.outputs.map((_, index) => {
+          const from = item.name === 'unnest' ? item.args.slice(index, index + 1) : item.args
+          return from.reduce((most, arg) => Math.max(most, sizeOf(arg, sizes)), 0)
+        }),
+      )
       return
     case 'join':
       addItem(item.left, sizes)

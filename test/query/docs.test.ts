@@ -5,6 +5,15 @@ import { aggregates, windowFunctions } from '../../src/query/functions/aggregate
 import type { Template } from '../../src/query/functions/definition.ts'
 import { operators } from '../../src/query/functions/operators.ts'
 import { functions } from '../../src/query/functions/registry.ts'
+import { setFunctions } from '../../src/query/functions/sets.ts'
+
+/** The two to which all others are reduced are not in the registry. */
+const plain = { trino: '' }
+const rowFunctions = new Map<string, readonly { trino: Template }[]>([
+  ...setFunctions,
+  ['generate_series', [plain]],
+  ['unnest', [plain]],
+])
 
 const page = await Bun.file(new URL('../../docs/sql.md', import.meta.url)).text()
 
@@ -12,6 +21,7 @@ test.each([
   ['Scalar', functions],
   ['Aggregates', aggregates],
   ['Window functions', windowFunctions],
+  ['Functions that return rows', rowFunctions],
   ['Operators', operators],
 ] as const)(
   '%s are listed as they are',

@@ -48,6 +48,16 @@ const rules: readonly Rule[] = [
     message: 'invalid input syntax',
   },
   {
+    pattern: /^Invalid Input Error: recursion out of bounds$/is,
+    code: '54001',
+    message: 'The recursion has more levels or rows, or longer values, than are served.',
+  },
+  {
+    pattern: /^Invalid Input Error: not an (array|object)$/is,
+    code: '22023',
+    message: 'A JSON value has no such elements.',
+  },
+  {
     pattern: /^Syntax Error: Like pattern must not end with escape character/is,
     code: '22025',
     message: 'LIKE pattern must not end with escape character',

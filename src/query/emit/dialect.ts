@@ -27,8 +27,10 @@ export interface Dialect {
   readonly list: (elements: readonly string[]) => string
   /** Undefined where the engine cannot keep the subquery's order. */
   readonly arraySubquery: ((query: string) => string) | undefined
-  readonly series: (args: readonly string[], type: SqlType, alias: string) => string
-  readonly unnest: (array: string, alias: string) => string
+  /** @param numbered whether a second column numbers the rows */
+  readonly series: (args: readonly string[], type: SqlType, alias: string, numbered: boolean) => string
+  /** Elements of arrays side by side. @param numbered whether a last column numbers the rows */
+  readonly unnest: (arrays: readonly string[], alias: string, numbered: boolean) => string
   readonly limit: (limit: string | undefined, offset: string | undefined) => string
   /** Whether FILTER may stand before OVER. */
   readonly filtersWindows: boolean

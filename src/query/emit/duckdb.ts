@@ -31,7 +31,8 @@ const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
 
 function typeName(type: SqlType, size?: NumericSize): string {
   if (isArray(type)) return `${typeName(elementOf(type), size)}[]`
-  if (type === 'numeric') return size ? `DECIMAL(${size[0]},${size[1]})` : 'DECIMAL(38,10)'
+  if (type === 'numeric')
+    return size ? (size[0] > 38 ? 'BIGNUM' : `DECIMAL(${size[0]},${size[1]})`) : 'DECIMAL(38,10)'
   return typeNames[type] ?? 'VARCHAR'
 }
 
@@ -54,6 +55,7 @@ const invalid = "error('invalid input syntax')"
 
 function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): string {
   const target = typeName(to, size)
+  if (target === 'BIGNUM') return `CAST(${wholeNumber(sql, from)} AS BIGNUM)`
   if (isString(to)) return toText(sql, from)
   if (isString(from)) return fromText(sql, to, target)
   if (to === 'numeric' && size === undefined) {
@@ -72,6 +74,15 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   // The optimizer would compare the list itself with a constant cast back: `ARRAY[3]::text[] >= ARRAY['12']` was false.
   if (isArray(to)) return flat(`CAST(${sql} AS ${target})`)
   return `CAST(${sql} AS ${target})`
+}
+
+/** A number without its fraction. A double has 15 digits as a numeric, and one that has more becomes one that has not. */
+function wholeNumber(sql: string, from: SqlType): string {
+  if (isInteger(from)) return `CAST(${sql} AS HUGEINT)`
+  if (from === 'numeric') return `CAST(round(${sql}) AS HUGEINT)`
+  if (from === 'float4' || from === 'float8')
+    return `CAST(CAST(printf('%.14e', CAST(${sql} AS DOUBLE)) AS DECIMAL(38,0)) AS HUGEINT)`
+  throw notSupported('A cast to a numeric of more than 38 digits')
 }
 
 function toText(sql: string, from: SqlType): string {
@@ -130,6 +141,19 @@ function sha256(sql: string, type: IcebergType, salt: string | undefined): strin
   return `CAST((${unsigned} + ${wide(half)}) % ${wide(whole)} - ${wide(half)} AS ${bytes === 4 ? 'INTEGER' : 'BIGINT'})`
 }
 
+/** DuckDB unnests several lists side by side in a select list only. */
+function unnest(arrays: readonly string[], alias: string, numbered: boolean): string {
+  const [only = '', ...more] = arrays
+  if (more.length === 0 && !numbered) return `unnest(${only}) AS ${alias}(c1)`
+  const lists = arrays.map((_, index) => `l.a${index + 1}`)
+  const columns = lists.map((list, index) => `unnest(${list}) AS c${index + 1}`)
+  const lengths = lists.map((list) => `len(${list})`)
+  const longest = more.length === 0 ? lengths.join('') : `greatest(${lengths.join(', ')})`
+  if (numbered) columns.push(`unnest(range(1, ${longest} + 1)) AS c${arrays.length + 1}`)
+  const given = arrays.map((array, index) => `${array} AS a${index + 1}`).join(', ')
+  return `LATERAL (SELECT ${columns.join(', ')} FROM (SELECT ${given}) AS l) AS ${alias}`
+}
+
 export const duckdb: Dialect = {
   name: 'duckdb',
   typeName,
@@ -145,11 +169,14 @@ export const duckdb: Dialect = {
   list: (elements) => `[${elements.join(', ')}]`,
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
   // DuckDB's generate_series is always a bigint.
-  series: (args, type, alias) =>
-    type === 'int4'
-      ? `(SELECT CAST(s AS INTEGER) AS c1 FROM generate_series(${args.join(', ')}) AS g(s)) AS ${alias}`
-      : `generate_series(${args.join(', ')}) AS ${alias}(c1)`,
-  unnest: (array, alias) => `unnest(${array}) AS ${alias}(c1)`,
+  series: (args, type, alias, numbered) => {
+    const rows = `generate_series(${args.join(', ')})${numbered ? ' WITH ORDINALITY' : ''}`
+    const names = numbered ? 's, n' : 's'
+    return type === 'int4'
+      ? `(SELECT CAST(s AS INTEGER) AS c1${numbered ? ', n AS c2' : ''} FROM ${rows} AS g(${names})) AS ${alias}`
+      : `${rows} AS ${alias}(${numbered ? 'c1, c2' : 'c1'})`
+  },
+  unnest,
   limit: (limit, offset) =>
     `${limit === undefined ? '' : ` LIMIT ${limit}`}${offset === undefined ? '' : ` OFFSET ${offset}`}`,
   filtersWindows: true,

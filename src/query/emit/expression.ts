@@ -6,6 +6,7 @@ import { nodeCanFail } from '../fallible.ts'
 import type { Template } from '../functions/definition.ts'
 import * as special from '../functions/special.ts'
 import type { AggregateExpr, CallExpr, Expr, FrameBound, Query, SortKey, WindowExpr } from '../ir.ts'
+import { isWide } from '../resolve/wide.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { isInteger, isString } from '../types.ts'
 import type { Dialect } from './dialect.ts'
@@ -48,7 +49,9 @@ function write(emitter: Emitter, expr: Expr): string {
     case 'parameter':
       return `CAST(${slotMark}p${expr.number}${slotMark} AS ${dialect.typeName(expr.type)})`
     case 'cast': {
-      const sql = dialect.cast(marked(emitter, expr, expr.arg), expr.arg.type, expr.type, expr.size)
+      const sql = isWide(expr.arg)
+        ? fromWide(emitter, expr.arg, dialect.typeName(expr.type, expr.size))
+        : dialect.cast(marked(emitter, expr, expr.arg), expr.arg.type, expr.type, expr.size)
       return expr.length === undefined || !isString(expr.type)
         ? sql
         : `substr(${sql}, 1, ${Number(expr.length)})`
@@ -97,6 +100,11 @@ function write(emitter: Emitter, expr: Expr): string {
       return dialect.arraySubquery(query)
     }
   }
+}
+
+/** By its digits, because DuckDB's own conversion to a double loses the last of them. */
+function fromWide(emitter: Emitter, arg: Expr, type: string): string {
+  return `CAST(CAST(${emitExpression(emitter, arg)} AS VARCHAR) AS ${type})`
 }
 
 /**

@@ -19,12 +19,14 @@ import {
 } from '../ir.ts'
 import { type ProtectedColumn, type Protection, rawAlias } from '../protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
+import { ownAlias } from '../resolve/recursion.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import type { Dialect } from './dialect.ts'
 import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
 import { type GroupedBelow, groupedBelow } from './grouped-below.ts'
 import { groupingSets } from './grouping.ts'
 import { emitMask } from './mask.ts'
+import { emitRecursion } from './recursion.ts'
 
 /**
  * Writes a statement, with marks where a run fills in values (see render.ts).
@@ -147,9 +149,21 @@ function emitMasked(
 type WriteTable = (item: TableItem) => string
 
 function emitQuery(emitter: Emitter, query: Query, table: WriteTable): string {
-  const ctes = query.ctes.map((cte) => `${cte.id} AS (${emitQuery(emitter, cte.query, table)})`)
+  const ctes = query.ctes.map((cte) => `${cte.id} AS (${emitCte(emitter, cte.query, table)})`)
   const head = ctes.length > 0 ? `WITH ${ctes.join(', ')} ` : ''
   return `${head}${emitBody(emitter, query, table)}`
+}
+
+function emitCte(emitter: Emitter, query: Query, table: WriteTable): string {
+  const { body, columns } = query
+  if (body.kind !== 'set' || body.recursive === undefined) return emitQuery(emitter, query, table)
+  const step = body.right.body
+  if (step.kind !== 'select') throw notSupported('This recursive query')
+  return emitRecursion(emitter.dialect, body, columns, {
+    base: emitQuery(emitter, body.left, table),
+    step: (more) => emitSelect(emitter, step, more, table, undefined),
+    alias: ownAlias(step, body.recursive) ?? '',
+  })
 }
 
 function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
@@ -303,8 +317,8 @@ function emitItem(emitter: Emitter, item: FromItem, table: WriteTable): string {
       return `${item.lateral ? 'LATERAL ' : ''}(${emitQuery(emitter, item.query, table)}) AS ${item.id}`
     case 'function': {
       const args = item.args.map((arg) => emitExpression(emitter, arg))
-      if (item.name === 'unnest') return dialect.unnest(args[0] ?? '', item.id)
-      return dialect.series(args, item.output.type, item.id)
+      if (item.name === 'unnest') return dialect.unnest(args, item.id, item.ordinality)
+      return dialect.series(args, item.outputs[0]?.type ?? 'int8', item.id, item.ordinality)
     }
     case 'join': {
       const left = emitItem(emitter, item.left, table)

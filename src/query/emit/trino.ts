@@ -3,7 +3,7 @@
 import { quoteText } from '../../base/sql-text.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import { elementOf, isArray, type NumericSize, type ScalarType, type SqlType } from '../../core/sql-type.ts'
-import { notSupported } from '../sql-error.ts'
+import { notSupported, SqlError } from '../sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../types.ts'
 import type { Dialect } from './dialect.ts'
 
@@ -27,8 +27,19 @@ const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
 
 function typeName(type: SqlType, size?: NumericSize): string {
   if (isArray(type)) return `ARRAY(${typeName(elementOf(type), size)})`
+  if (size !== undefined && size[0] > 38) throw tooWide()
   if (type === 'numeric') return size ? `DECIMAL(${size[0]},${size[1]})` : 'DECIMAL(38,10)'
   return typeNames[type] ?? 'VARCHAR'
+}
+
+function tooWide(): SqlError {
+  const hint = 'Turn symmetric aggregates off for the explore, or read the table with the embedded engine.'
+  return new SqlError(
+    '0A000',
+    'A numeric of more than 38 digits is not supported on this engine.',
+    undefined,
+    { hint },
+  )
 }
 
 function literal(value: string, type: ScalarType): string {
@@ -156,6 +167,11 @@ function sequence(start: string, stop: string, step: string, type: SqlType): str
   return `CASE WHEN ${possible} THEN ${typed} END`
 }
 
+function unnest(arrays: readonly string[], alias: string, numbered: boolean): string {
+  const columns = Array.from({ length: arrays.length + (numbered ? 1 : 0) }, (_, index) => `c${index + 1}`)
+  return `UNNEST(${arrays.join(', ')})${numbered ? ' WITH ORDINALITY' : ''} AS ${alias}(${columns.join(', ')})`
+}
+
 export const trino: Dialect = {
   name: 'trino',
   typeName,
@@ -171,9 +187,9 @@ export const trino: Dialect = {
   groupKey: () => undefined,
   list: (elements) => `ARRAY[${elements.join(', ')}]`,
   arraySubquery: undefined,
-  series: ([start = '', stop = '', step], type, alias) =>
-    `UNNEST(${sequence(start, stop, step ?? '1', type)}) AS ${alias}(c1)`,
-  unnest: (array, alias) => `UNNEST(${array}) AS ${alias}(c1)`,
+  series: ([start = '', stop = '', step], type, alias, numbered) =>
+    unnest([sequence(start, stop, step ?? '1', type)], alias, numbered),
+  unnest,
   limit: (limit, offset) =>
     `${offset === undefined ? '' : ` OFFSET ${offset}`}${limit === undefined ? '' : ` LIMIT ${limit}`}`,
   filtersWindows: false,

@@ -1,6 +1,6 @@
 /** Defines functions of arrays and JSON. Arrays start at 1 and have one dimension. */
 
-import { isArray, type SqlType } from '../../core/sql-type.ts'
+import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { type FunctionDef, fn, type Template } from './definition.ts'
 
@@ -39,27 +39,61 @@ export function jsonValue(value: string, type: SqlType): string {
   if (type === 'timestamp') return `replace(CAST(${value} AS VARCHAR), ' ', 'T')`
   if (type === 'timestamptz')
     return `(replace(CAST(timezone('UTC', ${value}) AS VARCHAR), ' ', 'T') || '+00:00')`
-  if (type === 'interval' || type === 'bytea' || isArray(type)) throw notSupported(`${type} in JSON`)
+  if (isArray(type)) {
+    const element = jsonValue('e', elementOf(type))
+    return element === 'e' ? value : `list_transform(${value}, lambda e: ${element})`
+  }
+  if (type === 'interval' || type === 'bytea') throw notSupported(`${type} in JSON`)
   return ['date', 'time', 'uuid'].includes(type) ? `CAST(${value} AS VARCHAR)` : value
 }
 
-const jsonObject: Template = (args, { literals, types }) => {
+/** jsonb has its keys in the order of their lengths, then of their bytes. */
+function byKey(a: string, b: string): number {
+  const [left, right] = [Buffer.from(a), Buffer.from(b)]
+  return left.length - right.length || Buffer.compare(left, right)
+}
+
+const jsonObject: Template = (args, { literals, types, type }) => {
   if (args.length % 2 === 1) throw new SqlError('22023', 'argument list must have even number of elements')
-  const members = args.map((arg, index) => {
-    if (index % 2 === 1) return jsonValue(arg, types[index] ?? 'text')
-    if (typeof literals[index] !== 'string') throw notSupported('A key of a JSON object that is no literal')
-    return arg
+  const keys = literals.filter((_, index) => index % 2 === 0)
+  const members = keys.map((key, place) => {
+    if (typeof key !== 'string') throw notSupported('A key of a JSON object that is no literal')
+    const index = 2 * place
+    const value = jsonValue(args[index + 1] ?? '', types[index + 1] ?? 'text')
+    return { key, written: `${args[index]}, ${value}` }
   })
-  return `json_object(${members.join(', ')})`
+  if (type === 'jsonb') members.sort((a, b) => byKey(a.key, b.key))
+  return `json_object(${members.map(({ written }) => written).join(', ')})`
 }
 
 const jsonObjects = (['json', 'jsonb'] as const).map((type) =>
   fn(`${type}_build_object`, 'any ...', type, jsonObject, null, { variadic: true }),
 )
 
+/** A row as JSON: names of its columns as literals, each with its value. */
+export const jsonOfRow = {
+  json: fn('row_to_json', 'any ...', 'json', jsonObject, null, { variadic: true }),
+  jsonb: fn('to_jsonb', 'any ...', 'jsonb', jsonObject, null, { variadic: true }),
+} as const
+
+/** A value as JSON; NULL stays NULL. */
+const toJson: Template = ([value = ''], { types }) =>
+  `CASE WHEN ${value} IS NOT NULL THEN to_json(${jsonValue(value, types[0] ?? 'text')}) END`
+const jsonArray: Template = (args, { types }) =>
+  `json_array(${args.map((arg, index) => jsonValue(arg, types[index] ?? 'text')).join(', ')})`
+
+const toJsons = [
+  fn('to_json', 'any', 'json', toJson, null),
+  fn('to_jsonb', 'any', 'jsonb', toJson, null),
+  ...(['json', 'jsonb'] as const).map((type) =>
+    fn(`${type}_build_array`, 'any ...', type, jsonArray, null, { variadic: true }),
+  ),
+]
+
 export const collectionFunctions: readonly FunctionDef[] = [
   ...json,
   ...jsonObjects,
+  ...toJsons,
   fn('cardinality', 'anyarray', 'int4', 'CAST(len({0}) AS INTEGER)', 'CAST(cardinality({0}) AS INTEGER)'),
   fn(
     'array_length',

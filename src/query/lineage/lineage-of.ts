@@ -77,7 +77,8 @@ function sourcesOf(walk: Walk, query: Query): Sources {
       union(body.rows.map((row) => (row[index] ? flow(walk, row[index], conditions) : new Map()))),
     )
   else {
-    const [left, right] = [sourcesOf(walk, body.left), sourcesOf(walk, body.right)]
+    const left = sourcesOf(walk, body.left)
+    const right = body.recursive === undefined ? sourcesOf(walk, body.right) : ofStep(walk, query, left)
     conditions.push(left.conditions, right.conditions)
     // Which rows remain depends on all columns of both sides, unless all rows do.
     if (body.op !== 'UNION' || !body.all) conditions.push(...left.outputs, ...right.outputs)
@@ -91,6 +92,21 @@ function sourcesOf(walk: Walk, query: Query): Sources {
   const sources = { outputs, conditions: union(conditions) }
   walk.done.set(query, sources)
   return sources
+}
+
+/** The recursive term, which reads the query's own columns, until these have no further source. */
+function ofStep(walk: Walk, query: Query, left: Sources): Sources {
+  const step = query.body.kind === 'set' ? query.body.right : query
+  for (let known = left; ; ) {
+    const level: Walk = { ...walk, done: new Map(walk.done).set(query, known) }
+    const right = sourcesOf(level, step)
+    const outputs = known.outputs.map((one, index) => union([one, right.outputs[index] ?? new Map()]))
+    const conditions = union([known.conditions, right.conditions])
+    const count = (sources: Sources) =>
+      sources.conditions.size + sources.outputs.reduce((sum, one) => sum + one.size, 0)
+    if (count({ outputs, conditions }) === count(known)) return right
+    known = { outputs, conditions }
+  }
 }
 
 function ofSelect(walk: Walk, select: Select, conditions: Columns[]): readonly Columns[] {

@@ -15,6 +15,10 @@ import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
 import { conditionAt } from './place.ts'
+import { sessionValue } from './session-values.ts'
+import { returnsRows, setInTargets } from './sets.ts'
+import { countsRows, rowAsJson } from './whole-row.ts'
+import { wideAggregate } from './wide.ts'
 import { columnLevels, resolveFrame, windowSpec } from './window.ts'
 
 /** Resolves a FuncCall. */
@@ -32,8 +36,15 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
     throw new SqlError('42P20', `window function ${name} requires an OVER clause`, node.location)
   if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
     throw new SqlError('42883', `function ${name} is not an aggregate`, node.location)
-  if (name === 'current_database' && (node.args ?? []).length === 0)
-    return literalOf(resolver.database ?? '', 'text')
+  const own = (node.args ?? []).length === 0 ? sessionValue(resolver, name) : undefined
+  if (own !== undefined) return own
+  const row = rowAsJson(resolver, name, node, env)
+  if (row !== undefined) return row
+  if (returnsRows(name)) {
+    const inner: Env = { ...env, sets: undefined }
+    const args = (node.args ?? []).map((arg) => resolver.expr(arg, inner))
+    return setInTargets(resolver, name, args, env, node.location)
+  }
   const args = positioned(name, node.args ?? []).map((arg) => resolver.expr(arg, env))
   return scalarCall(name, args, node)
 }
@@ -157,12 +168,15 @@ function resolveAggregate(
     throw new SqlError('42803', `aggregate functions are not allowed in ${env.noAggregates}`, node.location)
   const inner: Env = {
     ...env,
+    sets: undefined,
     noAggregates: 'aggregate functions',
     noWindows: 'aggregate functions',
   }
   // An aggregate over a window may hold plain aggregates.
-  const argEnv = window ? { ...env, noWindows: 'window functions' } : inner
-  const direct = (node.args ?? []).map((arg) => resolver.expr(arg, argEnv))
+  const argEnv = window ? { ...env, sets: undefined, noWindows: 'window functions' } : inner
+  const row = rowAsJson(resolver, name, node, argEnv)
+  const isRowCount = name === 'count' && !node.agg_distinct && countsRows(resolver, node, argEnv)
+  const direct = row ? [row] : isRowCount ? [] : (node.args ?? []).map((arg) => resolver.expr(arg, argEnv))
   const sorts = (node.agg_order ?? []).map((sort) => sortKey(resolver, sort, argEnv))
   if (node.agg_star && name !== 'count')
     throw new SqlError('42883', `${name}(*) does not exist`, node.location)
@@ -170,6 +184,14 @@ function resolveAggregate(
   if (within && (node.agg_distinct || sorts.length !== 1)) throw notSupported('This form of WITHIN GROUP')
   const [key] = sorts
   const args = within && key ? [...direct, key.expr] : direct
+  const wide = within ? undefined : wideAggregate(name, args)
+  if (wide !== undefined) {
+    if (!window) checkLevel(args, node.location)
+    if (!window) env.scope.hasAggregates = true
+    const wideFilter = node.agg_filter && conditionAt(resolver, node.agg_filter, inner, 'FILTER')
+    const distinct = node.agg_distinct === true
+    return { kind: 'aggregate', ...wide, args, type: 'numeric', distinct, orderBy: [], filter: wideFilter }
+  }
   const candidates = defs.filter((def) => def.ordered === within)
   const match = pickOverload(
     candidates,
@@ -264,7 +286,8 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   if (resolver.policy) throw new SqlError('42P20', 'window functions are not allowed in policies')
   if (env.noWindows !== undefined)
     throw new SqlError('42P20', `window functions are not allowed in ${env.noWindows}`, node.location)
-  const inner: Env = { ...env, noWindows: 'window functions' }
+  const inner: Env = { ...env, sets: undefined, noWindows: 'window functions' }
+  env.scope.hasWindows = true
   if (node.agg_within_group) throw notSupported('WITHIN GROUP with OVER', node.location)
   const aggregateDefs = aggregates.get(name)
   let call: CallExpr | AggregateExpr

@@ -15,6 +15,7 @@ import {
   type OutputColumn,
   type ParameterExpr,
   type Query,
+  type SetCall,
 } from '../ir.ts'
 import type { LiftedColumn } from '../metrics/lifted.ts'
 import { isOwnAlias } from '../metrics/own-names.ts'
@@ -23,6 +24,8 @@ import { SqlError } from '../sql-error.ts'
 export interface Resolver {
   /** The database that a name may be qualified with; undefined where none may. */
   readonly database: string | undefined
+  /** The first schema of the search path. */
+  readonly schema: string | undefined
   /** The table of a name; without a schema the search path decides. Undefined where there is none. */
   readonly findTable: (schema: string | undefined, name: string) => GovernedTable | undefined
   readonly principal: Principal
@@ -55,6 +58,10 @@ export interface ScopeRelation {
   /** Set where a table has no alias, so that its schema may qualify its name. */
   readonly schema?: string | undefined
   readonly columns: readonly ScopeColumn[]
+  /** The one value of a function's row, which the relation's name means as well. */
+  readonly scalar?: Expr | undefined
+  /** Whether an outer join may put NULLs in the place of its row. */
+  readonly mayLack?: boolean | undefined
 }
 
 export interface Cte {
@@ -70,6 +77,12 @@ export interface Scope {
   readonly ctes: Map<string, Cte>
   readonly windows: Map<string, WindowDef>
   hasAggregates: boolean
+  hasWindows: boolean
+  /** Functions of the select list that return rows, and the item of FROM that they become. */
+  readonly sets: {
+    id: string | undefined
+    readonly calls: { readonly key: string; readonly call: SetCall }[]
+  }
 }
 
 export interface Env {
@@ -77,11 +90,22 @@ export interface Env {
   /** Undefined where aggregates are allowed; else the clause that forbids them. */
   readonly noAggregates?: string | undefined
   readonly noWindows?: string | undefined
+  /** Where functions that return rows are allowed: any, or those of the select list. */
+  readonly sets?: 'any' | 'known' | undefined
 }
 
 /** A scope with an empty FROM. */
 export function newScope(outer: Scope | undefined): Scope {
-  return { outer, relations: [], columns: [], ctes: new Map(), windows: new Map(), hasAggregates: false }
+  return {
+    outer,
+    relations: [],
+    columns: [],
+    ctes: new Map(),
+    windows: new Map(),
+    hasAggregates: false,
+    hasWindows: false,
+    sets: { id: undefined, calls: [] },
+  }
 }
 
 /** A name that is unique in the emitted statement. */
@@ -164,9 +188,13 @@ export function findColumn(resolver: Resolver, scope: Scope, name: string, posit
     if (found.length > 1) throw new SqlError('42702', `column reference "${name}" is ambiguous`, position)
     if (found[0] !== undefined) return use(resolver, found[0].expr, levels)
   }
-  for (let each: Scope | undefined = scope; each !== undefined; each = each.outer)
-    if (each.relations.some(({ alias }) => alias === name))
+  levels = 0
+  for (let each: Scope | undefined = scope; each !== undefined; each = each.outer, levels++) {
+    const named = each.relations.find(({ alias }) => alias === name)
+    if (named?.scalar !== undefined) return use(resolver, named.scalar, levels)
+    if (named !== undefined)
       throw new SqlError('0A000', `A whole-row reference ("${name}") is not supported.`, position)
+  }
   throw new SqlError('42703', `column "${name}" does not exist`, position)
 }
 

@@ -9,14 +9,13 @@ import type {
   Node,
   SubLink,
   TypeCast,
-  TypeName,
 } from 'libpg-query'
-import { isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
+import { isArray, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
 import { parseIntervalLiteral } from '../interval.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { isString, namedType, spokenType } from '../types.ts'
+import { isString, spokenType } from '../types.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
 import {
@@ -30,6 +29,8 @@ import {
 import { applyOperator, not, resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 import { conditionAt, writtenColumn } from './place.ts'
+import { bitLength, intervalUnits, readTypeName } from './type-name.ts'
+import { castOfWide, integerOf, isWide } from './wide.ts'
 
 /** Resolves any expression node. @throws SqlError 0A000 for a node without a rule */
 export function resolveExpression(resolver: Resolver, node: Node, env: Env): Expr {
@@ -74,9 +75,12 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
     if (test === undefined) throw notSupported('This boolean test')
     return { kind: 'is', type: 'bool', test, arg: condition(sub(node.BooleanTest.arg), 'IS') }
   }
-  if ('CaseExpr' in node) return resolveCase(resolver, node.CaseExpr, env)
+  if ('CaseExpr' in node) return resolveCase(resolver, node.CaseExpr, { ...env, sets: undefined })
   if ('CoalesceExpr' in node) {
-    const { exprs, type } = unify((node.CoalesceExpr.args ?? []).map(sub), 'COALESCE')
+    const { exprs, type } = unify(
+      (node.CoalesceExpr.args ?? []).map((arg) => resolver.expr(arg, { ...env, sets: undefined })),
+      'COALESCE',
+    )
     return { kind: 'call', type, def: special.coalesce, args: exprs }
   }
   if ('MinMaxExpr' in node) {
@@ -154,66 +158,15 @@ function resolveConstant(node: A_Const): Expr {
   throw notSupported('This constant', node.location)
 }
 
-interface NamedType {
-  readonly type: SqlType
-  readonly size?: NumericSize | undefined
-  readonly length?: number | undefined
-  /** The field mask of an interval type, as in INTERVAL '3' DAY. */
-  readonly fields?: number | undefined
-}
-
-function readTypeName(name: TypeName | undefined): NamedType {
-  const names = (name?.names ?? []).map(identifierOf)
-  const [first = '', second] = names
-  const base =
-    names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
-  const type = base === undefined ? undefined : namedType(base)
-  if (type === undefined || name === undefined)
-    throw new SqlError('42704', `type "${names.join('.')}" is not supported`, name?.location)
-  const bounds = name.arrayBounds ?? []
-  if (bounds.length > 1) throw notSupported('An array of arrays', name.location)
-  const mods = (name.typmods ?? []).map((node) =>
-    'A_Const' in node && node.A_Const.ival ? (node.A_Const.ival.ival ?? 0) : undefined,
-  )
-  const numbers = mods.map((mod) => {
-    if (mod === undefined || !Number.isInteger(mod)) throw notSupported('This type modifier', name.location)
-    return mod
-  })
-  const array = bounds.length === 1
-  if (numbers.length > 0 && array) throw notSupported('A modifier on an array type', name.location)
-  if (type === 'interval') {
-    if (numbers.length > 1) throw notSupported('The precision of an interval', name.location)
-    return array ? { type: 'interval[]' } : { type, fields: numbers[0] }
-  }
-  if (numbers.length > 0 && type === 'numeric') {
-    const [precision = 0, scale = 0] = numbers
-    if (precision < 1 || precision > 38 || scale < 0 || scale > precision)
-      throw notSupported('A numeric of more than 38 digits, or this scale,', name.location)
-    return { type, size: [precision, scale] }
-  }
-  if (numbers.length > 0 && type === 'varchar') return { type, length: numbers[0] }
-  if (
-    numbers.length > 0 &&
-    !(type === 'timestamp' && numbers[0] === 6) &&
-    !(type === 'timestamptz' && numbers[0] === 6)
-  )
-    throw notSupported(`A modifier of ${spokenType(type)}`, name.location)
-  return { type: array ? `${type}[]` : type }
-}
-
-/** INTERVAL_MASK of PostgreSQL's datetime: the field that a bare number counts. */
-const intervalUnits = new Map([
-  [1 << 1, 'month'],
-  [1 << 2, 'year'],
-  [1 << 3, 'day'],
-  [1 << 10, 'hour'],
-  [1 << 11, 'minute'],
-  [1 << 12, 'second'],
-])
-
 function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   if (node.arg === undefined) throw new SqlError('42601', 'An expression is missing.')
   const { type, size, length, fields } = readTypeName(node.typeName)
+  if (resolver.policy && isWide({ size }))
+    throw notSupported('A numeric of more than 38 digits', node.location)
+  const inner = 'TypeCast' in node.arg ? node.arg.TypeCast : undefined
+  const bits = inner && bitLength(inner.typeName)
+  if (inner?.arg !== undefined && bits !== undefined)
+    return integerOf(resolver.expr(inner.arg, env), bits, type, node.location)
   // An empty array takes its type from the cast.
   if (isArray(type) && 'A_ArrayExpr' in node.arg && (node.arg.A_ArrayExpr.elements ?? []).length === 0)
     return { kind: 'array', type, elements: [] }
@@ -225,6 +178,7 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
     const { months, days, micros } = parseIntervalLiteral(arg.value, unit)
     return { kind: 'literal', type: 'interval', value: `${months} ${days} ${micros}` }
   }
+  if (isWide(arg)) return castOfWide(arg, { type, size, length }, node.location)
   const day =
     arg.kind === 'literal' && arg.type === 'unknown' ? relativeDay(resolver, arg.value, type, env) : undefined
   return day ?? castTo(arg, type, size, length)
@@ -318,6 +272,10 @@ function resolveValueFunction(resolver: Resolver, op: string, env: Env): Expr {
     case 'SVFOP_SESSION_USER':
     case 'SVFOP_CURRENT_ROLE':
       return literalOf(resolver.principal.sub, 'text')
+    case 'SVFOP_CURRENT_CATALOG':
+      return niladic(resolver, 'current_database', env)
+    case 'SVFOP_CURRENT_SCHEMA':
+      return niladic(resolver, 'current_schema', env)
     default:
       throw notSupported('This value function')
   }

@@ -11,7 +11,6 @@ import type {
   SelectStmt,
 } from 'libpg-query'
 import type { GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
-import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import * as special from '../functions/special.ts'
 import {
   type ColumnExpr,
@@ -25,7 +24,7 @@ import { isLifted } from '../metrics/lifted.ts'
 import { isOwnAlias, ownColumn } from '../metrics/own-names.ts'
 import { absentRelation, notSupported, SqlError } from '../sql-error.ts'
 import { servedType } from '../types.ts'
-import { coerce, typed, unify } from './coerce.ts'
+import { typed, unify } from './coerce.ts'
 import {
   assertDatabase,
   type Env,
@@ -42,6 +41,7 @@ import {
 } from './context.ts'
 import { applyOperator, logic } from './operator.ts'
 import { conditionAt } from './place.ts'
+import { returnsRows, setCallOf } from './sets.ts'
 
 interface Bound {
   readonly item: FromItem
@@ -217,55 +217,36 @@ function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope
   return relation(item, node.alias.aliasname, columns)
 }
 
-const seriesTypes: readonly SqlType[] = ['int4', 'int8', 'numeric', 'timestamp', 'timestamptz']
-
 function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope): Bound {
   const [list, ...more] = node.functions ?? []
   const items = list !== undefined && 'List' in list ? (list.List.items ?? []) : []
   const [call] = items
   if (more.length > 0 || call === undefined || !('FuncCall' in call))
     throw notSupported('This table function')
-  const names = (call.FuncCall.funcname ?? []).map(identifierOf)
-  const [name] = names
-  if (names.length !== 1 || (name !== 'generate_series' && name !== 'unnest'))
-    throw new SqlError('42883', 'Only the table functions generate_series and unnest are supported.')
-  const { agg_distinct, agg_filter, agg_order, agg_star, over } = call.FuncCall
+  const written = (call.FuncCall.funcname ?? []).map(identifierOf)
+  const names = written[0] === 'pg_catalog' ? written.slice(1) : written
+  const [name = ''] = names
+  if (names.length !== 1 || !returnsRows(name))
+    throw new SqlError('42883', `There is no table function ${written.join('.')}.`, call.FuncCall.location)
+  const { agg_distinct, agg_filter, agg_order, agg_star, over, location } = call.FuncCall
   if (agg_distinct || agg_filter || agg_order || agg_star || over) throw notSupported('This table function')
   const env: Env = { scope: lateral, noAggregates: 'FROM', noWindows: 'FROM' }
   const args = (call.FuncCall.args ?? []).map((arg) => resolver.expr(arg, env))
   const id = newId(resolver, 't')
+  const set = setCallOf(name, args, location)
+  const ordinality = node.ordinality === true
   const alias = node.alias?.aliasname ?? name
-  const [columnName] = (node.alias?.colnames ?? []).map(identifierOf)
-  if ((node.alias?.colnames ?? []).length > 1)
-    throw new SqlError('42P10', `table "${alias}" has 1 columns available`)
-  const { bound, type } = name === 'unnest' ? bindUnnest(args) : bindSeries(args)
-  const expr: Expr = { kind: 'column', relation: id, index: 0, levelsUp: 0, type }
-  return relation({ kind: 'function', id, name, args: bound, output: { type } }, alias, [
-    { name: columnName ?? alias, expr },
-  ])
-}
-
-function bindUnnest(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
-  const [array] = args
-  if (args.length !== 1 || array === undefined || !isArray(array.type))
-    throw new SqlError('42883', 'unnest needs one array')
-  return { bound: [array], type: elementOf(array.type) }
-}
-
-function bindSeries(args: readonly Expr[]): { bound: Expr[]; type: SqlType } {
-  const [start, stop, step] = args
-  if (start === undefined || stop === undefined || args.length > 3)
-    throw new SqlError('42883', 'generate_series needs two or three arguments')
-  const { type: common } = unify([start, stop], 'generate_series')
-  // PostgreSQL counts dates as timestamps with time zone.
-  const type = common === 'date' || common === 'text' ? 'timestamptz' : common === 'int2' ? 'int4' : common
-  if (!seriesTypes.includes(type) || type === 'numeric')
-    throw new SqlError('42883', 'generate_series of this type is not supported.')
-  const temporal = type === 'timestamp' || type === 'timestamptz'
-  if (temporal && step === undefined)
-    throw new SqlError('42883', 'generate_series of timestamps needs a step')
-  const by = step && coerce(step, temporal ? 'interval' : type)
-  return { bound: [coerce(start, type), coerce(stop, type), ...(by ? [by] : [])], type }
+  const own = set.outputs.length > 1 ? name : (set.columnName ?? alias)
+  const columns = [...set.outputs.map(() => own), ...(ordinality ? ['ordinality'] : [])].map(
+    (columnName, index): ScopeColumn => ({
+      name: columnName,
+      expr: { kind: 'column', relation: id, index, levelsUp: 0, ...(set.outputs[index] ?? { type: 'int8' }) },
+    }),
+  )
+  const item: FromItem = { kind: 'function', id, ...set, ordinality }
+  const bound = relation(item, alias, renamed(columns, node.alias))
+  if (columns.length > 1) return bound
+  return { ...bound, relations: bound.relations.map((each) => ({ ...each, scalar: columns[0]?.expr })) }
 }
 
 const joinTypes: Readonly<Record<string, JoinItem['type']>> = {
@@ -315,7 +296,12 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   const kind = on === undefined && type === 'INNER' ? 'CROSS' : type
   const item: FromItem = { kind: 'join', type: kind, left: left.item, right: right.item, on }
   const alias = node.alias?.aliasname
-  if (alias === undefined) return { item, relations: joined.relations, columns }
+  if (alias === undefined) {
+    const lacking = (bound: Bound, types: readonly JoinItem['type'][]) =>
+      types.includes(type) ? bound.relations.map((each) => ({ ...each, mayLack: true })) : bound.relations
+    const relations = [...lacking(left, ['RIGHT', 'FULL']), ...lacking(right, ['LEFT', 'FULL'])]
+    return { item, relations, columns }
+  }
   return relation(item, alias, renamed(columns, node.alias))
 }
 

@@ -12,6 +12,7 @@ import { casts, commonType, isInteger, isString, spokenType } from '../types.ts'
 import { castTo, coerce, elementsOf, literalIn, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { absent, callOverload, pickOverload, reduced } from './overload.ts'
+import { wideOperator } from './wide.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
@@ -98,6 +99,8 @@ export function applyOperator(sign: string, args: readonly Expr[], position?: nu
     name === '-'
   )
     return literalOf(`-${left.value}`.replace('--', ''), 'numeric')
+  const wide = wideOperator(name, args, position)
+  if (wide !== undefined) return wide
   const operands = name === '||' ? concatenated(args) : [...args]
   const spoken = () =>
     `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`

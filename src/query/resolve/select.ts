@@ -13,6 +13,8 @@ import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
 import { conditionAt } from './place.ts'
+import { resolveRecursive } from './recursion.ts'
+import { checkTargetSets, setOrder, targetSets } from './sets.ts'
 import { resolveTargets } from './targets.ts'
 
 /**
@@ -47,6 +49,8 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
     const name = cte.ctename ?? ''
     if (scope.ctes.has(name))
       throw new SqlError('42712', `WITH query name "${name}" specified more than once`)
+    const recursive = clause.recursive ? resolveRecursive(resolver, clause, cte, select, scope) : undefined
+    if (recursive !== undefined) return recursive
     const query = resolver.query(select, scope)
     const names = (cte.aliascolnames ?? []).map(identifierOf)
     if (names.length > query.columns.length)
@@ -63,9 +67,10 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   for (const each of node.windowClause ?? [])
     if ('WindowDef' in each) scope.windows.set(each.WindowDef.name ?? '', each.WindowDef)
   const env: Env = { scope }
+  const known: Env = { scope, sets: 'known' }
   const below: Env = { scope, noAggregates: 'WHERE', noWindows: 'WHERE' }
   const where = node.whereClause && keeping(conditionAt(resolver, node.whereClause, below, 'WHERE'))
-  const targets = resolveTargets(resolver, node.targetList ?? [], env).map(asTarget)
+  const targets = resolveTargets(resolver, node.targetList ?? [], { scope, sets: 'any' }).map(asTarget)
   const columns = targets.map(
     ({ name, expr }): OutputColumn => ({
       name,
@@ -78,11 +83,18 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   const groupBy = (node.groupClause ?? []).map((each) => resolveGroup(resolver, each, targets, scope))
   const having =
     node.havingClause && conditionAt(resolver, node.havingClause, { ...env, noWindows: 'HAVING' }, 'HAVING')
-  const orderBy = (node.sortClause ?? []).map((each) => resolveSort(resolver, each, targets, env))
-  const { distinct, distinctOn } = resolveDistinct(resolver, node, targets, env)
+  const orderBy = (node.sortClause ?? []).map((each) => resolveSort(resolver, each, targets, known))
+  const { distinct, distinctOn } = resolveDistinct(resolver, node, targets, known)
   if (distinctOn) checkDistinctOn(distinctOn, orderBy)
   if (distinct && orderBy.some(({ ordinal }) => ordinal === undefined))
     throw new SqlError('42P10', 'for SELECT DISTINCT, ORDER BY expressions must appear in select list')
+  const sets = targetSets(scope)
+  if (sets !== undefined) {
+    checkTargetSets(sets, scope, groupBy)
+    from.push(sets)
+    if (orderBy.length > 0 && !distinct && distinctOn === undefined && groupBy.length === 0)
+      orderBy.push(setOrder(sets))
+  }
   const body: Select = {
     kind: 'select',
     distinct,
@@ -137,7 +149,7 @@ function resolveGroup(
   targets: readonly Target[],
   scope: Scope,
 ): GroupElement {
-  const env: Env = { scope, noAggregates: 'GROUP BY', noWindows: 'GROUP BY' }
+  const env: Env = { scope, noAggregates: 'GROUP BY', noWindows: 'GROUP BY', sets: 'known' }
   if ('GroupingSet' in node) {
     const kinds = new Map([
       ['GROUPING_SET_ROLLUP', 'rollup'],

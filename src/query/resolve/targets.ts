@@ -67,6 +67,8 @@ const valueFunctionNames = new Map([
   ['SVFOP_USER', 'user'],
   ['SVFOP_SESSION_USER', 'session_user'],
   ['SVFOP_CURRENT_ROLE', 'current_role'],
+  ['SVFOP_CURRENT_CATALOG', 'current_catalog'],
+  ['SVFOP_CURRENT_SCHEMA', 'current_schema'],
 ])
 
 /** The name that PostgreSQL gives an expression without AS; undefined where it gives none. */

@@ -44,7 +44,11 @@ function outputsOf(walk: Walk, query: Query): RevealedOutputs {
   let outputs: RevealedOutputs = query.columns.map(() => undefined)
   if (body.kind === 'select') outputs = ofSelect(walk, body)
   else if (body.kind === 'values') for (const expr of body.rows.flat()) assertPlain(walk, expr)
-  else for (const side of [body.left, body.right]) assertNone(outputsOf(walk, side))
+  else {
+    // None is revealed, which a recursive query must know of itself.
+    walk.done.set(query, outputs)
+    for (const side of [body.left, body.right]) assertNone(outputsOf(walk, side))
+  }
   for (const { expr } of query.orderBy) assertPlain(walk, expr)
   for (const expr of [query.limit, query.offset]) if (expr) assertPlain(walk, expr)
   walk.done.set(query, outputs)

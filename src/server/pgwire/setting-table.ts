@@ -1,8 +1,8 @@
 /** Lists the run-time parameters of a connection: PostgreSQL's names, accepted values and defaults. */
 
+import { serverVersion } from '../../core/server-version.ts'
 import { limits } from '../../limits.ts'
 import { intervalStyles } from '../../wire/postgres/interval-text.ts'
-import { serverVersion } from './server-version.ts'
 import { WireError } from './wire-error.ts'
 
 export interface Setting {

@@ -4,6 +4,7 @@ import type { Attack } from './attack.ts'
 import { constructAttacks } from './constructs.ts'
 import { inferenceAttacks } from './inference.ts'
 import { nameAttacks } from './names.ts'
+import { rowAttacks } from './rows.ts'
 import { statementAttacks } from './statements.ts'
 
 export const attacks: readonly Attack[] = [
@@ -11,4 +12,5 @@ export const attacks: readonly Attack[] = [
   ...nameAttacks,
   ...constructAttacks,
   ...inferenceAttacks,
+  ...rowAttacks,
 ]

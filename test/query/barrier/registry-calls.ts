@@ -4,7 +4,9 @@ import { elementOf, isArray, type SqlType, scalarTypes } from '../../../src/core
 import type { ArgType, FunctionDef } from '../../../src/query/functions/definition.ts'
 import { operators } from '../../../src/query/functions/operators.ts'
 import { functions } from '../../../src/query/functions/registry.ts'
+import { setFunctions } from '../../../src/query/functions/sets.ts'
 import * as special from '../../../src/query/functions/special.ts'
+import { integerOfBits } from '../../../src/query/functions/wide.ts'
 import type { Expr } from '../../../src/query/ir.ts'
 import { castTo, literalOf } from '../../../src/query/resolve/coerce.ts'
 import { casts } from '../../../src/query/types.ts'
@@ -49,6 +51,8 @@ const literalsOf: Readonly<Record<string, readonly string[]>> = {
   to_date: ['YYYY-MM-DD', 'MonDDYYYY'],
   to_number: ['9,999.99S', '9'],
   to_timestamp: ['YYYY-MM-DD HH24:MI:SS.US', 'YYMMDD'],
+  regexp_matches: ['S', '(S)(E)', 'g'],
+  regexp_split_to_table: ['E'],
   '~': ['^S.*$'],
   '!~': ['^S'],
   '#>': ['{a}'],
@@ -124,7 +128,9 @@ const specials: readonly FunctionDef[] = [
 export const registry: readonly FunctionDef[] = [
   ...[...functions.values()].flat(),
   ...[...operators.values()].flat(),
+  ...[...setFunctions.values()].flat(),
   ...specials,
+  ...Object.values(integerOfBits),
 ].filter(({ duckdb, args }) => duckdb !== null && args.length > 0)
 
 /** The calls of one overload: each argument in turn a column, the others constants. */

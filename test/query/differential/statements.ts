@@ -219,6 +219,50 @@ const shapes: readonly ((random: Random) => Statement)[] = [
     unordered(
       `SELECT t.id, sum(t.n4) OVER (ORDER BY t.id ROWS BETWEEN 2 PRECEDING AND CURRENT ROW), max(${typed(random, own, 'text')}) FILTER (WHERE ${condition(random, own)}) OVER (PARTITION BY t.tier) FROM t${where(random, own)}`,
     ),
+  (random) => {
+    const element = random.pick(['text', 'int4', 'date', 'timestamp', 'float8', 'numeric'] as const)
+    const array = expression(random, own, `${element}[]`, 1)
+    return unordered(`SELECT t.id, unnest(${array}), ${any(random, own)} FROM t${where(random, own)}`)
+  },
+  (random) =>
+    unordered(
+      `SELECT u.*, t.id FROM t CROSS JOIN LATERAL unnest(${expression(random, own, 'text[]', 1)}, ${expression(random, own, 'int4[]', 1)}) WITH ORDINALITY AS u(a, b, n)${where(random, own)}`,
+    ),
+  (random) => {
+    const set = random.pick([
+      `jsonb_array_elements_text(jsonb_build_array(${typed(random, own, 'text')}, ${typed(random, own, 'int4')}))`,
+      `json_array_elements(${expression(random, own, 'json', 1)})`,
+      `jsonb_object_keys(${expression(random, own, 'jsonb', 1)})`,
+      `regexp_split_to_table(${typed(random, own, 'text')}, '[aeS]')`,
+      `regexp_matches(${typed(random, own, 'text')}, '([a-z])([0-9A-Z])', 'g')`,
+      `string_to_table(${typed(random, own, 'text')}, ${typed(random, own, 'text')})`,
+      `generate_series(1, least(${typed(random, own, 'int4')}, 5))`,
+    ])
+    return random.below(2) === 0
+      ? unordered(`SELECT t.id, ${set} AS x FROM t${where(random, own)}`)
+      : unordered(`SELECT t.id, x FROM t, LATERAL ${set} AS x${where(random, own)}`)
+  },
+  (random) => {
+    const { list } = derived(random, own)
+    const row = random.pick(['row_to_json(s)', 'to_jsonb(s)', 'json_agg(s ORDER BY s.id)', 'count(s)'])
+    return unordered(`SELECT ${row} FROM (SELECT t.id, ${list} FROM t${where(random, own)}) s`)
+  },
+  (random) => {
+    const step = `SELECT t.id, ${typed(random, own, 'text')} || r.name FROM t JOIN r ON t.id = r.id + 1`
+    const more = random.below(2) === 0 ? ` AND ${condition(random, own)}` : ''
+    const base = `SELECT t.id, ${typed(random, own, 'text')} FROM t WHERE t.id < 3`
+    return unordered(
+      `WITH RECURSIVE r(id, name) AS (${base} UNION ${random.pick(['', 'ALL '])}${step}${more}) SELECT count(*), max(name) FROM r`,
+    )
+  },
+  (random) => {
+    const key = typed(random, own, random.pick(['text', 'int8', 'date'] as const))
+    const hash = `('x' || md5((${key})::varchar))::bit(64)::bigint::DECIMAL(65) * 18446744073709551616 + ('x' || substr(md5((${key})::varchar), 17))::bit(64)::bigint::DECIMAL(65)`
+    const value = `CAST(floor(coalesce(${typed(random, own, random.pick(['numeric', 'int4'] as const))}, 0) * (1000 * 1.0)) AS DECIMAL(65,0))`
+    return unordered(
+      `SELECT CAST(sum(DISTINCT ${value} + ${hash}) - sum(DISTINCT ${hash}) AS DOUBLE PRECISION) FROM t${where(random, own)}`,
+    )
+  },
   (random) => unordered(`SELECT ${hot(random)} FROM t`),
   (random) => unordered(`SELECT count(*) FROM t WHERE (${hot(random)}) IS NOT NULL`),
   (random) =>

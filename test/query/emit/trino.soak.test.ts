@@ -55,6 +55,6 @@ test('every emitted statement parses', () => {
     parsed++
   }
   // Refusals are listed in docs/sql.md: few, and each for a reason.
-  expect(unserved.length / served.length).toBeLessThan(0.1)
+  expect(unserved.length / served.length).toBeLessThan(0.15)
   expect(parsed).toBeGreaterThan(served.length / stride / 2)
 }, 300_000)

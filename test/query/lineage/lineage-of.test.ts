@@ -46,6 +46,12 @@ function shown(text: string): string {
 test.each([
   ['SELECT a, b + c FROM t', 't.a; t.b t.c | '],
   ['SELECT 1 FROM t', ' | '],
+  ['SELECT unnest(ARRAY[a, b]), c FROM t', 't.a t.b; t.c | t.a t.b'],
+  ['SELECT row_to_json(x), count(x) FROM (SELECT a, b FROM t) x GROUP BY x.a, x.b', 't.a t.b;  | t.a t.b'],
+  [
+    'WITH RECURSIVE r(x, y, z) AS (SELECT a, b, 1 FROM t UNION ALL SELECT y, u.d, z + 1 FROM r JOIN u ON u.a = r.x) SELECT x, y, z FROM r',
+    't.a t.b u.d; t.b u.d;  | t.a t.b u.a u.d',
+  ],
   ['SELECT a FROM t WHERE b > 1', 't.a | t.b'],
   ['SELECT sum(a) FROM t GROUP BY b HAVING max(c) > 1', 't.a | t.b t.c'],
   ['SELECT sum(a) FILTER (WHERE b > 1) FROM t', 't.a | t.b'],

@@ -1,9 +1,11 @@
 /**
  * Decides whether a text is about the catalog: only SELECTs of listed nodes, relations of pg_catalog or
- * information_schema, and listed functions. A text that is only partly about the catalog is refused as `mixed`.
+ * information_schema, and listed functions. A text that is only partly about the catalog is refused as `mixed`. What
+ * tells of the session alone, as version() does, may stand in either.
  */
 
 import { parseStatements } from '../../../query/parse.ts'
+import { sessionFunctions } from '../../../query/resolve/session-values.ts'
 import { catalogFunctions, catalogRelations, plainFunctions } from './allowed-names.ts'
 
 export type Coverage = 'catalog' | 'data' | 'mixed'
@@ -51,6 +53,8 @@ const catalogTypes: ReadonlySet<string> = new Set([
 interface Sighting {
   /** The statement names something of the catalog. */
   catalog: boolean
+  /** The statement asks for something of its session. */
+  session: boolean
   /** The statement names a relation outside of the catalog. */
   data: boolean
   /** The statement uses something that is not listed. */
@@ -79,9 +83,9 @@ export function coverageOf(sql: string): Coverage {
 function statementCoverage(statement: Fields | undefined): Coverage {
   const select = statement?.SelectStmt
   if (select === undefined) return 'data'
-  const seen: Sighting = { catalog: false, data: false, unlisted: false }
+  const seen: Sighting = { catalog: false, session: false, data: false, unlisted: false }
   seeSelect(select as Fields, new Set(), seen)
-  if (!seen.catalog) return 'data'
+  if (!seen.catalog) return seen.session && !seen.data && !seen.unlisted ? 'catalog' : 'data'
   return seen.data || seen.unlisted ? 'mixed' : 'catalog'
 }
 
@@ -120,7 +124,7 @@ function seeFields(fields: Fields, scope: ReadonlySet<string>, seen: Sighting): 
 function see(kind: string, fields: Fields, scope: ReadonlySet<string>, seen: Sighting): void {
   if (kind === 'RangeVar') seeRelation(fields, scope, seen)
   else if (kind === 'FuncCall') seeFunction(namesOf(fields.funcname), seen)
-  else if (kind === 'SQLValueFunction' && sessionValues.has(String(fields.op))) seen.catalog = true
+  else if (kind === 'SQLValueFunction' && sessionValues.has(String(fields.op))) seen.session = true
 }
 
 function seeRelation(fields: Fields, scope: ReadonlySet<string>, seen: Sighting): void {
@@ -139,7 +143,8 @@ function seeFunction(names: readonly string[], seen: Sighting): void {
   const schema = names.length > 1 ? names.at(-2) : 'pg_catalog'
   const isInternal = schema === 'information_schema' && name.startsWith('_pg_')
   if ((schema !== 'pg_catalog' && !isInternal) || names.length > 2) seen.unlisted = true
-  if (catalogFunctions.has(name)) seen.catalog = true
+  if (sessionFunctions.has(name) && schema === 'pg_catalog') seen.session = true
+  else if (catalogFunctions.has(name)) seen.catalog = true
   else if (!plainFunctions.has(name)) seen.unlisted = true
 }
 

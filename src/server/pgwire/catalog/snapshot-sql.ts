@@ -1,11 +1,9 @@
 /** Writes the SQL that changes a new database once, before anything is loaded: version, own views, privileges. */
 
 import { quoteText } from '../../../base/sql-text.ts'
-import { serverVersion } from '../server-version.ts'
+import { serverVersion, versionText } from '../../../core/server-version.ts'
 import { catalogFunctions, plainFunctions } from './allowed-names.ts'
 import { readerOid } from './shadow-ddl.ts'
-
-const versionText = `PostgreSQL ${serverVersion.text} (Covenant), 64-bit`
 
 /**
  * PostgreSQL calls a built-in function by its OID, so its body cannot be replaced. Each built-in function is renamed

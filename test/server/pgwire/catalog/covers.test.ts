@@ -39,6 +39,10 @@ describe('a statement is about data', () => {
     '',
     ';',
     'not sql',
+    'select current_database(), count(*) from sales.orders',
+    'select (select count(*) from orders), version()',
+    'select current_user, id, current_schema() from orders',
+    'select current_catalog, pg_sleep(1)',
     'show server_version',
     "set search_path = 'sales'",
     'begin',
@@ -58,8 +62,9 @@ describe('a statement is about data', () => {
 describe('a statement is nobody’s, for only some of it may be answered from the catalog', () => {
   all('mixed', [
     'select * from pg_class, sales.orders',
+    'select version() from pg_class, sales.orders',
+    "select version(), has_table_privilege('a', 'select') from orders",
     'select * from pg_class where oid in (select id from orders)',
-    'select (select count(*) from orders), version()',
     'select * from pg_authid, pg_class',
     'select * from pg_catalog.pg_authid',
     'select * from pg_catalog.pg_shadow',
