@@ -58,6 +58,8 @@ const more = [
   'test/store/contract.test.ts',
   'test/store/jobs/reconcile.test.ts',
   'test/store/query/usage-totals.test.ts',
+  'test/store/history/detach-month.test.ts',
+  'test/store/history/month-plans.test.ts',
   'test/store/history/months.test.ts',
   'test/store/history/remove-expired.test.ts',
   'test/store/policy/policy-scopes.test.ts',

@@ -76,9 +76,10 @@ begin
   return query
     select e.sequence, e.type, e.subject,
       case when e.audit_seq is null then e.data
-        else (select jsonb_build_object('commit_id', a.commit_id, 'decision', a.decision, 'reason', a.reason,
+        -- Its month may be detached.
+        else coalesce((select jsonb_build_object('commit_id', a.commit_id, 'decision', a.decision, 'reason', a.reason,
             'action', a.action, 'committer', a.committer, 'namespace', a.namespace, 'table', a.table_name)
-          from svc.audit_log a where a.tenant_id = read_events.tenant and a.audit_seq = e.audit_seq) end,
+          from svc.audit_log a where a.tenant_id = read_events.tenant and a.audit_seq = e.audit_seq), '{}') end,
       e.occurred_at
     from svc.event e
     where e.tenant_id = read_events.tenant and e.sequence > after

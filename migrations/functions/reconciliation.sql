@@ -211,6 +211,7 @@ declare
   -- Snapshots from before may have been removed (svc.remove_graph_snapshots).
   removed_before timestamptz := coalesce((select p.removed_before from svc.retention_progress p
     where p.tenant_id = tenant and p.kind = 'graph-snapshots'), '-infinity');
+  since timestamptz := svc.audit_since();
   drift jsonb;
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
@@ -223,7 +224,9 @@ begin
         else 'sha256:' || encode(sha256(convert_to(a.metadata_location, 'UTF8')), 'hex') end)::text::ag_catalog.agtype as snapshot_key,
       jsonb_build_object('commit_id', a.commit_id, 'committer', a.committer, 'decision', a.decision, 'reason', a.reason,
         'tenant_id', a.tenant_id) as told
-    from svc.audit_log a where a.tenant_id = tenant and a.audit_seq = any (seqs)),
+    from svc.audit_log a where a.tenant_id = tenant and a.audit_seq = any (seqs)
+      -- What the graph holds of months that leave is removed.
+      and a.received_at >= since),
   pair as materialized (
     select 'INTENDED_WRITE' as label, l.*, e.*
       from logged l left join lateral (

@@ -26,9 +26,11 @@ end $$;
 
 -- Whether a hold stands on a table or its tenant. Where the table is not known, any hold of the tenant counts.
 create or replace function svc.is_held(tenant uuid, table_key text) returns boolean
-language sql stable set search_path = pg_catalog, pg_temp
-return exists (select from svc.legal_hold h where h.tenant_id = tenant and h.released_at is null
-  and (h.table_id is null or table_key is null or h.table_id = table_key));
+language plpgsql stable set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (select from svc.legal_hold h where h.tenant_id = tenant and h.released_at is null
+    and (h.table_id is null or table_key is null or h.table_id = table_key));
+end $$;
 
 -- Holds are set under the same lock, alone. So what a page removes was not held when it ended.
 create or replace function svc.lock_holds(tenant uuid) returns void
@@ -161,15 +163,20 @@ begin
   removed := 0;
   if cutoff is null then return; end if;
   perform svc.lock_holds(tenant);
+  -- A month that is being hashed is not changed (svc.detach_page).
+  perform pg_advisory_xact_lock_shared(hashtextextended('commit bodies', 0));
   begins := svc.removal_begins('commit-bodies', after);
   with logged as materialized (
-    select a.audit_seq, a.table_id, a.created_at, octet_length(a.body) as size from svc.audit_log a
+    select a.audit_seq, a.table_id, a.created_at, octet_length(a.body) as size,
+      exists (select from svc.month_partition p where p.parent = 'audit_log' and p.detach_step is not null
+        and a.received_at >= p.starts and a.received_at < p.ends) as is_leaving
+    from svc.audit_log a
     where a.tenant_id = tenant and a.audit_seq > begins order by a.audit_seq limit most),
   old as materialized (
     select l.* from logged l where l.created_at < cutoff),
   emptied as (
     update svc.audit_log a set body = '' from old o
-    where a.tenant_id = tenant and a.audit_seq = o.audit_seq and o.size > 0 and not svc.is_held(tenant, o.table_id)
+    where a.tenant_id = tenant and a.audit_seq = o.audit_seq and o.size > 0 and not o.is_leaving and not svc.is_held(tenant, o.table_id)
     returning 1)
   select (select count(*) from old), (select max(o.audit_seq) from old o), (select count(*) from emptied)
     into looked, upto, removed;
@@ -177,6 +184,38 @@ begin
       removed_before = greatest(p.removed_before, cutoff)
     where p.tenant_id = tenant and p.kind = 'commit-bodies';
   if looked = most then next := upto; end if;
+end $$;
+
+-- Removes the snapshots of these metadata files from the tenant's graph, with the edges of how they were written. One
+-- that is the newest of its table stays, and one that something else is drawn to, such as a classification.
+create or replace function svc.remove_snapshots(tenant uuid, locations text[]) returns int
+language plpgsql set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
+set plan_cache_mode = force_custom_plan as $$
+declare
+  nodes ag_catalog.graphid[];
+  removed int;
+begin
+  perform set_config('search_path', format('%I, ag_catalog, pg_catalog', 'g_' || replace(tenant::text, '-', '_')), true);
+  nodes := array(
+    with key as materialized (
+      select distinct to_jsonb(case when octet_length(l) <= 1024 then l
+        else 'sha256:' || encode(sha256(convert_to(l, 'UTF8')), 'hex') end)::text::agtype as id
+      from unnest(locations) l),
+    node as materialized (
+      select s.id, s.properties::text::jsonb ->> 'table_id' as table_id from key join "Snapshot" s
+        on agtype_access_operator(variadic array[s.properties, '"id"'::agtype]) = key.id)
+    select n.id from node n
+    where not exists (select from svc.ingested_table g
+        where g.tenant_id = tenant and g.table_id = n.table_id and g.snapshot_node = n.id)
+      and not exists (select from "_ag_label_edge" e where e.end_id = n.id and e.tableoid <> '"PARENT_OF"'::regclass)
+      and not exists (select from "_ag_label_edge" e
+        where e.start_id = n.id and e.tableoid <> all (array['"ACTUAL_WRITE"'::regclass, '"PARENT_OF"'::regclass])));
+  delete from "ACTUAL_WRITE" e where e.start_id = any (nodes);
+  delete from "PARENT_OF" e where e.start_id = any (nodes);
+  delete from "PARENT_OF" e where e.end_id = any (nodes);
+  delete from "Snapshot" s where s.id = any (nodes);
+  get diagnostics removed = row_count;
+  return removed;
 end $$;
 
 -- Removes snapshots from the graph that others have followed, with the edges of how they were written. The newest of a
@@ -188,12 +227,10 @@ declare
   tenant uuid := svc.current_tenant();
   days int := (svc.kept_days(tenant, 'graph-snapshots')).days;
   cutoff timestamptz := now() - make_interval(days => days);
-  graph_name text := 'g_' || replace(tenant::text, '-', '_');
   begins bigint;
   looked int;
   upto bigint;
   locations text[];
-  nodes ag_catalog.graphid[];
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
   removed := 0;
@@ -214,30 +251,12 @@ begin
   update svc.retention_progress p set removed_to = coalesce(upto, p.removed_to),
       removed_before = greatest(p.removed_before, cutoff)
     where p.tenant_id = tenant and p.kind = 'graph-snapshots';
-  perform set_config('search_path', format('%I, ag_catalog, pg_catalog', graph_name), true);
-  nodes := array(
-    with key as materialized (
-      select distinct to_jsonb(case when octet_length(l) <= 1024 then l
-        else 'sha256:' || encode(sha256(convert_to(l, 'UTF8')), 'hex') end)::text::agtype as id
-      from unnest(locations) l),
-    node as materialized (
-      select s.id, s.properties::text::jsonb ->> 'table_id' as table_id from key join "Snapshot" s
-        on agtype_access_operator(variadic array[s.properties, '"id"'::agtype]) = key.id)
-    select n.id from node n
-    where not exists (select from svc.ingested_table g
-        where g.tenant_id = tenant and g.table_id = n.table_id and g.snapshot_node = n.id)
-      and not exists (select from "_ag_label_edge" e where e.end_id = n.id and e.tableoid <> '"PARENT_OF"'::regclass)
-      and not exists (select from "_ag_label_edge" e
-        where e.start_id = n.id and e.tableoid <> all (array['"ACTUAL_WRITE"'::regclass, '"PARENT_OF"'::regclass])));
-  delete from "ACTUAL_WRITE" e where e.start_id = any (nodes);
-  delete from "PARENT_OF" e where e.start_id = any (nodes);
-  delete from "PARENT_OF" e where e.end_id = any (nodes);
-  delete from "Snapshot" s where s.id = any (nodes);
-  get diagnostics removed = row_count;
+  removed := svc.remove_snapshots(tenant, locations);
   if looked = most then next := upto; end if;
 end $$;
 
 revoke all on function svc.kept_days, svc.retention, svc.is_held, svc.lock_holds, svc.removal_begins,
-  svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_commit_bodies, svc.remove_graph_snapshots from public;
+  svc.remove_snapshots, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_commit_bodies,
+  svc.remove_graph_snapshots from public;
 grant execute on function svc.retention, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_commit_bodies,
   svc.remove_graph_snapshots to svc_tenant;

@@ -132,6 +132,7 @@ declare
   this_commit uuid := (v ->> 'commit_id')::uuid;
   this_action text := v ->> 'action';
   location text := v ->> 'metadata_location';
+  received timestamptz := to_timestamp((v ->> 'received_at_ms')::numeric / 1000);
   policies_sha256 bytea := case when v -> 'policies' <> '[]' then sha256(convert_to((v -> 'policies')::text, 'UTF8')) end;
   made timestamptz;
   write_event ag_catalog.agtype;
@@ -153,14 +154,14 @@ begin
     values (tenant, this_commit, this_action, v ->> 'committer', v ->> 'decision', v ->> 'reason', v ->> 'principal_source',
       v -> 'principal', v ->> 'table_id', v -> 'namespace', v ->> 'table_name', (v ->> 'credential_id')::uuid,
       v ->> 'body_sha256', record_verdict.body, v ->> 'base_metadata_location', location,
-      case when policies_sha256 is null then v -> 'policies' end, policies_sha256, v -> 'outcomes', to_timestamp((v ->> 'received_at_ms')::numeric / 1000),
+      case when policies_sha256 is null then v -> 'policies' end, policies_sha256, v -> 'outcomes', received,
       v ->> 'request_id', v ->> 'previous_metadata_location', v ->> 'base_held')
     on conflict on constraint audit_log_pkey do nothing
     returning a.created_at into made;
   recorded := made is not null;
   if not recorded then
     select a.created_at into made from svc.audit_log a
-      where a.tenant_id = tenant and a.commit_id = this_commit and a.action = this_action
+      where a.tenant_id = tenant and a.commit_id = this_commit and a.received_at = received and a.action = this_action
         and a.decision = v ->> 'decision' and a.metadata_location is not distinct from location;
     if made is null then
       raise exception 'commit % has another verdict already', this_commit using errcode = 'unique_violation';

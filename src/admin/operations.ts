@@ -3,6 +3,7 @@
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { holdOperations } from '../auth/administration/hold-operations.ts'
+import { monthOperations } from '../auth/administration/month-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { retentionOperations } from '../auth/administration/retention-operations.ts'
 import { workloadTrustOperations } from '../auth/workload/operations.ts'
@@ -27,6 +28,7 @@ const all = [
   ...graphOperations,
   ...retentionOperations,
   ...holdOperations,
+  ...monthOperations,
   ...refusalOperations,
   ...writeOversightOperations,
   ...replayOperations,

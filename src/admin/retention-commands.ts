@@ -1,4 +1,4 @@
-/** Commands for what is kept and how long: retention settings and legal holds. */
+/** Commands for what is kept and how long: retention settings, legal holds, and the months of history. */
 
 import { historyKinds, keepDaysMax, keepDaysMin } from '../core/retention.ts'
 import { type Command, onTenant } from './command.ts'
@@ -86,4 +86,37 @@ export const retentionCommands: readonly Command[] = [
         { id: flags.required('id'), reason: flags.required('reason') },
       ),
   },
+  {
+    words: 'month list',
+    usage: '',
+    summary: 'Lists the months of the audit log and of usage records, also those that were detached.',
+    prepare: () => ({ operation: 'list_months', input: {} }),
+  },
+  {
+    words: 'month detach',
+    usage: '--name MONTH [--dry-run yes]',
+    summary: 'Detaches a month from its table, leaving its count and hash, and shows how far it is.',
+    details:
+      'With --dry-run it shows what each tenant has in the month, and what keeps it there. Interrupted, it goes on when it is run again.',
+    prepare: (flags) => {
+      const input = { name: flags.required('name') }
+      if (flags.choice('dry-run', ['yes']) !== undefined) return { operation: 'list_month_tenants', input }
+      return { operation: 'detach_month', input, printsItems: { head: '', item: lineOf } }
+    },
+  },
+  {
+    words: 'month verify',
+    usage: '--name MONTH',
+    summary: 'Hashes a detached month again and compares it with its record.',
+    prepare: (flags) => ({
+      operation: 'verify_month',
+      input: { name: flags.required('name') },
+      printsItems: { head: '', item: lineOf },
+    }),
+  },
 ]
+
+/** An item as a line of JSON. */
+function lineOf(item: unknown): string {
+  return `${JSON.stringify(item)}\n`
+}

@@ -4,6 +4,7 @@ import type { Logger } from 'pino'
 import { adminOperations } from '../auth/administration/admin-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { holdOperations } from '../auth/administration/hold-operations.ts'
+import { monthOperations } from '../auth/administration/month-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
 import { retentionOperations } from '../auth/administration/retention-operations.ts'
 import { admitter } from '../auth/admit.ts'
@@ -182,6 +183,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
         ...graphOperations,
         ...retentionOperations,
         ...holdOperations,
+        ...monthOperations,
         ...territoryOperations,
         ...namespaceOperations,
         ...listingOperations,

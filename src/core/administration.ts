@@ -100,6 +100,7 @@ export const administrationActions = [
   'try-classifier',
   'activate-classifier',
   'deactivate-classifier',
+  'detach-month',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

@@ -125,6 +125,7 @@ describe('a command over HTTP', () => {
     expect((await over(`retention set${of} --kind usage --days 400`)).status).toBe(0)
     expect((await over('retention set-installation --kind usage --days forever')).status).toBe(0)
     reading.push(words(`retention show${of}`), words('retention installation'), words(`hold list${of}`))
+    reading.push(words('month list'))
     const hook = await json<{ id: string; secret: string }>(
       `webhook create${of} --name w --receiver ${url}/w --types contract.moved`,
     )
@@ -247,6 +248,8 @@ describe('a command over HTTP', () => {
       'quarantine release',
       ...['set', 'unset', 'set-installation'].map((one) => `retention ${one}`),
       ...['set', 'release'].map((one) => `hold ${one}`),
+      // test/docs/retention.test.ts
+      ...['detach', 'verify'].map((one) => `month ${one}`),
       'semantics import',
       ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
       ...['put', 'delete'].map((one) => `workload ${one}`),

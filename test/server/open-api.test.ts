@@ -11,6 +11,7 @@ import type { DescribedRoute } from '../../src/server/open-api.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
+import { keepMonths } from '../../src/store/history/months.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
@@ -322,6 +323,13 @@ test('says what is answered about retention and legal holds', async () => {
   const as = { secret: service.operator }
   await succeed('PUT', '/admin/retention/usage', { ...as, body: { keep_days: 400 } })
   await succeed('GET', '/admin/retention', as)
+  await keepMonths(service.store, new Date('2001-02-01'))
+  await succeed('GET', '/admin/months/audit_log_2001_02/tenants', as)
+  expect(await succeed('POST', '/admin/months/audit_log_2001_02/detach', as)).toMatchObject({
+    items: [{ step: 'detached', rows: 0 }],
+  })
+  await succeed('POST', '/admin/months/audit_log_2001_02/verify', as)
+  await succeed('GET', '/admin/months', as)
 })
 
 test('says what stored operations of GraphQL answer', async () => {

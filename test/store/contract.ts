@@ -361,7 +361,7 @@ const notForTenants = new Set([
   'retention_default',
 ])
 /** Nobody is granted a partition: its table is read. */
-const isPartition = (name: string) => name.startsWith('query_usage_')
+const isPartition = (name: string) => /^(?:query_usage|audit_log)_/.test(name)
 
 const seedTrust = {
   ...{ name: 'seed', issuer: 'https://issuer.example', audience: 'seed', subject: 'seed' },

@@ -1,7 +1,7 @@
-/** Tests of the step to usage records by month, on a store that has records. The caller says where the database is. */
+/** Tests of the steps to usage records and to an audit log by month, on a store that has records. The caller says where the database is. */
 
 import { afterAll, describe, expect, test } from 'bun:test'
-import { rmSync } from 'node:fs'
+import { readdirSync, rmSync } from 'node:fs'
 import type postgres from 'postgres'
 import { migrate } from '../../../src/store/database/migrations.ts'
 import { migrationCopies } from '../../support/migration-files.ts'
@@ -14,11 +14,11 @@ export interface EmptyDatabase extends AsyncDisposable {
 const [home, foreign] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
 const quiet = () => {}
 
-/** A version of the program before the records were partitioned. */
-function before(): URL {
+/** A version of the program before the control migration with this number. */
+function before(number: number): URL {
   const base = files.copy()
-  for (const file of ['1422_usage_by_month', '1423_list_indexes'])
-    rmSync(new URL(`control/${file}.sql`, base))
+  for (const file of readdirSync(new URL('control/', base)))
+    if (Number(file.slice(0, 4)) >= number) rmSync(new URL(`control/${file}`, base))
   return base
 }
 
@@ -62,7 +62,7 @@ export function testUpgradeToMonths(openEmpty: () => Promise<EmptyDatabase>): vo
     test('keeps every record and its number, on a store that has records', async () => {
       await using database = await openEmpty()
       const { sql } = database
-      await migrate(sql, 'apply', quiet, before())
+      await migrate(sql, 'apply', quiet, before(1422))
       for (const id of [home, foreign])
         await sql.unsafe(`insert into svc.tenant (tenant_id, name) values ('${id}', 'x')`)
       const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
@@ -120,4 +120,76 @@ export function testUpgradeToMonths(openEmpty: () => Promise<EmptyDatabase>): vo
       }
     })
   })
+
+  describe('the step to an audit log by month', () => {
+    const id = (n: number) => `00000000-0000-4000-8000-00000000000${n}`
+
+    test('keeps every row and its number, on a store that has rows', async () => {
+      await using database = await openEmpty()
+      const { sql } = database
+      await migrate(sql, 'apply', quiet, before(1424))
+      for (const tenant of [home, foreign])
+        await sql.unsafe(`insert into svc.tenant (tenant_id, name) values ('${tenant}', 'x')`)
+      const times = [`'2020-02-29'`, `now() - interval '40 days'`, 'now()', `now() + interval '70 days'`]
+      for (const [i, time] of times.entries()) await asTenant(sql, home, decide(home, id(i), time))
+      const rows = () => sql.unsafe('select * from svc.audit_log order by audit_seq')
+      const kept = [...(await rows())]
+      await migrate(sql, 'apply', quiet)
+      const now = [...(await rows())] as Record<string, unknown>[]
+      expect(now.map(({ policy_set: _, ...row }) => row)).toEqual(kept as never)
+      const last = Number(kept.at(-1)?.audit_seq)
+
+      const [added] = await asTenant<{ audit_seq: string }>(sql, home, decide(home, id(5), 'now()'))
+      expect(Number(added?.audit_seq)).toBe(last + 1)
+      // A month that nobody made yet, and one long before.
+      for (const [n, time] of [
+        [6, `'2099-01-01'`],
+        [7, `'1999-01-01'`],
+      ] as const)
+        await asTenant(sql, home, decide(home, id(n), time))
+      const again = decide(
+        home,
+        id(2),
+        `(select received_at from svc.audit_log where commit_id = '${id(2)}')`,
+      )
+      expect(await failure(asTenant(sql, home, again))).toContain('duplicate key')
+      const seen = 'select count(*)::int as n from svc.audit_log'
+      expect(await asTenant<object>(sql, home, seen)).toEqual([{ n: 7 }])
+      expect(await asTenant<object>(sql, foreign, seen)).toEqual([{ n: 0 }])
+      await changeNothing(sql)
+    })
+
+    test('leaves no right to a partition, and no way to change one', async () => {
+      await using database = await openEmpty()
+      const { sql } = database
+      await migrate(sql, 'apply', quiet)
+      await sql.unsafe(`insert into svc.tenant (tenant_id, name) values ('${home}', 'x')`)
+      await asTenant(sql, home, decide(home, id(1), 'now()'))
+      await asTenant(sql, home, decide(home, id(2), `'1999-01-01'`))
+      await changeNothing(sql)
+    })
+  })
 }
+
+/** Tries every partition of the audit log as a tenant and as its owner. */
+async function changeNothing(sql: postgres.Sql): Promise<void> {
+  const partitions = await sql<{ name: string }[]>`
+    select relid::text as name from pg_partition_tree('svc.audit_log') where isleaf order by 1`
+  expect(partitions.length).toBeGreaterThanOrEqual(2)
+  for (const { name } of partitions) {
+    expect(await failure(asTenant(sql, home, `select * from ${name}`))).toContain('permission denied')
+    for (const change of [`delete from ${name}`, `truncate ${name}`])
+      expect(await failure(asTenant(sql, home, change, 'svc_owner'))).toContain('append-only')
+    const [row] = await sql.unsafe(`select 1 from ${name} limit 1`)
+    if (row === undefined) continue
+    for (const change of [`update ${name} set reason = 'x'`, `update ${name} set body = '\\x01'`])
+      expect(await failure(asTenant(sql, home, change, 'svc_owner'))).toContain('append-only')
+  }
+}
+
+const decide = (tenant: string, commit: string, receivedAt: string) =>
+  `insert into svc.audit_log (tenant_id, commit_id, committer, decision, reason, principal_source, principal, table_id,
+     namespace, table_name, credential_id, body_sha256, body, base_metadata_location, policies, outcomes, received_at)
+   values ('${tenant}', '${commit}', 'ada', 'REJECTED', 'no', 'session', '{}', 't', '["s"]', 't', '${commit}', 'ab',
+     '\\x02', '', '[]', '[]', ${receivedAt})
+   returning audit_seq`
