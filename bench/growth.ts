@@ -19,6 +19,7 @@ import {
 } from './growth/history.ts'
 import { traversalOfHotNode } from './growth/hot-node.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
+import { bytesByTenants } from './growth/tenants.ts'
 import { seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
@@ -33,6 +34,7 @@ const rows: readonly GrowthRow[] = [
   listByDecisions,
   bytesByCommits,
   bytesByQueries,
+  bytesByTenants,
 ]
 
 export const growth: BenchEntry = {
