@@ -207,7 +207,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
-  const { auth, tokens, verifyToken } = assembleAuth(config, { store, clock, metrics, log })
+  const { auth, tokens, verifyToken, issuers } = assembleAuth(config, { store, clock, metrics, log })
   const lineage = new LineageReceiver({ store, metrics, log })
   const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
@@ -311,6 +311,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       store,
       tokens,
       verifyToken,
+      issuers,
       claims: config.idp.claims,
       queries,
       systemCatalog: options.systemCatalog,
@@ -330,7 +331,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     ? await listenAt('SVC_XMLA_ADDR', config.xmlaListen, (address) =>
         startXmla({
           ...address,
-          ...{ tls: xmlaTls, allowPlaintext, store, tokens, verifyToken },
+          ...{ tls: xmlaTls, allowPlaintext, store, tokens, verifyToken, issuers },
           claims: config.idp.claims,
           ...{ queries, evaluator, licensed, metrics, log, clock },
         }),

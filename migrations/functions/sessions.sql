@@ -10,13 +10,13 @@ set local role svc_admin;
 create or replace function svc.find_service_session(digest bytea, id uuid, prefix text)
 returns table (session_id uuid, tenant_id uuid, organization_id text, principal_sub text, principal_email text,
   principal_roles jsonb, scopes jsonb, expires_at timestamptz, credential_id uuid, version bigint, catalog_kind text,
-  nickname text, endpoint text, config jsonb, sealed bytea, fingerprint text)
+  nickname text, endpoint text, config jsonb, sealed bytea, fingerprint text, issuers_version bigint)
 language sql stable security definer set search_path = svc, pg_catalog as $$
   select s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email, s.principal_roles, s.scopes,
     s.expires_at, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config, c.sealed,
     encode(sha256(convert_to(row(s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
       s.principal_roles, s.scopes, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config,
-      c.sealed)::text, 'UTF8')), 'hex')
+      c.sealed, t.issuers_version)::text, 'UTF8')), 'hex'), t.issuers_version
   from svc.service_session s join svc.tenant t using (tenant_id)
     left join svc.catalog_credential c on c.tenant_id = s.tenant_id and c.nickname = prefix
   where (s.secret_sha256 = digest or s.session_id = id) and s.revoked_at is null and t.state = 'active'
@@ -36,7 +36,7 @@ begin
     select s.tenant_id,
       encode(sha256(convert_to(row(s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
         s.principal_roles, s.scopes, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config,
-        c.sealed)::text, 'UTF8')), 'hex') into tenant, found
+        c.sealed, t.issuers_version)::text, 'UTF8')), 'hex') into tenant, found
     from svc.service_session s join svc.tenant t using (tenant_id)
       left join svc.catalog_credential c on c.tenant_id = s.tenant_id and c.nickname = prefix
     where s.secret_sha256 = digest and s.revoked_at is null and t.state = 'active'
@@ -45,7 +45,7 @@ begin
     select s.tenant_id,
       encode(sha256(convert_to(row(s.session_id, s.tenant_id, t.organization_id, s.principal_sub, s.principal_email,
         s.principal_roles, s.scopes, c.credential_id, c.version, c.catalog_kind, c.nickname, c.endpoint, c.config,
-        c.sealed)::text, 'UTF8')), 'hex') into tenant, found
+        c.sealed, t.issuers_version)::text, 'UTF8')), 'hex') into tenant, found
     from svc.service_session s join svc.tenant t using (tenant_id)
       left join svc.catalog_credential c on c.tenant_id = s.tenant_id and c.nickname = prefix
     where s.session_id = id and s.revoked_at is null and t.state = 'active'

@@ -14,6 +14,7 @@ import type { FindSession } from '../auth/guard.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
 import { tellingBearerReader, tellingFinder, tellingIssuer } from '../auth/refused-credentials.ts'
+import { issuerBearerReader, TokenIssuers } from '../auth/token-issuers.ts'
 import { tokenExchanger } from '../auth/workload/exchange.ts'
 import { issuerKeys } from '../auth/workload/issuer-keys.ts'
 import { blockList } from '../base/cidr.ts'
@@ -38,6 +39,8 @@ export interface AssembledAuth {
   readonly tokens: AccessTokens
   /** Undefined where no identity provider's keys are configured. */
   readonly verifyToken: VerifyToken | undefined
+  /** The issuers that tenants trust. */
+  readonly issuers: TokenIssuers
 }
 
 interface AuthParts {
@@ -56,20 +59,22 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
     : unverifiedBearerReader(config.idp.claims)
   const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
   const findKeys = issuerKeys({ addressRules: addressRules(config.upstreamAllow), clock })
+  const issuers = new TokenIssuers({ store, findKeys })
+  const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
   const auth = {
     findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
     readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
-      readBearer: tellingBearerReader(ownBearerReader(tokens, foreignBearer), onRefused),
+      readBearer: tellingBearerReader(ownBearerReader(tokens, otherBearer), onRefused),
       onUnreadableCertificate: unreadableCertificates({ clock, metrics, log }),
       refusesUnreadableCertificates: config.clientCertificateStrict,
       demo: config.demo,
     }),
     issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
-  return { auth, tokens, verifyToken }
+  return { auth, tokens, verifyToken, issuers }
 }
 
 /** Counts them all, and warns once a minute at most: a proxy that is set up wrongly sends them with every request. */

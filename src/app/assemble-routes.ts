@@ -10,6 +10,7 @@ import { retentionOperations } from '../auth/administration/retention-operations
 import { admitter } from '../auth/admit.ts'
 import { clientFinder } from '../auth/authorization/clients.ts'
 import { authorizationOperations } from '../auth/authorization/operations.ts'
+import { tokenIssuerOperations } from '../auth/issuer-operations.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { loginOperations } from '../auth/login/operations.ts'
 import { webhookOperations } from '../auth/webhooks/operations.ts'
@@ -214,6 +215,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       log,
     }),
     ...bind(workloadTrustOperations, { store, addressRules }),
+    ...bind(tokenIssuerOperations, { store, addressRules }),
     ...bind(webhookSubscriptionOperations, { store, addressRules, publicUrl }),
     ...bind([...protectionOperations, ...revealOperations, ...subjectOperations], {
       store,

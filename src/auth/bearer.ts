@@ -3,7 +3,7 @@
  * Without one, claims are unverified and only the write gateway uses them.
  */
 
-import { decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
 import { Fault } from '../base/fault.ts'
 import { isReservedSubject, type Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
@@ -59,19 +59,29 @@ export type VerifyToken = (token: string) => Promise<JWTPayload>
 export function tokenVerifier(options: JwksOptions): VerifyToken {
   const keys = remoteKeys(options.url)
   const { issuer, audience } = options
-  return async (token) => {
-    try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        ...{ issuer, audience, algorithms: [...tokenAlgorithms] },
-        requiredClaims: ['exp'],
-        clockTolerance: tokenSkewMs / 1000,
-      })
-      assertForAccess(protectedHeader.typ, payload)
-      return payload
-    } catch (cause) {
-      if (cause instanceof Fault) throw cause
-      throw new Fault('unauthenticated', 'The bearer token could not be verified.', { cause })
-    }
+  return (token) => verifyAccess(token, keys, { issuer, audience })
+}
+
+/**
+ * Verifies a token for access by the keys of its issuer.
+ * @throws Fault as {@link VerifyToken}
+ */
+export async function verifyAccess(
+  token: string,
+  keys: JWTVerifyGetKey,
+  { issuer, audience }: Pick<JwksOptions, 'issuer' | 'audience'>,
+): Promise<JWTPayload> {
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, keys, {
+      ...{ issuer, audience, algorithms: [...tokenAlgorithms] },
+      requiredClaims: ['exp'],
+      clockTolerance: tokenSkewMs / 1000,
+    })
+    assertForAccess(protectedHeader.typ, payload)
+    return payload
+  } catch (cause) {
+    if (cause instanceof Fault) throw cause
+    throw new Fault('unauthenticated', 'The bearer token could not be verified.', { cause })
   }
 }
 

@@ -11,12 +11,14 @@ import type { Session } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { hasLoginEnded, type Login } from '../store/session/ended-logins.ts'
 import { findScramVerifier, findServiceSession, findServiceSessionById } from '../store/session/sessions.ts'
+import { tokenIssuersOf } from '../store/session/token-issuers.ts'
 import type { Store } from '../store/store.ts'
 import { findTenantByOrganization } from '../store/tenant/tenants.ts'
 import type { ScramVerifier } from '../wire/postgres/scram.ts'
 import type { AccessTokens } from './access-token.ts'
 import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
 import { type ClaimNames, organizationOf } from './claims.ts'
+import { principalByIssuer, type TokenIssuers } from './token-issuers.ts'
 import { tokenSkewMs } from './token-keys.ts'
 
 export interface ReadCredential {
@@ -42,6 +44,8 @@ export interface CredentialParts {
   readonly tokens: AccessTokens
   /** Absent: identity providers' tokens are refused. */
   readonly verifyToken?: VerifyToken | undefined
+  /** The issuers that tenants trust, besides that one. */
+  readonly issuers?: TokenIssuers | undefined
   /** The claim of such a token that names the tenant's organization. */
   readonly claims: ClaimNames
   readonly clock: Clock
@@ -114,16 +118,12 @@ function isToken(text: string): boolean {
 }
 
 /** Takes the tenant from the token's organization, as a login does (docs/reference/identity.md 6.2). */
-async function byProviderToken(
-  { store, verifyToken, claims: names, clock }: CredentialParts,
-  token: string,
-): Promise<ReadCredential | undefined> {
-  const claims = verifyToken && (await verifyToken(token).catch(unlessUnauthenticated))
-  if (claims === undefined) return undefined
-  const principal = subjectOf(claims, names)
-  const organizationId = organizationOf(claims, names.organization)
-  if (principal === undefined || typeof organizationId !== 'string' || claims.exp === undefined)
-    return undefined
+async function byProviderToken(parts: CredentialParts, token: string): Promise<ReadCredential | undefined> {
+  const { store, clock } = parts
+  const verified = await verifyProviderToken(parts, token).catch(unlessUnauthenticated)
+  if (verified === undefined) return undefined
+  const { claims, principal, organizationId, stillTrusted } = verified
+  if (typeof organizationId !== 'string' || claims.exp === undefined) return undefined
   const expiresAtMs = claims.exp * 1000 + tokenSkewMs
   const tenant = await findTenantByOrganization(store, organizationId)
   const login = loginOf(claims, principal.sub)
@@ -136,22 +136,51 @@ async function byProviderToken(
     async stillValid() {
       if (expiresAtMs <= clock.now() || (await hasLoginEnded(store, login))) return false
       const now = await findTenantByOrganization(store, organizationId)
-      return now?.id === tenant.id && now.state === 'active'
+      return now?.id === tenant.id && now.state === 'active' && (await stillTrusted())
     },
   }
+}
+
+interface ProviderToken {
+  readonly claims: JWTPayload
+  readonly principal: Principal
+  readonly organizationId: string | undefined | null
+  /** Whether the tenant still trusts the issuer, unchanged since the token was verified. */
+  readonly stillTrusted: () => Promise<boolean>
+}
+
+/** By an issuer of the tenant that the token names, else by that of the configuration. @throws Fault */
+async function verifyProviderToken(
+  { store, verifyToken, issuers, claims: names }: CredentialParts,
+  token: string,
+): Promise<ProviderToken | undefined> {
+  const issued = await issuers?.verifyForOrganization(token)
+  if (issued !== undefined) {
+    const { claims, issuer } = issued
+    return {
+      claims,
+      principal: principalByIssuer(claims, issuer),
+      organizationId: organizationOf(claims, issuer.organizationClaim),
+      stillTrusted: async () =>
+        (await tokenIssuersOf(store, issuer.tenant)).some(
+          ({ name, changedAt }) => name === issuer.name && changedAt.getTime() === issuer.changedAt.getTime(),
+        ),
+    }
+  }
+  const claims = await verifyToken?.(token)
+  return (
+    claims && {
+      claims,
+      principal: principalOf(claims, names),
+      organizationId: organizationOf(claims, names.organization),
+      stillTrusted: async () => true,
+    }
+  )
 }
 
 /** The login from which a token comes. A token that does not say when it was issued is taken for an old one. */
 function loginOf({ sid, iat = 0 }: JWTPayload, sub: string): Login {
   return { sid: typeof sid === 'string' ? sid : undefined, sub, atMs: iat * 1000 }
-}
-
-function subjectOf(claims: JWTPayload, names: ClaimNames): Principal | undefined {
-  try {
-    return principalOf(claims, names)
-  } catch (thrown) {
-    return unlessUnauthenticated(thrown)
-  }
 }
 
 function unlessUnauthenticated(thrown: unknown): undefined {

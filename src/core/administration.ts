@@ -57,6 +57,8 @@ export const administrationActions = [
   'put-trusted-engine',
   'put-workload-trust',
   'delete-workload-trust',
+  'put-token-issuer',
+  'delete-token-issuer',
   'put-catalog',
   'change-catalog',
   'remove-catalog',

@@ -45,6 +45,8 @@ export interface Session {
   readonly tenant: TenantId
   /** The identity provider's organization, where the tenant has one. */
   readonly organizationId: string | undefined
+  /** Decimal: it changes with the issuers of bearer tokens that the tenant trusts. Absent or `0`: it never had one. */
+  readonly issuersVersion?: string
   /** Whom the session was minted for. The write gateway uses its roles only (docs/reference/identity.md 3.1). */
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]

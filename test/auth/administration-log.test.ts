@@ -7,6 +7,7 @@ import { graphOperations } from '../../src/auth/administration/graph-operations.
 import { holdOperations } from '../../src/auth/administration/hold-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
 import { retentionOperations } from '../../src/auth/administration/retention-operations.ts'
+import { tokenIssuerOperations } from '../../src/auth/issuer-operations.ts'
 import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
@@ -629,6 +630,13 @@ const steps: Readonly<Record<string, Step>> = {
     action: 'remove-reconciliation-source',
     path: '/admin/tenants/{tenant}/reconciliation-sources/crm',
   },
+  put_token_issuer: {
+    action: 'put-token-issuer',
+    path: '/api/v1/token-issuers/partner',
+    body: { issuer: 'https://login.partner.example', audience: 'covenant' },
+    subject: { name: 'partner' },
+  },
+  delete_token_issuer: { action: 'delete-token-issuer', path: '/api/v1/token-issuers/partner' },
   put_workload_trust: {
     action: 'put-workload-trust',
     path: '/api/v1/workload-trusts/spark',
@@ -720,6 +728,7 @@ const administering = (
     ...sourceOperations,
     ...namespaceOperations,
     ...workloadTrustOperations,
+    ...tokenIssuerOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.

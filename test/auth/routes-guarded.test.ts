@@ -99,6 +99,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/semantics/', ['admin', 'read']],
   ['/api/v1/credentials/trusted-engines', ['admin']],
   ['/api/v1/workload-trusts', ['admin']],
+  ['/api/v1/token-issuers', ['admin']],
   ['/api/v1/reconciliation-sources', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/classifiers', ['admin', 'read']],

@@ -51,6 +51,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/retention', undefined],
   ['/api/v1/holds', undefined],
   ['/api/v1/workload-trusts', undefined],
+  ['/api/v1/token-issuers', undefined],
   ['/api/v1/openapi.json', undefined],
   ['/', undefined],
   ['/version', undefined],

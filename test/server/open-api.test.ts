@@ -572,6 +572,11 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
     await succeed('GET', `/api/v1/${path}`, as)
+  const owner = { secret: await session(service, service.owner.tenant, ['admin'], ['owner']) }
+  const trusted = { issuer: 'https://login.partner.example', audience: 'covenant' }
+  await succeed('PUT', '/api/v1/token-issuers/partner', { ...owner, body: trusted })
+  await succeed('GET', '/api/v1/token-issuers', owner)
+  await succeed('DELETE', '/api/v1/token-issuers/partner', owner)
   const classifiers = '/api/v1/detection/classifiers'
   const definition = { names: ['bsn'], values: [{ pattern: '[0-9]{9}', checks: [{ kind: 'luhn' }] }] }
   await succeed('POST', classifiers, { ...as, body: { name: 'nl_bsn', definition } })

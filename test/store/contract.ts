@@ -75,6 +75,7 @@ import {
   revokeServiceSession,
   serviceSecretDigest,
 } from '../../src/store/session/sessions.ts'
+import { putTokenIssuer } from '../../src/store/session/token-issuers.ts'
 import { putWorkloadTrust } from '../../src/store/session/workload-trusts.ts'
 import {
   createTenant,
@@ -369,6 +370,12 @@ const seedTrust = {
   keySource: { kind: 'discovery', issuer: 'https://issuer.example' },
 } as const
 
+const seedIssuer = {
+  ...{ name: 'seed', issuer: 'https://issuer.example', audience: 'seed', subjectPrefix: 'seed:' },
+  ...{ organizationClaim: 'org_id', rolesClaim: undefined },
+  keySource: { kind: 'discovery', issuer: 'https://issuer.example' },
+} as const
+
 const readLineage = {
   principal: 'seed',
   fingerprint: 'seed',
@@ -419,6 +426,7 @@ function isolation(): void {
       const principal = { sub: 'seed', roles: [] }
       const { id } = await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
       await putWorkloadTrust(store, tenant, seedTrust, actorOf('seed'))
+      await putTokenIssuer(store, tenant, seedIssuer, actorOf('seed'))
       await leaveVended(store, tenant, id)
       await recordStagedCheck(store, tenant, { sessionId: id, files: 1, bytes: 1, complete: true })
       const login = { principal, scopes: [], providerSid: undefined }
@@ -628,7 +636,7 @@ function sessions(): void {
   test('a secret stands for its tenant and principal', async () => {
     const { id, secret } = await make(home)
     expect(secret).toMatch(/^svc_[A-Za-z0-9_-]{43}$/)
-    expect(await findServiceSession(store, secret)).toEqual({
+    expect(await findServiceSession(store, secret)).toMatchObject({
       sessionId: id,
       kind: 'service',
       tenant: home,

@@ -5,11 +5,9 @@ import { Fault } from '../../base/fault.ts'
 import type { AddressRules } from '../../catalog/address.ts'
 import { serviceSubject } from '../../core/principal.ts'
 import { sessionScopes } from '../../core/session.ts'
-import type { KeySource } from '../../core/workload-trust.ts'
 import { actorMembers, actorView } from '../../http/actor-view.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import {
-  anyObject,
   described,
   list,
   maybe,
@@ -30,7 +28,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { assertMayGrant } from '../administration/sessions.ts'
 import { tenantOperationsOf } from '../administration/tenant-operations.ts'
-import { checkIssuerUrl } from './issuer-keys.ts'
+import { keyMembers, keyView, readKeySource } from './key-source.ts'
 
 export interface WorkloadTrustParts {
   readonly store: Store
@@ -40,7 +38,6 @@ export interface WorkloadTrustParts {
 const pair = tenantOperationsOf<WorkloadTrustParts>()
 const tag = 'sessions'
 const administering = { scope: 'admin', roles: ['administrator', 'owner'] } as const
-const keysMax = 20
 const shortText = { minLength: 1, maxLength: 255 }
 const name = Type.String(shortText)
 
@@ -50,12 +47,6 @@ const trustMembers = {
   subject: described(Type.String(shortText), 'a pattern of the claim `sub`, in which `*` is any text'),
   roles: maybe(described(list(text), 'an owner of the tenant may give any, others those that they hold')),
   scopes: list(oneOf(sessionScopes), { minItems: 1 }),
-}
-const keyMembers = {
-  jwks_url: maybe(
-    described(text, 'where the keys are; default: as the discovery document of the issuer says'),
-  ),
-  jwks: maybe(described(list(anyObject, { minItems: 1, maxItems: keysMax }), 'the public keys themselves')),
 }
 const trust = object({
   id: described(uuid, 'what a client names as `audience`; it stays when the trust is changed'),
@@ -107,7 +98,7 @@ export const workloadTrustOperations = [
       const put = {
         ...{ name: input.name, issuer, audience, subject, sub, roles },
         scopes: sessionScopes.filter((scope) => scopes.includes(scope)),
-        keySource: keySourceOf(parts, input),
+        keySource: readKeySource(parts.addressRules, input),
       }
       return trustView(await putWorkloadTrust(parts.store, tenant, put, by))
     },
@@ -140,42 +131,11 @@ export const workloadTrustOperations = [
   }),
 ].flat()
 
-interface GivenKeys {
-  readonly issuer: string
-  readonly jwks_url?: string | undefined
-  readonly jwks?: readonly object[] | undefined
-}
-
-/** @throws Fault `bad_request` for addresses that are not https, and for keys that are not public */
-function keySourceOf({ addressRules }: WorkloadTrustParts, given: GivenKeys): KeySource {
-  const { issuer, jwks_url: url, jwks: keys } = given
-  if (url !== undefined && keys !== undefined)
-    throw new Fault('bad_request', 'Give `jwks_url` or `jwks`, not both.')
-  if (keys !== undefined) {
-    for (const key of keys) assertPublic(key)
-    return { kind: 'given', keys }
-  }
-  if (url !== undefined) {
-    checkIssuerUrl(url, 'jwks_url', addressRules)
-    return { kind: 'address', url }
-  }
-  checkIssuerUrl(issuer, 'issuer', addressRules)
-  return { kind: 'discovery', issuer }
-}
-
-/** A shared secret as a key would let everybody who may list trusts make tokens, and a private key has no place here. */
-function assertPublic(key: object): void {
-  const { kty, d } = key as { readonly kty?: unknown; readonly d?: unknown }
-  if (!['RSA', 'EC', 'OKP'].includes(String(kty)) || d !== undefined)
-    throw new Fault('bad_request', '`jwks` must hold public keys of the kinds RSA, EC or OKP.')
-}
-
 function trustView(stored: StoredTrust) {
   const { id, name: called, issuer, audience, subject, sub, roles, scopes, keySource } = stored
   return {
     ...{ id, name: called, issuer, audience, subject, sub, roles, scopes },
-    jwks_url: keySource.kind === 'address' ? keySource.url : undefined,
-    jwks: keySource.kind === 'given' ? (keySource.keys as Readonly<Record<string, unknown>>[]) : undefined,
+    ...keyView(keySource),
     changed_at: stored.changedAt,
     changed_by: actorView(stored.changedBy),
   }

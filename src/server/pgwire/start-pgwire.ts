@@ -7,6 +7,7 @@ import type { VerifyToken } from '../../auth/bearer.ts'
 import type { ClaimNames } from '../../auth/claims.ts'
 import { credentialReader } from '../../auth/read-credential.ts'
 import { tellingReader } from '../../auth/refused-credentials.ts'
+import type { TokenIssuers } from '../../auth/token-issuers.ts'
 import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { OnRefused } from '../../core/credential-kind.ts'
@@ -31,6 +32,7 @@ export interface PgwireOptions extends ListenOptions {
   readonly store: Store
   readonly tokens: AccessTokens
   readonly verifyToken: VerifyToken | undefined
+  readonly issuers?: TokenIssuers
   readonly claims: ClaimNames
   readonly queries: QueryService
   /** The service for statements about the catalog; by default shadow databases. */
@@ -57,7 +59,7 @@ export interface Pgwire {
 
 /** Starts serving. @throws Fault where the store is unavailable; Error where the address is in use */
 export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
-  const { store, tokens, verifyToken, claims, metrics, log, clock } = options
+  const { store, tokens, verifyToken, issuers, claims, metrics, log, clock } = options
   const channel = await openCancelChannel(store, (message) => {
     for (const request of readRequests(message)) cancelKeys.cancelHere(request)
   })
@@ -85,7 +87,10 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
     tracer: options.tracer,
     log,
     clock,
-    credentials: tellingReader(credentialReader({ store, tokens, verifyToken, claims, clock }), onRefused),
+    credentials: tellingReader(
+      credentialReader({ store, tokens, verifyToken, issuers, claims, clock }),
+      onRefused,
+    ),
     onRefused,
     throttle: new LoginThrottle(clock),
     allowPlaintext: options.allowPlaintext,

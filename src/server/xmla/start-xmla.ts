@@ -6,6 +6,7 @@ import type { VerifyToken } from '../../auth/bearer.ts'
 import type { ClaimNames } from '../../auth/claims.ts'
 import { credentialReader } from '../../auth/read-credential.ts'
 import { tellingReader } from '../../auth/refused-credentials.ts'
+import type { TokenIssuers } from '../../auth/token-issuers.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { QueryService } from '../../query/query-service.ts'
@@ -29,6 +30,7 @@ export interface XmlaOptions extends XmlaListenOptions {
   readonly store: Store
   readonly tokens: AccessTokens
   readonly verifyToken: VerifyToken | undefined
+  readonly issuers?: TokenIssuers
   readonly claims: ClaimNames
   readonly queries: QueryService
   readonly evaluator: MdxEvaluator
@@ -42,7 +44,8 @@ export interface XmlaOptions extends XmlaListenOptions {
 
 /** Starts serving. @throws Error where the address is in use */
 export function startXmla(options: XmlaOptions): XmlaServer {
-  const { store, tokens, verifyToken, claims, queries, evaluator, licensed, metrics, log, clock } = options
+  const { store, tokens, verifyToken, issuers, claims, queries, evaluator, licensed, metrics, log, clock } =
+    options
   const bounds = options.bounds ?? xmlaBounds
   const atWork = new AtWork(new XmlaSessions(bounds, clock), () => clock.now())
   const answerParts = {
@@ -51,8 +54,9 @@ export function startXmla(options: XmlaOptions): XmlaServer {
       hasCatalogCredential(store, tenant, nickname),
   }
   const parts = {
-    credentials: tellingReader(credentialReader({ store, tokens, verifyToken, claims, clock }), (kind) =>
-      metrics.credentialsRefused.inc({ kind }),
+    credentials: tellingReader(
+      credentialReader({ store, tokens, verifyToken, issuers, claims, clock }),
+      (kind) => metrics.credentialsRefused.inc({ kind }),
     ),
     throttle: new LoginThrottle(clock),
     slots: new ConnectionSlots({

@@ -116,14 +116,14 @@ export async function findBrowserSession(store: Store, secret: string): Promise<
   if (digest === undefined) return undefined
   const [row] = await store.adminQuery<SessionRow>(
     `with found as (
-       select s.*, t.organization_id from svc.browser_session s join svc.tenant t using (tenant_id)
+       select s.*, t.organization_id, t.issuers_version from svc.browser_session s join svc.tenant t using (tenant_id)
        where s.secret_sha256 = $1 and s.revoked_at is null and t.state = 'active'
          and s.expires_at > clock_timestamp() and s.seen_at > clock_timestamp() - $2::float8 * interval '1 ms'),
      touched as (
        update svc.browser_session s set seen_at = clock_timestamp() from found
        where (s.tenant_id, s.session_id) = (found.tenant_id, found.session_id)
          and s.seen_at < clock_timestamp() - interval '1 minute')
-     select session_id, tenant_id, organization_id, principal_sub, principal_email, principal_roles, scopes
+     select session_id, tenant_id, organization_id, issuers_version, principal_sub, principal_email, principal_roles, scopes
      from found`,
     [digest, limits.browserSessionIdleMs],
   )

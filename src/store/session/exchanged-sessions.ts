@@ -37,7 +37,7 @@ export async function exchangeForSession(
   return await store.tenantTransaction(tenant, async (tx) => {
     const [row] = await tx.query<SessionRow>(
       `with trust as (
-         select w.*, t.organization_id from svc.workload_trust w join svc.tenant t using (tenant_id)
+         select w.*, t.organization_id, t.issuers_version from svc.workload_trust w join svc.tenant t using (tenant_id)
          where w.tenant_id = $1 and w.trust_id = $2 and w.version = $3::bigint and t.state = 'active'
          for share of w),
        made as (
@@ -47,7 +47,7 @@ export async function exchangeForSession(
            now() + $6::float8 * interval '1 ms', $7::text::jsonb, trust_id
          from trust returning tenant_id, session_id, principal_sub, principal_email, principal_roles, scopes,
            expires_at)
-       select made.*, trust.organization_id from made join trust using (tenant_id)`,
+       select made.*, trust.organization_id, trust.issuers_version from made join trust using (tenant_id)`,
       [
         ...[tenant, trustId, String(version), crypto.randomUUID()],
         // Of a secret that nobody has.

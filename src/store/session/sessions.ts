@@ -122,6 +122,7 @@ export type SessionRow = Pick<
 > & {
   readonly tenant_id: TenantId
   readonly organization_id: string | null
+  readonly issuers_version: string
   readonly expires_at?: Date | null
 }
 
@@ -132,6 +133,7 @@ export function toSession(row: SessionRow, kind: SessionKind): Session {
     kind,
     tenant: row.tenant_id,
     organizationId: row.organization_id ?? undefined,
+    ...(row.issuers_version !== '0' && { issuersVersion: row.issuers_version }),
     principal: toPrincipal(row),
     scopes: row.scopes,
     ...(row.expires_at && { expiresAtMs: row.expires_at.getTime() }),

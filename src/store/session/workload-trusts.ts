@@ -60,7 +60,12 @@ function toTrust(row: Row): StoredTrust {
   }
 }
 
-function keySourceOf({ issuer, keys_url: url, keys }: Row): KeySource {
+/** Where a row says that the keys of its issuer are. */
+export function keySourceOf({
+  issuer,
+  keys_url: url,
+  keys,
+}: Pick<Row, 'issuer' | 'keys_url' | 'keys'>): KeySource {
   if (keys !== null) return { kind: 'given', keys }
   return url === null ? { kind: 'discovery', issuer } : { kind: 'address', url }
 }

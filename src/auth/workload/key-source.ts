@@ -1,0 +1,55 @@
+/** Reads from a request where the keys of an issuer are: by discovery, at an address, or given. */
+
+import { Fault } from '../../base/fault.ts'
+import type { AddressRules } from '../../catalog/address.ts'
+import type { KeySource } from '../../core/workload-trust.ts'
+import { anyObject, described, list, maybe, text } from '../../http/schemas.ts'
+import { checkIssuerUrl } from './issuer-keys.ts'
+
+const keysMax = 20
+
+/** Members of a request, and of an answer. */
+export const keyMembers = {
+  jwks_url: maybe(
+    described(text, 'where the keys are; default: as the discovery document of the issuer says'),
+  ),
+  jwks: maybe(described(list(anyObject, { minItems: 1, maxItems: keysMax }), 'the public keys themselves')),
+}
+
+interface GivenKeys {
+  readonly issuer: string
+  readonly jwks_url?: string | undefined
+  readonly jwks?: readonly object[] | undefined
+}
+
+/** @throws Fault `bad_request` for addresses that are not https, and for keys that are not public */
+export function readKeySource(addressRules: AddressRules, given: GivenKeys): KeySource {
+  const { issuer, jwks_url: url, jwks: keys } = given
+  if (url !== undefined && keys !== undefined)
+    throw new Fault('bad_request', 'Give `jwks_url` or `jwks`, not both.')
+  if (keys !== undefined) {
+    for (const key of keys) assertPublic(key)
+    return { kind: 'given', keys }
+  }
+  if (url !== undefined) {
+    checkIssuerUrl(url, 'jwks_url', addressRules)
+    return { kind: 'address', url }
+  }
+  checkIssuerUrl(issuer, 'issuer', addressRules)
+  return { kind: 'discovery', issuer }
+}
+
+/** Shows a source as the members of an answer. */
+export function keyView(keySource: KeySource) {
+  return {
+    jwks_url: keySource.kind === 'address' ? keySource.url : undefined,
+    jwks: keySource.kind === 'given' ? (keySource.keys as Readonly<Record<string, unknown>>[]) : undefined,
+  }
+}
+
+/** A shared secret as a key would let everybody who may list trusts make tokens, and a private key has no place here. */
+function assertPublic(key: object): void {
+  const { kty, d } = key as { readonly kty?: unknown; readonly d?: unknown }
+  if (!['RSA', 'EC', 'OKP'].includes(String(kty)) || d !== undefined)
+    throw new Fault('bad_request', '`jwks` must hold public keys of the kinds RSA, EC or OKP.')
+}
