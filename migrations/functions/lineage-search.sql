@@ -17,30 +17,16 @@ end $$;
 create or replace function svc.lineage_step(frontier ag_catalog.graphid[], seen ag_catalog.graphid[], forward boolean,
   edges_max bigint, out fresh ag_catalog.graphid[], out edges bigint)
 language plpgsql as $$
+declare
+  ends ag_catalog.graphid[];
 begin
   if forward then
-    with ends as materialized (
-      select l.end_id as node from "LINEAGE_OF" l where l.start_id = any (frontier) limit edges_max + 1)
-    select array(
-        (select e.node from ends e union
-          select other.node from ends e,
-            lateral (select n.table_key from lineage_name n where n.node = e.node offset 0) held,
-            lateral (select n.node from lineage_name n where n.table_key = held.table_key offset 0) other)
-        except select unnest(seen)),
-      (select count(*) from ends)
-      into fresh, edges;
+    ends := array(select l.end_id from "LINEAGE_OF" l where l.start_id = any (frontier) limit edges_max + 1);
   else
-    with ends as materialized (
-      select l.start_id as node from "LINEAGE_OF" l where l.end_id = any (frontier) limit edges_max + 1)
-    select array(
-        (select e.node from ends e union
-          select other.node from ends e,
-            lateral (select n.table_key from lineage_name n where n.node = e.node offset 0) held,
-            lateral (select n.node from lineage_name n where n.table_key = held.table_key offset 0) other)
-        except select unnest(seen)),
-      (select count(*) from ends)
-      into fresh, edges;
+    ends := array(select l.start_id from "LINEAGE_OF" l where l.end_id = any (frontier) limit edges_max + 1);
   end if;
+  edges := cardinality(ends);
+  fresh := array(select unnest(svc.lineage_names(ends)) except select unnest(seen));
 end $$;
 
 -- A shortest path along LINEAGE_OF from one of `sources` to one of `targets` in 1 to `hops` edges, or null. No source
