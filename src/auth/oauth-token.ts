@@ -63,7 +63,9 @@ export function oauthTokenIssuer(store: Store, tokens: AccessTokens, exchange: E
           'unsupported_grant_type',
           'A token of this service is not exchanged; request a new one as you requested the first.',
         )
-      const exchanged = await exchange(form, prefix, requestId)
+      const mayHave = (scopes: readonly SessionScope[]) =>
+        grantedScopes(form.get('scope'), { scopes }).length > 0
+      const exchanged = await exchange(form, prefix, mayHave, requestId)
       if ('error' in exchanged) return refuse(400, exchanged.error, exchanged.description)
       return await answer(form, exchanged)
     }
@@ -108,7 +110,7 @@ function formDecoded(text: string): string {
  * The requested scopes that the session holds. Iceberg clients request scopes of other catalogs (`catalog`,
  * `PRINCIPAL_ROLE:ALL`). A request of only those gets every scope of the session but `admin`.
  */
-function grantedScopes(requested: string | null, session: Session): readonly SessionScope[] {
+function grantedScopes(requested: string | null, session: Pick<Session, 'scopes'>): readonly SessionScope[] {
   const names = (requested ?? '').split(' ')
   const ours = sessionScopes.filter((scope) => names.includes(scope))
   const wanted = ours.length > 0 ? ours : sessionScopes.filter((scope) => scope !== 'admin')

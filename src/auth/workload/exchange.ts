@@ -8,7 +8,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { OnRefused } from '../../core/credential-kind.ts'
-import type { Session } from '../../core/session.ts'
+import type { Session, SessionScope } from '../../core/session.ts'
 import { subjectFits } from '../../core/workload-trust.ts'
 import { limits } from '../../limits.ts'
 import { exchangeForSession } from '../../store/session/exchanged-sessions.ts'
@@ -28,7 +28,7 @@ export interface ExchangeParts {
 
 /** A problem of an exchange, in OAuth's words. */
 export interface ExchangeProblem {
-  readonly error: 'invalid_request'
+  readonly error: 'invalid_request' | 'invalid_scope'
   readonly description: string
 }
 
@@ -36,11 +36,13 @@ export interface ExchangeProblem {
  * Exchanges one token.
  * @param form of the token request
  * @param prefix of the catalog; the trust's tenant must own it
+ * @param mayHave whether some scope is left of those that a trust gives; without any, no session is made
  * @throws Fault where the store fails, or the issuer's keys cannot be fetched
  */
 export type ExchangeToken = (
   form: URLSearchParams,
   prefix: string,
+  mayHave: (scopes: readonly SessionScope[]) => boolean,
   requestId: string | undefined,
 ) => Promise<Session | ExchangeProblem>
 
@@ -51,11 +53,12 @@ const subjectTypes = [`${urn}jwt`, `${urn}id_token`, accessTokenType]
 
 /** The exchange over a store. */
 export function tokenExchanger(parts: ExchangeParts): ExchangeToken {
-  return async (form, prefix, requestId = crypto.randomUUID()) => {
+  return async (form, prefix, mayHave, requestId = crypto.randomUUID()) => {
     const problem = problemOf(form)
     if (problem !== undefined) return { error: 'invalid_request', description: problem }
     const trust = await findWorkloadTrust(parts.store, form.get('audience') ?? '', prefix)
-    const session = trust && (await sessionFor(parts, trust, form.get('subject_token') ?? '', requestId))
+    const session =
+      trust && (await sessionFor(parts, trust, form.get('subject_token') ?? '', { mayHave, requestId }))
     if (session !== undefined) return session
     parts.onRefused('exchanged_token')
     // The same for all, so that it says neither which trusts exist nor what they ask for. The log says more.
@@ -79,10 +82,16 @@ async function sessionFor(
   parts: ExchangeParts,
   trust: StoredTrust,
   token: string,
-  requestId: string,
-): Promise<Session | undefined> {
+  {
+    mayHave,
+    requestId,
+  }: { readonly mayHave: (scopes: readonly SessionScope[]) => boolean; readonly requestId: string },
+): Promise<Session | ExchangeProblem | undefined> {
   try {
     const { sub } = await verify(parts, trust, token)
+    // Before the session is made, which nobody could use.
+    if (!mayHave(trust.scopes))
+      return { error: 'invalid_scope', description: 'The trust gives none of the requested scopes.' }
     const workload = { issuer: trust.issuer, sub: String(sub), requestId }
     return await exchangeForSession(parts.store, trust, workload, limits.accessTokenMs)
   } catch (thrown) {

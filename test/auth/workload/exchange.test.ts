@@ -195,6 +195,23 @@ describe('an exchange', () => {
     expect((await exchange(await issuer.token(), trust.id, {}, 'other')).body).toEqual(refused as never)
   })
 
+  test('for scopes that the trust does not give is 400 and makes no session', async () => {
+    const sessions = async () =>
+      (
+        await service.store.tenantQuery<{ readonly n: number }>(
+          service.owner.tenant,
+          'select count(*)::int as n from svc.service_session where trust_id is not null',
+        )
+      )[0]?.n
+    const before = await sessions()
+    const { status, body } = await exchange(await issuer.token(), trust.id, { scope: 'admin' })
+    expect([status, body.error]).toEqual([400, 'invalid_scope' as never])
+    expect(await sessions()).toBe(before)
+    // Only who has a valid token is told.
+    const stranger = await exchange('x.y.z', trust.id, { scope: 'admin' })
+    expect(stranger.body).toEqual(refused as never)
+  })
+
   test.each([
     ['no audience', { audience: '' }],
     ['another type of token', { subject_token_type: 'urn:ietf:params:oauth:token-type:saml2' }],
