@@ -4,7 +4,7 @@ import { expect, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { metricsOfService, wrongInExpression } from '../support/promql.ts'
 
 interface Panel {
   readonly title: string
@@ -15,60 +15,38 @@ interface Panel {
 }
 
 const text = readFileSync(new URL('../../deploy/grafana/covenant.json', import.meta.url), 'utf8')
-const { panels } = JSON.parse(text) as { readonly panels: readonly Panel[] }
+const { panels, templating } = JSON.parse(text) as {
+  readonly panels: readonly Panel[]
+  readonly templating: { readonly list: readonly { readonly query: string | { readonly query: string } }[] }
+}
 const charts = panels.filter(({ type }) => type !== 'row')
+/** What `label_values(metric, label)` of a variable asks for. */
+const variables = templating.list.flatMap(({ query }) => {
+  const found = typeof query === 'string' ? null : /^label_values\((.+), (\w+)\)$/.exec(query.query)
+  return found === null ? [] : [`sum by (${found[2]}) (${found[1]})`]
+})
 const expressions = charts.flatMap(({ targets = [] }) => targets.map(({ expr }) => expr))
 
-/** Labels that the scrape adds, and that a histogram has. */
-const otherLabels = ['job', 'instance', 'le']
-
-interface Known {
-  readonly labels: readonly string[]
-  readonly type: string
-}
-
-/** Every metric of the service with its labels. */
-function known(): ReadonlyMap<string, Known> {
-  const metrics = createMetrics().registry.getMetricsAsArray() as unknown as readonly {
-    readonly name: string
-    readonly type?: string
-    readonly labelNames?: readonly string[]
-  }[]
-  const all = metrics.map(
-    ({ name, labelNames = [], type = '' }) => [name, { labels: labelNames, type }] as const,
-  )
-  return new Map([...all, ['up', { labels: [], type: 'gauge' }]])
-}
-
-function wrongIn(expression: string, metrics: ReadonlyMap<string, Known>): readonly string[] {
-  const wrong: string[] = []
-  const labels = new Set<string>(otherLabels)
-  for (const [, name = ''] of expression.matchAll(
-    /\b((?:svc|commit|process|nodejs)_\w+|up)\b(?=\{|\[|\))/g,
-  )) {
-    const metric = metrics.get(name) ?? metrics.get(name.replace(/_(bucket|count|sum)$/, ''))
-    if (metric === undefined) wrong.push(`no metric ${name}`)
-    for (const label of metric?.labels ?? []) labels.add(label)
-  }
-  const selected = [...expression.matchAll(/[{,]\s*(\w+)\s*(?:=~|!~|!=|=)/g)].map(([, label = '']) => label)
-  const grouped = [...expression.matchAll(/\bby \(([^)]+)\)/g)].flatMap(([, list = '']) => list.split(', '))
-  for (const label of [...selected, ...grouped]) if (!labels.has(label)) wrong.push(`no label ${label}`)
-  return wrong
-}
-
-test('every expression names metrics and labels of the service', () => {
-  const metrics = known()
+test('every expression names metrics of the service, with labels that they have', () => {
+  const metrics = metricsOfService()
   expect(expressions.length).toBeGreaterThan(20)
-  for (const expression of expressions)
-    expect([expression, ...wrongIn(expression, metrics)]).toEqual([expression])
+  for (const expression of [...expressions, ...variables])
+    expect([expression, ...wrongInExpression(expression, metrics)]).toEqual([expression])
 })
 
-test('a metric or a label that is not there is found', () => {
-  const metrics = known()
-  expect(wrongIn('sum by (nobody) (rate(svc_nothing_total{job="x"}[5m]))', metrics)).toEqual([
-    'no metric svc_nothing_total',
-    'no label nobody',
-  ])
+test.each([
+  [
+    'sum by (nobody) (rate(svc_nothing_total{job="x"}[5m]))',
+    ['no metric svc_nothing_total', 'no label nobody'],
+  ],
+  ['svc_commit_intents == 1 and svc_nothing', ['no metric svc_nothing']],
+  ['commit_rejected_total{table="t"}', ['no label table']],
+  // Of two metrics, each has labels of its own.
+  ['commit_rejected_total{reason="x"} / svc_commit_intents{reason="x"}', ['no label reason']],
+  ['svc_commit_intents_bucket', ['no metric svc_commit_intents_bucket']],
+  ['sum(svc_commit_intents', ['not understood at 22: ']],
+] as const)('what is not there is found: %s', (expression, wrong) => {
+  expect(wrongInExpression(expression, metricsOfService())).toEqual([...wrong])
 })
 
 if (Bun.which('promtool') === null) {

@@ -17,8 +17,9 @@ setDefaultTimeout(300_000)
 const traces = keepTraces()
 let service: TestService
 let lake: Lake
-/** `traceparent` of each request to the catalog. */
+/** `traceparent` of each request to the catalog, and `tracestate` beside it. */
 const seen: (string | null)[] = []
+const states: (string | null)[] = []
 let proxy: Bun.Server<undefined>
 beforeAll(async () => {
   service = await startTestService({ tracer: traces.tracer })
@@ -29,6 +30,7 @@ beforeAll(async () => {
     port: 0,
     async fetch(request) {
       seen.push(request.headers.get('traceparent'))
+      states.push(request.headers.get('tracestate'))
       return (await passOn(request, service.catalog.url, await request.bytes())).answer
     },
   })
@@ -78,6 +80,16 @@ test('the catalog is asked within the trace of the client, and another tenant ha
     new Set(traces.of(traceId).flatMap((span) => span.attributes['covenant.tenant.id'] ?? []))
   expect(tenants(mine.traceId)).not.toEqual(tenants(other.traceId))
   expect(tenants(other.traceId)).toEqual(new Set([service.owner.tenant]))
+})
+
+test('the state that vendors keep in the context goes on to the catalog unchanged', async () => {
+  const { secret } = await addTenant(service.store, 'stateful', `http://127.0.0.1:${proxy.port}`)
+  const { traceId, traceparent } = newTrace()
+  const headers = { traceparent, tracestate: 'rojo=00f067aa0ba902b7,congo=t61rcWkgMzE' }
+  await commit(service, setProperties({ c: '1' }), { secret, headers })
+  // Requests in the background belong to no trace.
+  const within = states.filter((_, index) => seen[index]?.split('-')[1] === traceId)
+  expect(new Set(within)).toEqual(new Set([headers.tracestate]))
 })
 
 test('a query on the PostgreSQL wire is a trace with its stages, below the span that its comment names', async () => {
