@@ -148,7 +148,8 @@ function readTime(value: string, type: 'date' | 'time' | 'timestamp' | 'timestam
     if (hour === undefined || minute === undefined) throw wrong()
     return clock(hour, minute, second, fraction ?? '', range)
   }
-  if (/^(now|today|tomorrow|yesterday|epoch|-?infinity|allballs)$/i.test(value))
+  if (value.toLowerCase() === 'epoch') return type === 'date' ? '1970-01-01' : '1970-01-01 00:00:00'
+  if (/^(now|today|tomorrow|yesterday|-?infinity|allballs)$/i.test(value))
     throw notSupported('A special date or time value')
   const compact = /^(\d{4})(\d{2})(\d{2})$/.exec(value)
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', zone] =

@@ -35,6 +35,8 @@ describe('a literal', () => {
     ['interval', '-1 day', '0 -1 0'],
     ['interval', '2 hours ago', '0 0 -7200000000'],
     ['interval', '1 week', '0 7 0'],
+    ['date', 'epoch', '1970-01-01'],
+    ['timestamptz', 'Epoch', '1970-01-01 00:00:00'],
     ['uuid', '{A0EEBC99-9C0B4EF8-BB6D6BB9BD380A11}', 'a0eebc99-9c0b-4ef8-bb6d-6bb9bd380a11'],
     ['bytea', '\\xDEad', 'dead'],
     ['bytea', '\\x DE ad\n', 'dead'],

@@ -168,8 +168,8 @@ function emitCte(emitter: Emitter, query: Query, table: WriteTable): string {
 
 function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
   const { body, orderBy } = query
-  const limit = query.limit && emitCount(emitter, query.limit)
-  const offset = query.offset && emitCount(emitter, query.offset)
+  const limit = query.limit && emitCount(emitter, query.limit, 'n')
+  const offset = query.offset && emitCount(emitter, query.offset, 'o')
   const tail = emitter.dialect.limit(limit, offset)
   const queryOf = (by: Emitter) => (each: Query) => emitQuery(by, each, table)
   const below = body.kind === 'select' ? groupedBelow(emitter, body, queryOf) : undefined
@@ -191,9 +191,10 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
 }
 
 /** A number of rows: a literal's digits, or a parameter. */
-function emitCount(emitter: Emitter, expr: NonNullable<Query['limit']>): string {
+/** @param mark of a parameter there, as render.ts reads it */
+function emitCount(emitter: Emitter, expr: NonNullable<Query['limit']>, mark: 'n' | 'o'): string {
   if (expr.kind === 'literal' && expr.value !== null && /^\d+$/.test(expr.value)) return expr.value
-  if (expr.kind === 'parameter') return `${slotMark}n${expr.number}${slotMark}`
+  if (expr.kind === 'parameter') return `${slotMark}${mark}${expr.number}${slotMark}`
   return emitExpression(emitter, expr)
 }
 

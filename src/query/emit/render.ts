@@ -14,17 +14,18 @@ import { slotMark } from './expression.ts'
 import { emitLiteral } from './literal.ts'
 import { trino } from './trino.ts'
 
-/** `value`: a typed literal. `count`: digits of LIMIT or OFFSET. `elements`: the right side of IN. */
+/** `value`: a typed literal. `limit`, `offset`: digits, or what stands for NULL. `elements`: the right side of IN. */
 interface ParameterSlot {
   readonly slot: 'parameter'
   readonly number: number
   readonly type: SqlType
-  readonly form: 'value' | 'count' | 'elements'
+  readonly form: 'value' | 'limit' | 'offset' | 'elements'
 }
 
 const forms: ReadonlyMap<string, ParameterSlot['form']> = new Map([
   ['p', 'value'],
-  ['n', 'count'],
+  ['n', 'limit'],
+  ['o', 'offset'],
   ['e', 'elements'],
 ])
 
@@ -102,8 +103,10 @@ function renderParameter(dialect: Dialect, part: ParameterSlot, value: string | 
   const literal = value === null ? nullOf(part.type) : literalOf(value, part.type)
   if (part.form === 'elements') return renderElements(dialect, literal)
   if (part.form === 'value') return emitLiteral(dialect, literal)
-  if (literal.value === null || !/^\d+$/.test(literal.value))
-    throw new SqlError('22023', 'LIMIT and OFFSET must not be negative or NULL')
+  // NULL limits nothing, as where a client describes a plan without values.
+  if (literal.value === null) return part.form === 'limit' ? 'ALL' : '0'
+  if (!/^\d+$/.test(literal.value))
+    throw new SqlError('22023', `${part.form.toUpperCase()} must not be negative`)
   return literal.value
 }
 

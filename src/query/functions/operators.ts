@@ -172,6 +172,63 @@ const dates: FunctionDef[] = [
   fn('-', 'interval', 'interval', '(-{0})', '(-{0})', may),
 ]
 
+/**
+ * An interval times a number, as PostgreSQL rounds it: fractions of months become days of 30 to the month, and those
+ * of days become microseconds.
+ */
+function scaledInterval(interval: string, factor: string, given: string | null | undefined): string {
+  const micros = (value: string) => `CAST(round_even(${value}, 0) AS BIGINT)`
+  const [months = 0, days = 0, rest = 0] = given ? given.split(' ').map(Number) : []
+  if (given && months === 0 && days === 0)
+    return `to_microseconds(${micros(`CAST(${rest} AS DOUBLE) * ${factor}`)})`
+  const rounded = (value: string) => `(round_even((${value}) * 1000000, 0) / 1000000)`
+  const one = (value: string, name: string, read: string) =>
+    `list_extract(list_transform([${value}], lambda ${name}: ${read}), 1)`
+  const days30 = rounded('(s.m - trunc(s.m)) * 30')
+  const seconds = rounded('(s.d - trunc(s.d) + r - trunc(r)) * 86400')
+  const total = [
+    'to_months(CAST(trunc(s.m) AS INTEGER))',
+    'to_days(CAST(trunc(s.d) + trunc(r) + trunc(t / 86400) AS INTEGER))',
+    `to_microseconds(${micros('s.u + (t - trunc(t / 86400) * 86400) * 1000000')})`,
+  ].join(' + ')
+  const parts = [
+    "{'m': (year(v.i) * 12 + month(v.i)) * v.f",
+    "'d': day(v.i) * v.f",
+    "'u': ((hour(v.i) * 60 + minute(v.i)) * 60000000 + microsecond(v.i)) * v.f}",
+  ].join(', ')
+  const read = one(parts, 's', one(days30, 'r', one(seconds, 't', total)))
+  return one(
+    `{'i': ${interval}, 'f': ${factor}}`,
+    'v',
+    `CASE WHEN v.i IS NOT NULL AND v.f IS NOT NULL THEN ${read} END`,
+  )
+}
+
+/** Trino's intervals are of months or of milliseconds, and fractions of its months are not days. */
+function scaledOnTrino(interval: string, factor: string, given: string | null | undefined): string {
+  if (!given?.startsWith('0 ')) throw notSupported('This interval times a fraction on this engine')
+  return `(${interval} * ${factor})`
+}
+
+const scaledIntervals: FunctionDef[] = [
+  fn(
+    '*',
+    'interval float8',
+    'interval',
+    ([i = '', f = ''], { literals }) => scaledInterval(i, f, literals[0]),
+    ([i = '', f = ''], { literals }) => scaledOnTrino(i, f, literals[0]),
+    may,
+  ),
+  fn(
+    '*',
+    'float8 interval',
+    'interval',
+    ([f = '', i = ''], { literals }) => scaledInterval(i, f, literals[1]),
+    ([f = '', i = ''], { literals }) => scaledOnTrino(i, f, literals[1]),
+    may,
+  ),
+]
+
 const texts: FunctionDef[] = [
   fn('||', 'text text', 'text', '({0} || {1})'),
   // The resolver casts the other side to text as PostgreSQL's anynonarray operators do.
@@ -266,6 +323,7 @@ export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   ...powers,
   ...mixed,
   ...dates,
+  ...scaledIntervals,
   ...texts,
   ...arrays,
   ...json,

@@ -187,7 +187,7 @@ export const constructAttacks = [
     `SELECT tags::int FROM orders`,
     `SELECT 'CANARY'::int`,
     `SELECT 'CANARY'::date`,
-    `SELECT 'epoch'::timestamp`,
+    `SELECT 'epoch'::time`,
     `SELECT 'infinity'::date`,
     `SELECT '99999999999'::int`,
     `SELECT 'x'::bool`,

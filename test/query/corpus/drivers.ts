@@ -25,6 +25,8 @@ const sqlAlchemy = of('SQLAlchemy', [
 ])
 
 const asyncpg = of('asyncpg', [
+  [`SELECT id FROM sales.orders ORDER BY id LIMIT $1 OFFSET $2`, null, '3'],
+  [`SELECT id, region FROM sales.orders ORDER BY id LIMIT $1 OFFSET $2`, '3', null],
   [`SELECT date_part($1, created_at) AS p FROM sales.orders`, 'dow'],
   [`SELECT id, created_at AT TIME ZONE $1 AS t FROM sales.orders`, 'Europe/Berlin'],
   [`SELECT shipped_at AT TIME ZONE $1 AS t FROM sales.orders`, 'America/New_York'],

@@ -93,6 +93,8 @@ export const overloads: readonly string[] = [
     `interval '1 day' + timestamptz '2024-02-28 10:00:00+00'`,
     `interval '2 days' - interval '1 day'`,
     `interval '1 day' * qty`,
+    `interval '1 month 1 day 00:00:01' * weight::float8`,
+    `weight::float8 * interval '5 seconds'`,
     `(line::int2) - (1::int2)`,
     `(line::int2) * (3::int2)`,
     `(7::int2) / (line::int2)`,

@@ -3,6 +3,9 @@
 import { of } from './query.ts'
 
 export const superset = of('Superset', [
+  `SELECT DATE_TRUNC('minute', created_at) + INTERVAL '5 seconds' * FLOOR(EXTRACT(SECOND FROM created_at) / 5) AS a, DATE_TRUNC('hour', created_at) + INTERVAL '30 minutes' * FLOOR(EXTRACT(MINUTE FROM created_at) / 30) AS b, count(*) AS n FROM sales.orders GROUP BY 1, 2`,
+  `SELECT DATE_TRUNC('week', CAST('epoch' AS TIMESTAMP) + id * INTERVAL '1 SECOND') AS a, timestamp 'epoch' + (quantity / 1000) * interval '1 second' AS b, date 'epoch' AS c FROM sales.orders`,
+  `SELECT interval '1 month 3 days 02:03:04.5' * 1.5 AS a, interval '1 year 2 months' * (-0.37)::float8 AS b, 2.5 * interval '1 day 00:00:01' AS c, (interval '1 month -1 day' + quantity * interval '7 hours') * 0.123::numeric AS d, interval '1 day' * NULL::float8 AS e FROM sales.orders`,
   `SELECT DATE_TRUNC('day', created_at) AS __timestamp, status AS status, count(*) AS count FROM sales.orders WHERE created_at >= TO_TIMESTAMP(1704067200)::timestamp AND created_at < '2024-12-31 00:00:00.000000' GROUP BY DATE_TRUNC('day', created_at), status ORDER BY count DESC, 1, 2 LIMIT 50000`,
   `SELECT region AS region, status AS status, sum(amount) AS "SUM(amount)" FROM sales.orders GROUP BY ROLLUP (region, status)`,
   `SELECT region, status, count(*), grouping(region, status) FROM sales.orders GROUP BY CUBE (region, status)`,
