@@ -1,25 +1,32 @@
 /** Apache Superset on governed data: its own driver and introspection, a dashboard in a real browser. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import { freePort } from '../support/free-port.ts'
 import { type Lake, readAs, startLake } from '../support/lake.ts'
 import { licenseForAll } from '../support/license.ts'
 import { declaringAs, openSteward } from '../support/semantic-layer.ts'
 import { packageFolder } from './packages.ts'
+import { startPostgres } from './pgwire/oracle.ts'
 import { runClient, startServer } from './processes.ts'
-import { openSuperset, type Superset } from './superset/dashboard.ts'
+import { type Dataset, openSuperset, type Superset } from './superset/dashboard.ts'
 
 setDefaultTimeout(600_000)
 
+/** Superset has each name once, whatever the database. */
+const namedOtherwise = 'orders_of_postgres'
 const here = new URL('./superset/', import.meta.url).pathname
 const program = () => join(packageFolder('python:superset'), 'bin/superset')
 
 let lake: Lake
 let base: string
 let superset: Superset
+/** On the same rows and values in a PostgreSQL. */
+let overPostgres: Superset
+let orders: Dataset
 const stack = new AsyncDisposableStack()
 
 beforeAll(async () => {
@@ -57,11 +64,26 @@ beforeAll(async () => {
   base = `http://127.0.0.1:${port}`
   const command = [program(), 'run', '-p', String(port), '--with-threads']
   stack.use(await startServer('superset', command, `${base}/health`, { env, seconds: 120 }))
-  const { PGUSER, PGPASSWORD, PGHOST, PGPORT, PGDATABASE } = lake.restricted
-  const uri = `postgresql+psycopg2://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${PGDATABASE}`
-  superset = await openSuperset(base, uri)
+  superset = await openSuperset(base, uriOf(lake.restricted))
+  const oracle = stack.use(await startPostgres())
+  const { PGPORT, PGDATABASE } = oracle.restricted
+  const on = postgres({
+    host: '127.0.0.1',
+    port: Number(PGPORT),
+    user: 'postgres',
+    database: PGDATABASE ?? '',
+  })
+  await on.unsafe(`CREATE VIEW sales.${namedOtherwise} AS SELECT * FROM sales.orders;
+    GRANT SELECT ON sales.${namedOtherwise} TO ann`)
+  await on.end()
+  overPostgres = await openSuperset(base, uriOf(oracle.restricted), 'postgres')
+  orders = await superset.addDataset('orders')
 })
 afterAll(() => stack.disposeAsync())
+
+function uriOf({ PGUSER, PGPASSWORD, PGHOST, PGPORT, PGDATABASE }: Readonly<Record<string, string>>): string {
+  return `postgresql+psycopg2://${PGUSER}:${PGPASSWORD}@${PGHOST}:${PGPORT}/${PGDATABASE}`
+}
 
 /** Opens a dashboard in a browser. @returns the texts of its table */
 async function picture(dashboard: number, name: string): Promise<string> {
@@ -77,7 +99,6 @@ async function picture(dashboard: number, name: string): Promise<string> {
 }
 
 test('a dashboard shows governed rows, filtered and masked, and nothing else', async () => {
-  const orders = await superset.addDataset('orders')
   const byRegion = { columns: ['region'], metrics: ['count'], orderby: [['region', true]], row_limit: 10 }
   expect(await superset.ask(orders, byRegion)).toEqual([
     { region: 'east', count: 250 },
@@ -156,4 +177,124 @@ test('a metric relation is listed, and a dashboard charts its metrics', async ()
   const shown = await picture(id, 'superset-metrics')
   expect(shown).toContain('west')
   expect(shown).not.toContain('north')
+})
+
+/** As a person picks them in "Time range": what is relative to today, fixed, open at one side, and computed. */
+const timeRanges = [
+  ...['Last day', 'Last week', 'Last month', 'Last quarter', 'Last year', 'Last 10 years', 'Next 3 days'],
+  ...['previous calendar week', 'previous calendar month', 'previous calendar quarter'],
+  ...['previous calendar year', 'Current day', 'Current week', 'Current month', 'Current quarter'],
+  ...['Current year', 'No filter', '2024-01-05 : 2024-02-01', '2024-01-05T10:00:00 : 2024-01-06T11:30:15'],
+  ...['2024-01-01T05:00:00 : 2024-01-01T10:00:00', ' : 2024-01-10', '2024-01-20 : ', '2024-01-05'],
+  'DATEADD(DATETIME("2024-02-01T00:00:00"), -3, week) : DATETIME("2024-02-01T00:00:00")',
+  'DATETRUNC(DATETIME("2024-01-17"), month) : LASTDAY(DATETIME("2024-01-17"), month)',
+]
+
+describe('the times of Superset', () => {
+  let datasets: readonly (readonly [Superset, Dataset])[]
+  const statements: string[] = []
+  let refusals = 0
+
+  beforeAll(async () => {
+    const times = [
+      { name: 'id', format: 'epoch_s' },
+      { name: 'qty', format: 'epoch_ms' },
+      { name: 'day as text', format: '%Y-%m-%d', expression: "to_char(day, 'YYYY-MM-DD')" },
+    ]
+    datasets = [
+      [superset, orders],
+      [overPostgres, await overPostgres.addDataset(namedOtherwise)],
+    ]
+    for (const [on, dataset] of datasets) await on.declareTimes(dataset, times)
+  })
+
+  /** Asks both; the statement is the same. @returns what the lake gave */
+  async function same(query: Readonly<Record<string, unknown>>) {
+    const answers = []
+    for (const [on, dataset] of datasets)
+      answers.push(await on.chart(dataset, { row_limit: 1_000, ...query }))
+    const [ours, theirs] = answers
+    statements.push(ours?.query ?? '')
+    refusals += ours === undefined ? 1 : 0
+    expect(ours?.query).toBe(theirs?.query.replaceAll(namedOtherwise, 'orders'))
+    // Without an order, or with one that leaves rows equal, rows come in any order.
+    const sorted = [ours, theirs].map((one) => (one?.data ?? []).map((row) => JSON.stringify(row)).toSorted())
+    expect(sorted[0]).toEqual(sorted[1] ?? [])
+    return ours?.data ?? []
+  }
+
+  const during = (column: string, range: string) => ({ col: column, op: 'TEMPORAL_RANGE', val: range })
+  const axis = (column: string, grain: string) => ({
+    ...{ timeGrain: grain, columnType: 'BASE_AXIS', sqlExpression: column, label: column },
+    expressionType: 'SQL',
+  })
+
+  test.each(['day', 'placed_at', 'created', 'id', 'qty'])(
+    'every grain groups %s as PostgreSQL does',
+    async (column) => {
+      const grains = datasets[0]?.[1].grains ?? []
+      expect(grains).toContain('P3M')
+      for (const grain of grains) {
+        const found = await same({
+          columns: [axis(column, grain)],
+          metrics: ['count'],
+          extras: { time_grain_sqla: grain },
+          filters: [during(column, ' : 2024-03-10')],
+          orderby: [[column, true]],
+        })
+        // PostgreSQL has no seconds or minutes of a date.
+        expect(found.length > 0 || (column === 'day' && refusals > 0)).toBe(true)
+      }
+    },
+  )
+
+  test.each(['day', 'placed_at', 'created', 'id', 'day as text'])(
+    'every time range filters %s as PostgreSQL does',
+    async (column) => {
+      const counts = []
+      for (const range of timeRanges) {
+        const [found] = await same({ columns: [], metrics: ['count'], filters: [during(column, range)] })
+        counts.push(Number(found?.count))
+      }
+      expect(counts).toContain(500)
+      expect(counts.some((count) => count > 0 && count < 500) || column === 'id').toBe(true)
+    },
+  )
+
+  test('series, the top of them, and comparisons with earlier times are as from PostgreSQL', async () => {
+    const base = {
+      metrics: ['count'],
+      granularity: 'placed_at',
+      time_range: '2024-01-08 : 2024-02-05',
+      extras: { time_grain_sqla: 'P1W' },
+    }
+    expect(await same({ ...base, is_timeseries: true, columns: ['region'] })).toHaveLength(8)
+    const top = { series_columns: ['region'], series_limit: 1, series_limit_metric: 'count' }
+    expect(await same({ ...base, ...top, is_timeseries: true, columns: ['region'] })).toHaveLength(4)
+    const compared = await same({
+      metrics: ['count'],
+      columns: [axis('placed_at', 'P1D')],
+      filters: [during('placed_at', '2024-01-15 : 2024-01-22')],
+      extras: { time_grain_sqla: 'P1D' },
+      time_offsets: ['1 week ago'],
+      orderby: [['placed_at', true]],
+    })
+    expect(compared).toHaveLength(7)
+    expect(compared[0]).toHaveProperty('count__1 week ago', 12)
+  })
+
+  test('nothing but seconds and minutes of a date was refused', () => {
+    expect(refusals).toBe(6)
+  })
+
+  test('its statements have the forms that Superset has for times', () => {
+    for (const form of [
+      "TO_TIMESTAMP('",
+      "TO_DATE('",
+      "DATE_TRUNC('quarter'",
+      "timestamp 'epoch'",
+      "INTERVAL '5 seconds'",
+    ])
+      expect(statements.some((text) => text.includes(form))).toBe(true)
+  })
 })

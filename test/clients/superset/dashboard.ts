@@ -6,6 +6,8 @@ export interface Dataset {
   readonly id: number
   /** Names of the columns that Superset found by itself. */
   readonly columns: readonly string[]
+  /** ISO 8601 durations that Superset offers to group times by. */
+  readonly grains: readonly string[]
 }
 
 export interface Superset {
@@ -15,8 +17,23 @@ export interface Superset {
   readonly addDataset: (table: string, metrics?: Readonly<Record<string, string>>) => Promise<Dataset>
   /** @returns its id */
   readonly addDashboard: (title: string, dataset: Dataset, charts: readonly Chart[]) => Promise<number>
+  /** Has Superset take columns for times: their `python_date_format` by name, with an expression where they have one. */
+  readonly declareTimes: (dataset: Dataset, times: readonly TimeColumn[]) => Promise<void>
   /** What a chart of a dataset asks for, answered. */
   readonly ask: (dataset: Dataset, query: Json) => Promise<readonly Json[]>
+  /** The same with the statement that Superset made of it; undefined where the database refuses it. */
+  readonly chart: (dataset: Dataset, query: Json) => Promise<ChartAnswer | undefined>
+}
+
+export interface TimeColumn {
+  readonly name: string
+  readonly format: string
+  readonly expression?: string
+}
+
+export interface ChartAnswer {
+  readonly query: string
+  readonly data: readonly Json[]
 }
 
 export interface Chart extends Json {
@@ -24,13 +41,20 @@ export interface Chart extends Json {
   readonly viz_type: string
 }
 
+interface ShownColumn {
+  readonly id: number
+  readonly column_name: string
+  readonly type: string
+  readonly is_dttm: boolean
+}
+
 interface Answer {
   readonly id: number
   readonly access_token: string
 }
 
-/** Logs in and connects a database. @param uri SQLAlchemy URI of the data */
-export async function openSuperset(base: string, uri: string): Promise<Superset> {
+/** Logs in and connects a database. @param uri SQLAlchemy URI of the data @param name of it in Superset */
+export async function openSuperset(base: string, uri: string, name = 'lake'): Promise<Superset> {
   let token = ''
   const call = async <T = Answer>(path: string, body?: Json, method = 'POST'): Promise<T> => {
     const response = await fetch(base + path, {
@@ -47,7 +71,22 @@ export async function openSuperset(base: string, uri: string): Promise<Superset>
   }
   const login = { username: 'admin', password: 'admin', provider: 'db', refresh: false }
   token = (await call('/api/v1/security/login', login)).access_token
-  const lake = await call('/api/v1/database/', { database_name: 'lake', sqlalchemy_uri: uri })
+  const lake = await call('/api/v1/database/', { database_name: name, sqlalchemy_uri: uri })
+  const shown = (id: number) =>
+    call<{ result: { columns: ShownColumn[]; time_grain_sqla: [string | null, string][] } }>(
+      `/api/v1/dataset/${id}`,
+      undefined,
+      'GET',
+    )
+  const asked = async ({ id }: Dataset, query: Json) => {
+    const { result } = await call<{ result: { data: Json[]; query: string }[] }>('/api/v1/chart/data', {
+      datasource: { id, type: 'table' },
+      queries: [query],
+      result_format: 'json',
+      result_type: 'full',
+    })
+    return result[0]
+  }
   return {
     async listTables(schema) {
       const path = `/api/v1/database/${lake.id}/tables/?q=(force:!t,schema_name:${schema})`
@@ -60,12 +99,27 @@ export async function openSuperset(base: string, uri: string): Promise<Superset>
         ...{ metric_name: name, verbose_name: name, expression },
       }))
       if (made.length > 0) await call(`/api/v1/dataset/${id}`, { metrics: made }, 'PUT')
-      const { result } = await call<{ result: { columns: { column_name: string }[] } }>(
-        `/api/v1/dataset/${id}`,
-        undefined,
-        'GET',
-      )
-      return { id, columns: result.columns.map(({ column_name: name }) => name) }
+      const { result } = await shown(id)
+      return {
+        id,
+        columns: result.columns.map(({ column_name: column }) => column),
+        grains: result.time_grain_sqla.flatMap(([grain]) => grain ?? []),
+      }
+    },
+    async declareTimes({ id }, times) {
+      const { result } = await shown(id)
+      // All columns are put, so those that are there keep what they have.
+      const kept = result.columns
+        .filter((column) => !times.some(({ name: one }) => one === column.column_name))
+        .map(({ id: number, column_name, type, is_dttm }) => ({ id: number, column_name, type, is_dttm }))
+      const put = times.map(({ name: column, format, expression }) => ({
+        ...result.columns
+          .filter(({ column_name }) => column_name === column)
+          .map(({ id: number, type }) => ({ id: number, type }))[0],
+        ...{ column_name: column, is_dttm: true, python_date_format: format },
+        ...(expression !== undefined && { expression, type: 'TEXT' }),
+      }))
+      await call(`/api/v1/dataset/${id}`, { columns: [...kept, ...put] }, 'PUT')
     },
     async addDashboard(title, { id: dataset }, charts) {
       const ids: number[] = []
@@ -87,14 +141,17 @@ export async function openSuperset(base: string, uri: string): Promise<Superset>
       for (const id of ids) await call(`/api/v1/chart/${id}`, { dashboards: [dashboard.id] }, 'PUT')
       return dashboard.id
     },
-    async ask({ id }, query) {
-      const { result } = await call<{ result: { data: Json[] }[] }>('/api/v1/chart/data', {
-        datasource: { id, type: 'table' },
-        queries: [query],
-        result_format: 'json',
-        result_type: 'full',
-      })
-      return result[0]?.data ?? []
+    async ask(dataset, query) {
+      return (await asked(dataset, query))?.data ?? []
+    },
+    async chart(dataset, query) {
+      try {
+        const found = await asked(dataset, query)
+        return { query: found?.query ?? '', data: found?.data ?? [] }
+      } catch (error) {
+        if (!/answered 400: /.test(String(error))) throw error
+        return undefined
+      }
     },
   }
 }
