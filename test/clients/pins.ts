@@ -559,7 +559,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     seconds: 1_800,
   },
   /** Files of deployments and workflows against their schemas, and the Dockerfile by hadolint. */
-  deploy: { file: 'deploy.clients.ts', needs: ['python:deploy'], quick: true, seconds: 120 },
+  deploy: { file: 'deploy.clients.ts', needs: ['python:deploy'], quick: true, seconds: 300 },
   /** The machine's own Go builds the reference implementation of Compose, and the storage. */
   compose: {
     file: 'compose.clients.ts',
