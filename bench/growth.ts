@@ -18,6 +18,7 @@ import {
   totalsByRecords,
 } from './growth/history.ts'
 import { traversalOfHotNode } from './growth/hot-node.ts'
+import { idleTenants } from './growth/idle-tenants.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
 import { bytesByTenants } from './growth/tenants.ts'
 import { seededRandom } from './statistics.ts'
@@ -35,6 +36,7 @@ const rows: readonly GrowthRow[] = [
   bytesByCommits,
   bytesByQueries,
   bytesByTenants,
+  idleTenants,
 ]
 
 export const growth: BenchEntry = {

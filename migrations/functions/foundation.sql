@@ -81,6 +81,30 @@ begin
   return null;
 end $$;
 
+-- What a decision about a finding makes of its status.
+create or replace function svc.status_of_decision(decision text) returns text language sql immutable parallel safe
+  return case decision when 'confirm' then 'confirmed' when 'reject' then 'rejected' when 'exempt' then 'exempt' else 'open' end;
+
+-- The triggers that keep the status of findings. A decision waits for the findings that are being written about its column
+-- and class, and they for it, so that none misses the other.
+create or replace function svc.set_status_of_finding() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock_shared(hashtextextended('finding ' || new.tenant_id || new.classification_id, 0));
+  select svc.status_of_decision(d.decision) into new.status from svc.detection_decision d
+    where d.tenant_id = new.tenant_id and d.classification_id = new.classification_id
+    order by d.decision_seq desc limit 1;
+  new.status := coalesce(new.status, 'open');
+  return new;
+end $$;
+create or replace function svc.set_status_of_findings() returns trigger language plpgsql as $$
+begin
+  perform pg_advisory_xact_lock(hashtextextended('finding ' || new.tenant_id || new.classification_id, 0));
+  update svc.detection_finding f set status = svc.status_of_decision(new.decision)
+    where f.tenant_id = new.tenant_id and f.classification_id = new.classification_id
+      and f.status <> svc.status_of_decision(new.decision);
+  return null;
+end $$;
+
 -- The trigger of the territory index: raises the tenant's territory version once in each transaction.
 create or replace function svc.raise_territory_version() returns trigger language plpgsql as $$
 begin
@@ -90,6 +114,7 @@ begin
 end $$;
 
 revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.refuse_all_but_removal_of_body,
-  svc.raise_governance_version, svc.start_territory, svc.raise_territory_version, svc.tell_tag_change from public;
+  svc.raise_governance_version, svc.start_territory, svc.raise_territory_version, svc.tell_tag_change,
+  svc.status_of_decision, svc.set_status_of_finding, svc.set_status_of_findings from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
-grant execute on function svc.enter to svc_tenant;
+grant execute on function svc.enter, svc.status_of_decision to svc_tenant;

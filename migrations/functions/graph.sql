@@ -35,5 +35,14 @@ begin
       (properties || jsonb_build_object('id', edge_id, 'tenant_id', svc.current_tenant()))::text::ag_catalog.agtype;
 end $$;
 
-revoke all on function svc.ensure_node, svc.ensure_edge from public;
-grant execute on function svc.ensure_node, svc.ensure_edge to svc_tenant;
+-- Removes every edge of a node. It goes by indexes: most edges of a label may end at a few nodes, and this one not be
+-- among them.
+create or replace function svc.remove_edges(node ag_catalog.graphid) returns void
+language plpgsql set enable_seqscan = off as $$
+begin
+  delete from "_ag_label_edge" where start_id = node;
+  delete from "_ag_label_edge" where end_id = node;
+end $$;
+
+revoke all on function svc.ensure_node, svc.ensure_edge, svc.remove_edges from public;
+grant execute on function svc.ensure_node, svc.ensure_edge, svc.remove_edges to svc_tenant;

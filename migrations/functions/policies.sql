@@ -54,7 +54,7 @@ begin
     from (select id, properties from "Policy" union all select id, properties from "RetentionPolicy") p
     where ag_catalog.agtype_access_operator(variadic array[p.properties, '"id"'::ag_catalog.agtype]) = key;
   if node is null then return false; end if;
-  delete from "_ag_label_edge" where start_id = node or end_id = node;
+  perform svc.remove_edges(node);
   delete from "_ag_label_vertex" where id = node;
   insert into svc.policy_history (tenant_id, policy_id, actor) values (svc.current_tenant(), policy_id, actor);
   return true;
@@ -64,7 +64,7 @@ end $$;
 -- `no_policy`, `not_bound`, or `only` where it is bound to nothing else. The lock is the one of svc.put_policy: without it,
 -- two of these at once could leave a policy that governs nothing.
 create or replace function svc.unbind_policy(policy_id text, scope jsonb, actor jsonb) returns text
-language plpgsql as $$
+language plpgsql set enable_seqscan = off as $$
 declare
   end_label text := scope ->> 'label';
   end_id text := scope ->> 'id';

@@ -1,6 +1,7 @@
 /** Starts the recurring jobs and holds their schedules. Each feature implements its own. */
 
 import type { Logger } from 'pino'
+import { type LastLooks, rememberLooks } from '../base/last-looks.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { type ReportParts, reportEndedRuns } from '../contract/checks/report-breach.ts'
@@ -16,13 +17,14 @@ import { sweepTerritories } from '../gateway/territory/sweep.ts'
 import { checkStaged } from '../gateway/vending/check-staged.ts'
 import { limits } from '../limits.ts'
 import type { LineageReceiver } from '../lineage/receiver.ts'
-import { retryLineage } from '../lineage/retry.ts'
+import { rememberPending, retryLineage } from '../lineage/retry.ts'
 import { sweepLineage } from '../lineage/sweep.ts'
 import { checkPolicies } from '../query/protect.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
 import { tenantsDeploying } from '../store/check/check-runs.ts'
 import { keepMonths } from '../store/history/months.ts'
 import { removedKinds, removeExpired } from '../store/history/remove-expired.ts'
+import { tenantsToRoll, tenantsWithContracts, tenantsWithExpired } from '../store/jobs/due-tenants.ts'
 import { findJobGauge, putJobGauge } from '../store/jobs/job-gauges.ts'
 import { reconcileTenant, withReplicaLock } from '../store/jobs/reconcile.ts'
 import { closeDeadQueries } from '../store/query/queries-under-way.ts'
@@ -52,6 +54,8 @@ interface JobParts {
 export function startAllJobs(parts: JobParts): Jobs {
   const { gateway, replayWorker, lineage, detection, checks, addressRules, byTime } = parts
   const { store, metrics, log, commits } = gateway
+  const lineageLooks = rememberPending()
+  const scheduleLooks = rememberLooks<TenantId>()
   return startJobs(
     [
       {
@@ -105,7 +109,7 @@ export function startAllJobs(parts: JobParts): Jobs {
         name: 'roll-usage',
         schedule: '* * * * *',
         run: async (signal) => {
-          for await (const tenant of eachTenant(store, signal)) await rollUsage(store, tenant, signal)
+          for (const tenant of await tenantsToRoll(store)) await rollUsage(store, tenant, signal)
         },
       },
       {
@@ -127,7 +131,7 @@ export function startAllJobs(parts: JobParts): Jobs {
       {
         name: 'retry-lineage',
         schedule: '* * * * *',
-        run: (signal) => retryLineage(lineage, signal),
+        run: (signal) => retryLineage(lineage, lineageLooks, signal),
         gauge: metrics.lineagePending,
       },
       {
@@ -141,7 +145,10 @@ export function startAllJobs(parts: JobParts): Jobs {
         name: 'end-attestations',
         schedule: '* * * * *',
         run: async (signal) => {
-          for await (const tenant of eachTenant(store, signal)) await endExpired(store, tenant)
+          for (const tenant of await tenantsWithExpired(store)) {
+            signal.throwIfAborted()
+            await endExpired(store, tenant)
+          }
         },
       },
       {
@@ -154,7 +161,7 @@ export function startAllJobs(parts: JobParts): Jobs {
       {
         name: 'schedule-checks',
         schedule: '*/15 * * * * *',
-        run: (signal) => scheduleAllChecks(gateway, checks, signal),
+        run: (signal) => scheduleAllChecks(gateway, checks, scheduleLooks, signal),
       },
       {
         name: 'report-checks',
@@ -181,13 +188,22 @@ type EndedRunParts = Pick<ReportParts, 'chatWebhookUrl' | 'baseUrl'> & { readonl
 async function scheduleAllChecks(
   { store, clock, log }: GatewayParts,
   { states, wake }: JobParts['checks'],
+  looks: LastLooks<TenantId>,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const tenant of eachTenant(store, signal))
-    await scheduleChecks({ store, states, clock, log }, tenant).catch((err: unknown) => {
+  const contracts = await tenantsWithContracts(store)
+  looks.keepOnly(new Set(contracts.keys()))
+  for (const [tenant, versions] of contracts) {
+    signal.throwIfAborted()
+    if (!looks.isDue(tenant, versions)) continue
+    try {
+      const schedules = await scheduleChecks({ store, states, clock, log }, tenant)
+      if (schedules === 0) looks.note(tenant, versions)
+    } catch (err) {
       signal.throwIfAborted()
       log.error({ err, tenant }, 'the checks of a tenant could not be scheduled; the next run retries')
-    })
+    }
+  }
   wake()
 }
 

@@ -27,6 +27,9 @@ export const findingShapes = [
 ] as const
 export type FindingShape = (typeof findingShapes)[number]
 
+/** Every confidence that a finding may have. */
+export const confidences = [0.55, 0.6, 0.65, 0.86, 0.88, 0.92] as const
+
 export interface Finding<Class extends FindingClass = FindingClass> {
   readonly column: string
   readonly class: Class
@@ -35,7 +38,7 @@ export interface Finding<Class extends FindingClass = FindingClass> {
    * docs/reference/detection.md 4.1: name alone 0.65, values alone 0.55, both and `unprotected` 0.92; values inside text
    * 0.60, in half of the texts 0.86, with the name 0.88.
    */
-  readonly confidence: 0.65 | 0.55 | 0.92 | 0.6 | 0.86 | 0.88
+  readonly confidence: (typeof confidences)[number]
   readonly matched: number
   readonly sampled: number
   /** Never the value itself. */

@@ -4,6 +4,7 @@
  */
 
 import { inParallel } from '../base/in-parallel.ts'
+import { rememberLooks } from '../base/last-looks.ts'
 import { Lru } from '../base/lru.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import type { Catalog } from '../catalog/catalog.ts'
@@ -20,7 +21,7 @@ import {
 } from '../store/catalog-credential/catalog-credentials.ts'
 import { everyItem } from '../store/database/page.ts'
 import { enqueueUnscanned, graphNamespaces, unscannedLocations } from '../store/detection/runs.ts'
-import { listTenants } from '../store/tenant/tenants.ts'
+import { activeTenants, tenantChanges } from '../store/jobs/due-tenants.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
@@ -64,6 +65,13 @@ interface Place extends ListingPlace {
 
 const start: ListingPlace = { pageToken: undefined, skip: 0 }
 
+/** What a tenant's rounds go by until it changes. */
+interface Known {
+  readonly state: string
+  readonly namespaces: readonly (readonly string[])[]
+  readonly credentials: readonly CatalogCredential[]
+}
+
 /** What a tenant's round may still use. */
 interface Budget {
   tables: number
@@ -75,6 +83,9 @@ export class SnapshotPoller {
   /** Tenant, credential version and table → ETag of a loaded table whose locations all have runs. */
   readonly #etags = new Lru<string, string>(etagsMax)
   readonly #places = new Map<TenantId, Place>()
+  /** Which tenants have no commits and snapshots to queue, since their last change. */
+  readonly #queued = rememberLooks<TenantId>()
+  readonly #known = new Map<TenantId, Known>()
   /** Tenants whose upstreams used all their time in their last round, the longest ago first. */
   readonly #slow = new Set<TenantId>()
   readonly #standBack: StandBack
@@ -95,24 +106,32 @@ export class SnapshotPoller {
    */
   async poll(signal: AbortSignal): Promise<void> {
     this.#standBack.renew()
-    const tenants = await this.#activeTenants()
-    for (const tenant of tenants) await this.#attempt(tenant, signal, () => this.#enqueue(tenant, signal))
-    const withCatalogs = await tenantsWithCatalogs(this.parts.store)
+    const { store } = this.parts
+    const tenants = await activeTenants(store)
+    // Before the looks, so that a change during one is seen by the next round.
+    const changes = await tenantChanges(store)
+    for (const tenant of tenants) {
+      const state = changes?.get(tenant)?.snapshots
+      if (this.#queued.isDue(tenant, state))
+        await this.#attempt(tenant, signal, () => this.#enqueue(tenant, state, signal))
+    }
+    this.#queued.keepOnly(new Set(tenants))
+    const withCatalogs = await tenantsWithCatalogs(store)
+    for (const tenant of this.#known.keys()) if (!withCatalogs.has(tenant)) this.#known.delete(tenant)
     const polled = new Set(tenants.filter((tenant) => withCatalogs.has(tenant)))
     const quick = [...polled].filter((tenant) => !this.#slow.has(tenant))
     const slow = [...this.#slow].filter((tenant) => polled.has(tenant))
     const pollUpstreams = (tenant: TenantId) =>
-      this.#attempt(tenant, signal, () => this.#pollUpstreams(tenant, signal))
+      this.#attempt(tenant, signal, () => {
+        const tables = changes?.get(tenant)?.tables
+        const state = tables === undefined ? undefined : `${withCatalogs.get(tenant)} ${tables}`
+        return this.#pollUpstreams(tenant, state, signal)
+      })
     await inParallel(quick, this.options.tenantsMax, pollUpstreams)
     const endsMs = performance.now() + this.options.tenantMs
     await inParallel(slow, this.options.tenantsMax, async (tenant) => {
       if (performance.now() < endsMs) await pollUpstreams(tenant)
     })
-  }
-
-  async #activeTenants(): Promise<readonly TenantId[]> {
-    const tenants = await Array.fromAsync(everyItem((page) => listTenants(this.parts.store, page)))
-    return tenants.filter(({ state }) => state === 'active').map(({ id }) => id)
   }
 
   async #attempt(tenant: TenantId, signal: AbortSignal, work: () => Promise<void>): Promise<void> {
@@ -129,31 +148,30 @@ export class SnapshotPoller {
     }
   }
 
-  async #enqueue(tenant: TenantId, signal: AbortSignal): Promise<void> {
+  async #enqueue(tenant: TenantId, state: string | undefined, signal: AbortSignal): Promise<void> {
     const queued = await enqueueUnscanned(this.parts.store, tenant, this.options.rowsMax, signal)
     this.parts.metrics.detectionHits.inc({ source: 'baseline-poller', outcome: 'queued' }, queued)
     if (queued > 0) this.wake()
+    else this.#queued.note(tenant, state)
   }
 
-  async #pollUpstreams(tenant: TenantId, signal: AbortSignal): Promise<void> {
+  async #pollUpstreams(tenant: TenantId, state: string | undefined, signal: AbortSignal): Promise<void> {
     const budget = { tables: this.options.tablesMax, endsMs: performance.now() + this.options.tenantMs }
-    await this.#pollCatalogs(tenant, budget, signal)
+    await this.#pollCatalogs(tenant, await this.#knownOf(tenant, state), budget, signal)
     this.#slow.delete(tenant)
     if (performance.now() >= budget.endsMs) this.#slow.add(tenant)
   }
 
-  async #pollCatalogs(tenant: TenantId, budget: Budget, signal: AbortSignal): Promise<void> {
-    const { store, catalogs, log } = this.parts
-    const known = await graphNamespaces(store, tenant)
+  async #pollCatalogs(tenant: TenantId, known: Known, budget: Budget, signal: AbortSignal): Promise<void> {
+    const { catalogs, log } = this.parts
     const from = this.#places.get(tenant)
     this.#places.delete(tenant)
-    for (const nickname of await this.#nicknames(tenant)) {
+    for (const credential of known.credentials) {
+      const { nickname } = credential
       if (from !== undefined && nickname < from.nickname) continue
-      const credential = await findCatalogCredential(store, tenant, nickname)
-      if (credential === undefined) continue
       try {
         const catalog = catalogs.get(tenant, credential)
-        for (const namespace of namespacesOf(credential, known)) {
+        for (const namespace of namespacesOf(credential, known.namespaces)) {
           const key = tableKey({ namespace, name: '' })
           const resumes = from?.nickname === nickname
           if (resumes && key < from.namespace) continue
@@ -178,12 +196,23 @@ export class SnapshotPoller {
     }
   }
 
-  async #nicknames(tenant: TenantId): Promise<readonly string[]> {
+  /** @param state of the tenant's catalogs and tables; undefined where it must be read again */
+  async #knownOf(tenant: TenantId, state: string | undefined): Promise<Known> {
+    const last = this.#known.get(tenant)
+    if (last !== undefined && last.state === state) return last
     const { store } = this.parts
-    const credentials = await Array.fromAsync(
-      everyItem((page) => listCatalogCredentials(store, tenant, page)),
-    )
-    return credentials.filter(({ kind }) => capabilitiesOf(kind).live).map(({ nickname }) => nickname)
+    const namespaces = await graphNamespaces(store, tenant)
+    const credentials: CatalogCredential[] = []
+    for await (const { kind, nickname } of everyItem((page) => listCatalogCredentials(store, tenant, page))) {
+      const credential = capabilitiesOf(kind).live
+        ? await findCatalogCredential(store, tenant, nickname)
+        : undefined
+      if (credential !== undefined) credentials.push(credential)
+    }
+    if (state === undefined) return { state: '', namespaces, credentials }
+    const known = { state, namespaces, credentials }
+    this.#known.set(tenant, known)
+    return known
   }
 
   /** @returns where to continue, if the budget ran out */

@@ -73,13 +73,16 @@ export function dueAt(pattern: string, afterMs: number, nowMs: number): Date | u
   return next !== null && next !== undefined && next.getTime() <= nowMs ? next : undefined
 }
 
-/** Requests the runs of a tenant that are due. */
-export async function scheduleChecks(parts: ScheduleParts, tenant: TenantId): Promise<void> {
+/** Requests the runs of a tenant that are due. @returns how many schedules its contracts in force have */
+export async function scheduleChecks(parts: ScheduleParts, tenant: TenantId): Promise<number> {
+  let count = 0
   const query: RunQuery = (text, params) => parts.store.tenantQuery(tenant, text, params)
   for (const version of await versionsInForce(query, tenant)) {
     const schedules = schedulesOf(version)
+    count += schedules.length
     if (schedules.length > 0) await scheduleVersion(parts, tenant, version, schedules)
   }
+  return count
 }
 
 async function scheduleVersion(

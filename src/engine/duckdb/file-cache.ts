@@ -121,7 +121,7 @@ export class FileCache {
     const path = join(this.folder, `${++this.#count}.parquet`)
     const stop = new AbortController()
     const fetch = this.#fetches
-      .enter(stop.signal)
+      .enter(scope.key, stop.signal)
       .then((leave) =>
         this.#withStorage(scope, (storage) =>
           fetchFile(storage, location, sizeBytes, path, stop.signal),

@@ -1,5 +1,9 @@
-/** Limits concurrency: a bounded number of places, and a bounded queue, first come, first served. */
+/**
+ * Limits concurrency: a bounded number of places, and a bounded queue. Owners, such as tenants, take turns, so that
+ * none waits for the backlog of another; within an owner it is first come, first served.
+ */
 
+import { FairQueue } from '../../base/fair-queue.ts'
 import { EngineError } from '../engine-error.ts'
 
 /** Leaves the place; a second call does nothing. */
@@ -7,7 +11,7 @@ export type Leave = () => void
 
 export class Gate {
   #taken = 0
-  readonly #waiting: (() => void)[] = []
+  readonly #waiting = new FairQueue<string, () => void>()
   /** Callbacks that ask borrowers to leave. */
   readonly #borrowers = new Set<() => void>()
 
@@ -18,20 +22,21 @@ export class Gate {
 
   /** Places that are taken, and callers that wait. */
   get load(): { readonly taken: number; readonly waiting: number } {
-    return { taken: this.#taken, waiting: this.#waiting.length }
+    return { taken: this.#taken, waiting: this.#waiting.count }
   }
 
   /**
    * Waits for a place.
-   * @throws EngineError 53300 at once where the queue is full; the signal's reason when it fires
+   * @throws EngineError 53300 at once where the queue is full and the owner has something in it; the signal's reason
+   * when it fires
    */
-  async enter(signal: AbortSignal): Promise<Leave> {
+  async enter(owner: string, signal: AbortSignal): Promise<Leave> {
     signal.throwIfAborted()
     if (this.#taken >= this.placesMax) {
-      if (this.#waiting.length >= this.queueMax)
+      if (!this.#waiting.hasRoom(owner, this.queueMax))
         throw new EngineError('53300', 'Too many queries are running and waiting; try again later.')
       for (const wanted of [...this.#borrowers]) wanted()
-      await this.#turn(signal)
+      await this.#turn(owner, signal)
     } else this.#taken++
     return this.#inside()
   }
@@ -65,18 +70,18 @@ export class Gate {
     }
   }
 
-  #turn(signal: AbortSignal): Promise<void> {
+  #turn(owner: string, signal: AbortSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const turn = () => {
         signal.removeEventListener('abort', give)
         resolve()
       }
       const give = () => {
-        this.#waiting.splice(this.#waiting.indexOf(turn), 1)
+        this.#waiting.remove(owner, turn)
         reject(signal.reason)
       }
       signal.addEventListener('abort', give, { once: true })
-      this.#waiting.push(turn)
+      this.#waiting.push(owner, turn)
     })
   }
 }

@@ -61,7 +61,7 @@ export async function openHandle(
   const ended = endSignal(run.signal)
   closers.push(ended.release)
   try {
-    const leave = await shared.gate.enter(ended.signal)
+    const leave = await shared.gate.enter(run.tenant, ended.signal)
     closers.push(leave)
     ended.startClock(shared.runMs)
     const startedMs = performance.now()

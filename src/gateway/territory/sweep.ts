@@ -15,8 +15,8 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { feedTerritory } from '../../storage/feed-territory.ts'
 import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
+import { tenantsToSweep } from '../../store/jobs/due-tenants.ts'
 import type { Store } from '../../store/store.ts'
-import { eachTenant } from '../../store/tenant/tenants.ts'
 import { beginSweep, dueSweeps, endSweep, noteSweep } from '../../store/territory/sweeps.ts'
 import { territoryTableId } from '../../store/territory/territory-rows.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
@@ -36,7 +36,7 @@ export interface SweepParts {
 export async function sweepTerritories(parts: SweepParts, signal: AbortSignal): Promise<void> {
   const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.territorySweepMs)])
   try {
-    for await (const tenant of eachTenant(parts.store, bounded))
+    for (const tenant of await tenantsToSweep(parts.store, limits.territorySweepEveryMs))
       for (const nickname of await dueSweeps(parts.store, tenant, limits.territorySweepEveryMs)) {
         bounded.throwIfAborted()
         await sweepCatalog(parts, tenant, nickname, bounded)

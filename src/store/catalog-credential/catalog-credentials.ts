@@ -286,12 +286,13 @@ export async function listCatalogCredentials(
   return toPage(listed, limit, ({ nickname }) => nickname)
 }
 
-/** The tenants that have catalogs, in one statement for all. */
-export async function tenantsWithCatalogs(store: Store): Promise<ReadonlySet<TenantId>> {
-  const rows = await store.adminQuery<{ readonly tenant_id: TenantId }>(
-    'select distinct tenant_id from svc.catalog_credential',
+/** The tenants that have catalogs, in one statement for all, each with a text that is another one after a change of them. */
+export async function tenantsWithCatalogs(store: Store): Promise<ReadonlyMap<TenantId, string>> {
+  const rows = await store.adminQuery<{ readonly tenant_id: TenantId; readonly versions: string }>(
+    `select tenant_id, string_agg(credential_id || ':' || version, ' ' order by credential_id) as versions
+     from svc.catalog_credential group by tenant_id`,
   )
-  return new Set(rows.map((row) => row.tenant_id))
+  return new Map(rows.map((row) => [row.tenant_id, row.versions]))
 }
 
 /** The kinds that any tenant uses. Start-up refuses a kind that has no live adapter. */

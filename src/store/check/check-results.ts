@@ -117,7 +117,11 @@ export async function listCheckRuns(
     [tenant, limit + 1],
     ['table_id = ?::text', table && nodeId(tableKey(table))],
     ['contract_id = ?::text', contract === undefined ? undefined : storableText(contract)],
-    ['kind = ?::text', kind],
+    // Written out, because the database's kept plan cannot know which kind is rare.
+    [
+      `kind = '${kind === 'quality' ? 'quality' : 'reconciliation'}' and ?::boolean`,
+      kind === undefined ? undefined : true,
+    ],
     ['run_seq < ?::int8', afterCount(page)],
   )
   const rows = await store.tenantQuery<RunRow>(

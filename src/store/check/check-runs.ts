@@ -104,15 +104,35 @@ export async function claimCheckRun(store: Store, leaseMs: number): Promise<Clai
   }))[0]
 }
 
+// Tenants take turns: the one with the fewest runs under way, then the one whose last run began longest ago. So the backlog
+// of one holds up no other. Those that wait are found by stepping through an index, so a backlog is not read.
 const claimText = `
-  with due as (
-    select r.tenant_id, r.run_id from svc.check_run r
-    join svc.tenant t on t.tenant_id = r.tenant_id and t.state = 'active'
+  with recursive waiting as (
+    (select tenant_id from svc.check_run where state in ('queued', 'running') order by tenant_id limit 1)
+    union all
+    select (select r.tenant_id from svc.check_run r where r.state in ('queued', 'running') and r.tenant_id > w.tenant_id
+      order by r.tenant_id limit 1) from waiting w where w.tenant_id is not null),
+  turn as materialized (
+    select w.tenant_id,
+      (select count(*) from svc.check_run r where r.tenant_id = w.tenant_id and r.state = 'running'
+        and r.lease_until >= clock_timestamp()) as under_way,
+      (select r.started_at from svc.check_run r where r.tenant_id = w.tenant_id and r.started_at is not null
+        order by r.started_at desc limit 1) as last_began
+    from waiting w join svc.tenant t on t.tenant_id = w.tenant_id and t.state = 'active'),
+  due as (
+    select r.tenant_id, r.run_id from turn t cross join lateral (
+        select q.run_id from svc.check_run q where q.tenant_id = t.tenant_id
+          and ((q.state = 'queued' and q.due_at <= clock_timestamp())
+            or (q.state = 'running' and q.lease_until < clock_timestamp()))
+          and not exists (select 1 from svc.check_run o where o.tenant_id = q.tenant_id and o.table_id = q.table_id
+            and o.state = 'running' and o.run_id <> q.run_id)
+        order by q.due_at, q.run_seq limit 16) first
+      join svc.check_run r on r.tenant_id = t.tenant_id and r.run_id = first.run_id
     where ((r.state = 'queued' and r.due_at <= clock_timestamp())
         or (r.state = 'running' and r.lease_until < clock_timestamp()))
       and not exists (select 1 from svc.check_run o where o.tenant_id = r.tenant_id and o.table_id = r.table_id
         and o.state = 'running' and o.run_id <> r.run_id)
-    order by r.due_at, r.run_seq limit 1 for update of r skip locked)
+    order by t.under_way, t.last_began nulls first, r.due_at, r.run_seq limit 1 for update of r skip locked)
   update svc.check_run r set state = 'running', lease_id = $1, tries = r.tries + 1,
     started_at = coalesce(r.started_at, clock_timestamp()),
     lease_until = clock_timestamp() + $2::float8 * interval '1 ms'

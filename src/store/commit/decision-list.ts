@@ -69,23 +69,31 @@ export async function listDecisions(
     ['request_id = ?::text', requestId === undefined ? undefined : storableText(requestId)],
     ['created_at >= ?::text::timestamptz', from?.toISOString()],
     ['created_at < ?::text::timestamptz', to?.toISOString()],
-    [
-      `(policies @> jsonb_build_array(jsonb_build_object('id', ?::text))
-          or policy_set in (select s.sha256 from svc.policy_set s
-            where s.tenant_id = $1 and s.policies @> jsonb_build_array(jsonb_build_object('id', ?::text)))
-          or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ?::text)))`,
-      ...[policy, policy, policy],
-    ],
   )
+  const source = policy === undefined ? 'svc.audit_log' : decisionsUnder(where, `$${params.length + 1}::text`)
   const rows = await store.tenantQuery<Row>(
     tenant,
-    `select ${entryColumns}${isExplained ? explanationColumns : ''} from svc.audit_log
+    `select ${entryColumns}${isExplained ? explanationColumns : ''} from ${source}
      where tenant_id = $1${where} order by audit_seq desc limit $2::int`,
-    params,
+    policy === undefined ? params : [...params, policy],
     { readOnly: true, ...(signal && { signal }) },
   )
   const page = toPage(rows, limit, (row) => row.audit_seq)
   return { ...page, items: page.items.map(toListed) }
+}
+
+/**
+ * Enough for a page of the decisions under which a policy was in force: of each set of policies with it, and of the rows
+ * that hold their policies themselves. What was evaluated is in the set.
+ */
+function decisionsUnder(where: string, policy: string): string {
+  const page = `${where} order by audit_seq desc limit $2::int`
+  return `(select a.* from svc.policy_set s, lateral (
+       select * from svc.audit_log where tenant_id = $1 and policy_set = s.sha256${page}) a
+     where s.tenant_id = $1 and s.policies @> jsonb_build_array(jsonb_build_object('id', ${policy}))
+     union all (select * from svc.audit_log where tenant_id = $1 and policies <> '[]'
+       and (policies @> jsonb_build_array(jsonb_build_object('id', ${policy}))
+         or outcomes @> jsonb_build_array(jsonb_build_object('policyId', ${policy})))${page})) audit_log`
 }
 
 /**

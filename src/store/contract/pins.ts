@@ -138,8 +138,8 @@ async function eventRows(
 ): Promise<readonly { readonly table: string; readonly event: PinEvent }[]> {
   const rows = await run<{ table_id: string; properties: string }>(
     `select x.id as table_id, p.properties
-     from (select distinct jsonb_array_elements_text($1::text::jsonb) as id) x
-       join "Table" t on ${property('t', 'id')} = to_jsonb(x.id)::text::agtype, lateral (
+     from (select distinct id, to_jsonb(id)::text::agtype as key from jsonb_array_elements_text($1::text::jsonb) id) x
+       join "Table" t on ${property('t', 'id')} = x.key, lateral (
        select p.properties from "PINS" e join "PinEvent" p on p.id = e.start_id
        where e.end_id = t.id and ($2::text is null or ${property('p', 'seq')} < $2::text::agtype)
        order by ${property('p', 'seq')} desc limit $3::int) p

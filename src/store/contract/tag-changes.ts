@@ -117,7 +117,7 @@ export async function listTagChanges(
     tenant,
     `select tag_seq, at, action, tag, namespace, table_name, column_name, source, actor, actor_sub, evidence
      from svc.tag_change
-     where tenant_id = $1${wanted((place) => `tag_seq < ${place}::int8`, afterCount(filter))}${wanted((place) => `tag_id = ${place}`, tag && nodeId(tag))}${wanted((place) => `table_id = ${place}`, table && nodeId(tableKey(table)))}${wanted((place) => `column_name = ${place}`, column)}
+     where tenant_id = $1${wanted((place) => `tag_seq < ${place}::int8`, afterCount(filter))}${wanted((place) => `tag_id = ${place}`, tag && nodeId(tag))}${wanted((place) => `table_id = ${place}`, table && nodeId(tableKey(table)))}${wanted((place) => `md5(column_name) = md5(${place}) and column_name = ${place}`, column)}
      order by tag_seq desc limit $2::int`,
     params,
   )

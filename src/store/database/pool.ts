@@ -1,9 +1,10 @@
 /**
- * Lends connections to requests, each to one borrower at a time, first come first served. A connection holds the
- * plans of the tenant that it served last, so a tenant gets the same connection again where it is free. One that has
+ * Lends connections to requests, each to one borrower at a time. Tenants that wait take turns, so that none waits for
+ * the backlog of another. A connection holds the plans of the tenant that it served last, so a tenant gets the same connection again where it is free. One that has
  * served many tenants is replaced.
  */
 
+import { FairQueue } from '../../base/fair-queue.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Link, StoreBackend } from './link.ts'
 import { toStoreFault } from './store-fault.ts'
@@ -31,7 +32,8 @@ export class Pool {
   readonly #served = new WeakMap<Link, string>()
   /** All tenants that a connection has served. */
   readonly #tenants = new WeakMap<Link, Set<string>>()
-  readonly #waiting = new Set<Waiter>()
+  /** Work outside any tenant has turns of its own. */
+  readonly #waiting = new FairQueue<string, Waiter>()
   #open = 0
   #refused = 0
   #closed = false
@@ -44,7 +46,7 @@ export class Pool {
     return {
       idle,
       lent: this.#open - idle,
-      waiting: this.#waiting.size,
+      waiting: this.#waiting.count,
       refused: this.#refused,
       max: this.backend.linksMax,
     }
@@ -81,7 +83,7 @@ export class Pool {
         continue
       }
       if (this.#open < this.backend.linksMax) return this.#openOne()
-      const granted = await this.#wait(signal)
+      const granted = await this.#wait(tenant ?? '', signal)
       if (granted !== undefined) return granted
     }
   }
@@ -100,7 +102,7 @@ export class Pool {
       void this.discard(link).catch(() => {})
       return
     }
-    const [next] = this.#waiting
+    const next = this.#waiting.shift()
     if (next === undefined) this.#idle.push(link)
     else next.grant(link)
   }
@@ -109,13 +111,13 @@ export class Pool {
   async discard(link: Link): Promise<void> {
     await link.discard()
     this.#open--
-    const [next] = this.#waiting
-    next?.grant(undefined)
+    this.#waiting.shift()?.grant(undefined)
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (const waiter of this.#waiting) waiter.grant(undefined)
+    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
+      next.grant(undefined)
     const idle = this.#idle.splice(0)
     this.#open -= idle.length
     await Promise.all(idle.map((link) => (link.dead ? link.discard() : link.close())))
@@ -127,18 +129,17 @@ export class Pool {
       return await this.backend.open('tenant')
     } catch (error) {
       this.#open--
-      const [next] = this.#waiting
-      next?.grant(undefined)
+      this.#waiting.shift()?.grant(undefined)
       const fault = toStoreFault(error)
       throw new Fault('unavailable', 'The database is not available.', { cause: fault.cause ?? fault })
     }
   }
 
   /** @returns a connection handed over; undefined where the caller should look for one again */
-  #wait(signal: AbortSignal | undefined): Promise<Link | undefined> {
+  #wait(owner: string, signal: AbortSignal | undefined): Promise<Link | undefined> {
     const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
     const leave = (end: () => void) => {
-      this.#waiting.delete(waiter)
+      this.#waiting.remove(owner, waiter)
       clearTimeout(timer)
       signal?.removeEventListener('abort', onAbort)
       end()
@@ -150,7 +151,7 @@ export class Pool {
       leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.')))
     }, waitMs)
     signal?.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.add(waiter)
+    this.#waiting.push(owner, waiter)
     return promise
   }
 }

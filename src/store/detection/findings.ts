@@ -1,7 +1,7 @@
 /** Lists findings of detection (docs/reference/detection.md 4), and records stewards' decisions and their graph. */
 
 import type { Actor } from '../../core/administration.ts'
-import type { Finding, FindingClass } from '../../core/classification.ts'
+import { confidences, type Finding, type FindingClass } from '../../core/classification.ts'
 import type { DetectionDecision, FindingStatus } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -61,11 +61,17 @@ interface FindingRow {
   readonly position: string
 }
 
-const statusText = `case d.decision when 'confirm' then 'confirmed' when 'reject' then 'rejected' when 'exempt' then 'exempt' else 'open' end`
+/** What may stand in a statement's text. */
+const statuses: Readonly<Record<FindingStatus, string>> = {
+  open: 'open',
+  confirmed: 'confirmed',
+  rejected: 'rejected',
+  exempt: 'exempt',
+}
 
 const listText = `
   select f.finding_id, f.run_id, r.namespace, r.table_name, f.path, f.class, f.shape, f.confidence, f.matched, f.sampled,
-    f.masked_sample, ${statusText} as status, d.reason as decision_reason, d.decided_by, d.decided_at,
+    f.masked_sample, f.status, d.reason as decision_reason, d.decided_by, d.decided_at,
     d.actor as decision_actor, f.found_at,
     to_char(f.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || f.finding_id as position, r.table_id
   from svc.detection_finding f join svc.detection_run r on r.tenant_id = f.tenant_id and r.run_id = f.run_id
@@ -110,13 +116,21 @@ export async function listFindings(
 ): Promise<Page<ListedFinding>> {
   const limit = pageLimit(filter)
   if (filter.runId !== undefined && !isUuid(filter.runId)) return { items: [] }
+  const { confidenceMin = 0 } = filter
+  const confident = confidences.filter((confidence) => confidence >= confidenceMin)
+  if (confident.length === 0) return { items: [] }
+  const isAny = confident.length === confidences.length
   const { text, params } = given(
     [tenant, limit + 1],
     ['table_id = ?::text', filter.table && nodeId(tableKey(filter.table))],
     ['run_id = ?::uuid', filter.runId],
-    ['status = ?::text', filter.status],
+    // Written out, because the database's kept plan cannot know which status is rare.
+    [
+      `status = '${filter.status === undefined ? '' : statuses[filter.status]}' and ?::boolean`,
+      filter.status === undefined ? undefined : true,
+    ],
     ['class = ?::text', filter.class],
-    ['confidence >= ?::numeric', filter.confidenceMin],
+    [`confidence in (${confident.join(', ')}) and ?::boolean`, isAny ? undefined : true],
     ['(found_at, finding_id) < (?::timestamptz, ?::uuid)', ...afterPosition(filter)],
   )
   const rows = await store.tenantQuery<FindingRow>(

@@ -100,8 +100,9 @@ export async function deleteEdge(tx: Tx, label: EdgeLabel, id: string): Promise<
 /** Removes a node after all its edges. @returns whether there was one */
 export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolean> {
   const table = vertexTable(label)
-  const found = `(select n.id from ${table} n where ${idOf('n')} = ${agtypeText('$1')})`
-  await tx.query(`delete from "_ag_label_edge" where start_id = ${found} or end_id = ${found}`, [id])
+  await tx.query(`select svc.remove_edges(n.id) from ${table} n where ${idOf('n')} = ${agtypeText('$1')}`, [
+    id,
+  ])
   const rows = await tx.query(`delete from ${table} n where ${idOf('n')} = ${agtypeText('$1')} returning 1`, [
     id,
   ])

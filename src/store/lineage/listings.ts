@@ -77,7 +77,7 @@ export async function listRuns(
     ...(after === undefined ? [] : [`i.event_seq < ${param(after)}::int8`]),
     ...(job === undefined
       ? []
-      : [`md5(i.job_namespace || chr(31) || i.job_name) = md5(${param(keyOf(job))}::text)`]),
+      : [isOfJob(`${param(storableText(job.namespace))}::text`, `${param(storableText(job.name))}::text`)]),
     ...(parentRunId === undefined ? [] : [`i.parent_run_id = ${param(parentRunId)}::uuid`]),
   ]
   const rows = await store.tenantQuery<RunRow>(
@@ -91,7 +91,9 @@ export async function listRuns(
   return toPage(rows.map(toRun), limit, ({ seq }) => seq)
 }
 
-const keyOf = ({ namespace, name }: LineageName) => storableText(`${namespace}\u001f${name}`)
+/** Of the first event `i` of a run. Each name is compared by itself, as the index needs it. */
+const isOfJob = (namespace: string, name: string) =>
+  `md5(i.job_name) = md5(${name}) and md5(i.job_namespace) = md5(${namespace})`
 
 function toRun(row: RunRow): ListedRun {
   const hasEnded = row.state === 'COMPLETE' || row.state === 'ABORT' || row.state === 'FAIL'
@@ -130,11 +132,12 @@ export async function listJobs(store: Store, tenant: TenantId, page: PageRequest
        select jsonb_agg(jsonb_build_object('namespace', parent -> 'namespace', 'name', parent -> 'name') order by e.id)
        from "PARENT_OF" e join "Job" p on p.id = e.start_id, lateral (select p.properties::text::jsonb as parent) parsed
        where e.end_id = j.id) as parents, run.*
-     from (select id, properties from "Job" where id > ${nodeAt('Job')} order by id limit $2::int) j
+     from (select id, properties, p ->> 'namespace' as namespace, p ->> 'name' as name
+       from "Job", lateral (select properties::text::jsonb as p) parsed
+       where id > ${nodeAt('Job')} order by id limit $2::int) j
      left join lateral (
        select ${runColumns} from (
-         select i.* from lineage_inbox i, lateral (select j.properties::text::jsonb as p) parsed
-         where md5(i.job_namespace || chr(31) || i.job_name) = md5((p ->> 'namespace') || chr(31) || (p ->> 'name'))
+         select i.* from lineage_inbox i where ${isOfJob('j.namespace', 'j.name')}
          order by i.event_seq desc limit 1) i ${runFrom}) run on true
      order by j.id`,
     [numberAfter(page), limit + 1],

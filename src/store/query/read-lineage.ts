@@ -67,19 +67,28 @@ export async function addReadLineage(
   )
 }
 
+/** Rows that one statement removes. */
+const forgottenMax = 1_000
+
 /** Removes lineage that was last read longer ago than it is kept. @returns how many rows */
 export async function forgetReadLineage(
   store: Store,
   tenant: TenantId,
   keptMs: number = readLineageBounds.keptMs,
 ): Promise<number> {
-  const rows = await store.tenantQuery<object>(
-    tenant,
-    `delete from svc.read_lineage where tenant_id = $1
-       and last_read_at < clock_timestamp() - $2::float8 * interval '1 ms' returning lineage_key`,
-    [tenant, keptMs],
-  )
-  return rows.length
+  let count = 0
+  for (;;) {
+    const rows = await store.tenantQuery<object>(
+      tenant,
+      `delete from svc.read_lineage where tenant_id = $1 and ctid = any (array(
+         select ctid from svc.read_lineage where tenant_id = $1
+           and last_read_at < now() - $2::float8 * interval '1 ms' order by last_read_at limit $3::int for update))
+       returning 1`,
+      [tenant, keptMs, forgottenMax],
+    )
+    count += rows.length
+    if (rows.length < forgottenMax) return count
+  }
 }
 
 export interface ReadLineageFilter {
@@ -118,6 +127,7 @@ export async function listReadLineage(
   { table, column, principal, ...page }: ReadLineageFilter & PageRequest,
 ): Promise<Page<ListedReadLineage>> {
   const limit = pageLimit(page)
+  const sub = principal === undefined ? undefined : storableText(principal)
   const wanted = table && {
     namespace: table.namespace,
     name: table.name,
@@ -126,7 +136,7 @@ export async function listReadLineage(
   const { text, params } = given(
     [tenant, limit + 1],
     ['l.columns @> ?::text::jsonb', wanted && storableJson([wanted])],
-    ['l.principal_sub = ?::text', principal === undefined ? undefined : storableText(principal)],
+    ['(md5(l.principal_sub) = md5(?::text) and l.principal_sub = ?::text)', sub, sub],
     ['l.lineage_seq < ?::int8', afterCount(page)],
   )
   const rows = await store.tenantQuery<Row>(

@@ -121,7 +121,8 @@ function conditionsOf({ principal, outcome, from, to }: UsageFilter): readonly C
   const sub = principal === undefined ? undefined : storableText(principal)
   return [
     ['(md5(u.principal_sub) = md5(?::text) and u.principal_sub = ?::text)', sub, sub],
-    ['u.outcome = ?::text', outcome],
+    // Written out, because the index of what was not completed serves no parameter of a kept plan.
+    [`u.outcome ${outcome === 'completed' ? '=' : `<> 'completed' and u.outcome =`} ?::text`, outcome],
     ['u.started_at >= ?::timestamptz', from],
     ['u.started_at < ?::timestamptz', to],
   ]

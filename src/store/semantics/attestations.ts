@@ -139,7 +139,7 @@ export async function endReplaced(tx: Tx, { actor }: SemanticChange, metric: str
 }
 
 const expiredText = `
-  from svc.metric_attestation a where a.tenant_id = svc.current_tenant() and a.valid_until <= clock_timestamp()
+  from svc.metric_attestation a where a.tenant_id = svc.current_tenant() and a.valid_until <= now()
     and not exists (select from svc.metric_attestation_end e
       where e.tenant_id = a.tenant_id and e.attestation_id = a.attestation_id)`
 

@@ -103,9 +103,12 @@ export async function listTenants(store: Store, page: PageRequest = {}): Promise
   return toPage(rows.map(toTenant), limit, ({ id }) => id)
 }
 
+/** Tenants that one statement reads. */
+const tenantsPage = 1_000
+
 /** Every tenant's id, page by page. @param signal ends the iteration before the next id */
 export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGenerator<TenantId> {
-  for await (const { id } of everyItem((page) => listTenants(store, page))) {
+  for await (const { id } of everyItem((page) => listTenants(store, { ...page, limit: tenantsPage }))) {
     signal.throwIfAborted()
     yield id
   }

@@ -3,6 +3,7 @@
 import type { TenantId } from '../../core/tenant.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
+import { vendedKeptDays } from './vended-credentials.ts'
 
 /** What a revoked session left. */
 export interface StagedCheck {
@@ -21,17 +22,16 @@ export async function dueStagedChecks(
 ): Promise<readonly string[]> {
   const rows = await store.tenantQuery<{ readonly session_id: string }>(
     tenant,
-    `select v.session_id from svc.vended_credential v
-     where v.tenant_id = $1 and v.access = 'write'
-       and not exists (select from svc.staged_check c where c.tenant_id = v.tenant_id and c.session_id = v.session_id)
-       and exists (
-         select from svc.service_session s
-           where s.tenant_id = v.tenant_id and s.session_id = v.session_id and s.revoked_at is not null
-         union all select from svc.browser_session s
-           where s.tenant_id = v.tenant_id and s.session_id = v.session_id and s.revoked_at is not null)
-     group by v.session_id having max(v.expires_at) < clock_timestamp()
-     order by max(v.expires_at) limit $2::int`,
-    [tenant, count],
+    `select s.session_id from (
+         select session_id, revoked_at from svc.service_session where tenant_id = $1
+         union all select session_id, revoked_at from svc.browser_session where tenant_id = $1) s,
+       lateral (select max(v.expires_at) as ended_at from svc.vended_credential v
+         where v.tenant_id = $1 and v.session_id = s.session_id and v.access = 'write') v
+     where s.revoked_at > now() - $3::int * interval '1 day' and v.ended_at < now()
+       and not exists (select from svc.staged_check c where c.tenant_id = $1 and c.session_id = s.session_id)
+     order by v.ended_at limit $2::int`,
+    // Its credentials are forgotten later, so a session that was revoked earlier has none.
+    [tenant, count, vendedKeptDays + 1],
   )
   return rows.map((row) => row.session_id)
 }

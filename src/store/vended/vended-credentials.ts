@@ -36,7 +36,7 @@ export interface NewVendedCredential {
 }
 
 /** Days for which the record of an expired credential is kept. */
-const keptDays = 30
+export const vendedKeptDays = 30
 
 /** The id of a record, or why there is none. */
 export type Reserved =
@@ -111,8 +111,8 @@ export async function forgetVended(store: Store, tenant: TenantId): Promise<numb
   const rows = await store.tenantQuery(
     tenant,
     `delete from svc.vended_credential
-     where tenant_id = $1 and expires_at < clock_timestamp() - $2::int * interval '1 day' returning 1`,
-    [tenant, keptDays],
+     where tenant_id = $1 and expires_at < now() - $2::int * interval '1 day' returning 1`,
+    [tenant, vendedKeptDays],
   )
   return rows.length
 }

@@ -300,8 +300,10 @@ export async function pruneDeliveries(
     tenant,
     `delete from svc.webhook_delivery d using (
        select tenant_id, subscription_id, sequence from svc.webhook_delivery
-       where tenant_id = $1 and ended_at < clock_timestamp() - interval '1 ms' *
-         case state when 'delivered' then $2::float8 when 'dead' then $3::float8 end limit $4::int) o
+       where tenant_id = $1 and state <> 'waiting'
+         and ended_at < now() - interval '1 ms' * least($2::float8, $3::float8)
+         and ended_at < now() - interval '1 ms' * case state when 'delivered' then $2::float8 when 'dead' then $3::float8 end
+       order by ended_at limit $4::int) o
      where d.tenant_id = o.tenant_id and d.subscription_id = o.subscription_id and d.sequence = o.sequence returning 1`,
     [tenant, deliveredMs, deadMs, limit],
   )

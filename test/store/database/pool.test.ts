@@ -46,3 +46,19 @@ describe('a pool of connections', () => {
     expect(pool.use()).toMatchObject({ idle: 0, lent: 1, waiting: 0 })
   })
 })
+
+test('a tenant gets a connection before the backlog of another tenant', async () => {
+  const { pool } = poolOf(1, 100)
+  const held = await pool.borrow('busy')
+  const order: string[] = []
+  const borrow = async (tenant: string | undefined) => {
+    const link = await pool.borrow(tenant)
+    order.push(tenant ?? 'none')
+    pool.release(link)
+  }
+  const waiting = [...Array.from({ length: 50 }, () => 'busy'), 'quiet', undefined].map(borrow)
+  pool.release(held)
+  await Promise.all(waiting)
+  expect(order.slice(0, 3)).toEqual(['busy', 'quiet', 'none'])
+  expect(order).toHaveLength(52)
+})

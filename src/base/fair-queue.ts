@@ -1,0 +1,54 @@
+/**
+ * A queue of what waits, owners in turn: an owner with much waiting delays no other by more than one turn. Within an
+ * owner it is first come, first served. It holds; it runs nothing.
+ */
+
+export class FairQueue<Owner, Item> {
+  /** In the order of turns. An owner with nothing waiting is not in it. */
+  readonly #byOwner = new Map<Owner, Set<Item>>()
+  #count = 0
+
+  /** All that waits. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** What waits of one owner. */
+  countOf(owner: Owner): number {
+    return this.#byOwner.get(owner)?.size ?? 0
+  }
+
+  /** Whether this owner may wait beside so many: an owner of whom nothing waits may always, however much others have. */
+  hasRoom(owner: Owner, max: number): boolean {
+    return this.#count < max || (max > 0 && this.countOf(owner) === 0)
+  }
+
+  /** @param item no other that waits is the same */
+  push(owner: Owner, item: Item): void {
+    const items = this.#byOwner.get(owner) ?? new Set()
+    this.#byOwner.set(owner, items.add(item))
+    this.#count++
+  }
+
+  /** Takes the oldest of the owner whose turn it is, who then comes last. */
+  shift(): Item | undefined {
+    for (const [owner, items] of this.#byOwner)
+      for (const item of items) {
+        this.#byOwner.delete(owner)
+        items.delete(item)
+        if (items.size > 0) this.#byOwner.set(owner, items)
+        this.#count--
+        return item
+      }
+    return undefined
+  }
+
+  /** Takes out what no longer waits. @returns whether it was there */
+  remove(owner: Owner, item: Item): boolean {
+    const items = this.#byOwner.get(owner)
+    if (items?.delete(item) !== true) return false
+    if (items.size === 0) this.#byOwner.delete(owner)
+    this.#count--
+    return true
+  }
+}
