@@ -12,11 +12,13 @@ import { someInShortForm } from '../support/long-form.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'
 import { duckdbOverloads, faults, overloads } from './corpus/overloads.ts'
+import { refusedQueries } from './corpus/refused.ts'
 import { normal, typeIn } from './support/compare.ts'
 import type { Answer } from './support/duckdb.ts'
 import { canary } from './support/fixture.ts'
 import { openPair } from './support/pair.ts'
 
+const page = await Bun.file(new URL('../../docs/sql.md', import.meta.url)).text()
 const { hasPostgres, ask, subject, close } = await openPair()
 afterAll(close)
 
@@ -39,6 +41,18 @@ describe.skipIf(!hasPostgres)('against PostgreSQL', () => {
       },
     )
   })
+
+  test.each(refusedQueries.map((each) => [`${each.tool}: ${each.sql}`, each] as const))(
+    'what a tool writes and is refused here is listed: %s',
+    async (_, { sql, sqlState, listed }) => {
+      expect(page).toContain(listed)
+      const code = await subject.run(sql).then(
+        () => undefined,
+        (thrown) => (thrown instanceof SqlError ? thrown.sqlState : thrown),
+      )
+      expect(code).toBe(sqlState)
+    },
+  )
 
   test.each(someInShortForm([...overloads, ...duckdbOverloads], 3))(
     'every overload gives the same: %s',
@@ -90,6 +104,10 @@ describe.skipIf(!hasPostgres)('against PostgreSQL', () => {
       },
     )
   })
+})
+
+test('the corpus has at least 600 statements with a tool named for each', () => {
+  expect(corpus.length + refusedQueries.length).toBeGreaterThanOrEqual(600)
 })
 
 test.each([

@@ -135,6 +135,14 @@ export const collectionFunctions: readonly FunctionDef[] = [
   ),
   fn('array_to_string', 'text[] text', 'text', elementsJoined, 'array_join({0}, {1})'),
   fn(
+    'array_to_string',
+    'text[] text text',
+    'text',
+    'array_to_string(list_filter(list_transform({0}, lambda e: coalesce(e, {2})), lambda e: e IS NOT NULL), {1})',
+    'array_join(transform({0}, e -> coalesce(e, {2})), {1})',
+    { literal: [1] },
+  ),
+  fn(
     'string_to_array',
     'text text',
     'text[]',

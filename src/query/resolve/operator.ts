@@ -5,6 +5,7 @@ import { elementOf, isArray, type SqlType } from '../../core/sql-type.ts'
 import type { FunctionDef } from '../functions/definition.ts'
 import { operators } from '../functions/operators.ts'
 import { plainLike } from '../functions/pattern.ts'
+import { functions } from '../functions/registry.ts'
 import * as special from '../functions/special.ts'
 import type { CallExpr, Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
@@ -175,9 +176,16 @@ function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean):
 function plainPattern(pattern: Expr, mark: string | null): Expr {
   if (mark === null) return { kind: 'literal', type: 'text', value: null }
   const known = pattern.kind === 'literal' || mark !== '\\' ? literalIn(pattern) : pattern
+  // Without an escape a backslash is a backslash, also in a pattern that is computed.
+  if (known === undefined && mark === '') return backslashesDoubled(pattern)
   if (known === undefined) throw notSupported('ESCAPE with a pattern that is not a literal')
   if (known.kind !== 'literal' || known.value === null) return known
   return literalOf(plainLike(known.value, mark), 'text')
+}
+
+function backslashesDoubled(pattern: Expr): Expr {
+  const args = [pattern, literalOf('\\', 'text'), literalOf('\\\\', 'text')]
+  return callOverload(functions.get('replace'), args, () => 'function replace')
 }
 
 /** The character of ESCAPE; undefined where it is a parameter whose value is not known yet. */

@@ -4,8 +4,13 @@ import { dbeaver } from './dbeaver.ts'
 import { drivers } from './drivers.ts'
 import { grafana } from './grafana.ts'
 import { looker } from './looker.ts'
+import { lookerDistinct } from './looker-distinct.ts'
 import { metabase } from './metabase.ts'
+import { notebooks } from './notebooks.ts'
+import { orms } from './orms.ts'
+import { pipelines } from './pipelines.ts'
 import { powerBi } from './power-bi.ts'
+import { reporting } from './reporting.ts'
 import { superset } from './superset.ts'
 import { tableau } from './tableau.ts'
 
@@ -18,4 +23,9 @@ export const corpus = [
   ...dbeaver,
   ...grafana,
   ...drivers,
+  ...lookerDistinct,
+  ...reporting,
+  ...notebooks,
+  ...orms,
+  ...pipelines,
 ]

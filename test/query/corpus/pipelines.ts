@@ -1,0 +1,106 @@
+/** Pipelines, checks and clients: dbt, Great Expectations, Soda, Airbyte, Fivetran, Hightouch, Census, Ibis, DataGrip, pgcli. */
+
+import { of } from './query.ts'
+
+export const pipelines = [
+  ...of('dbt', [
+    `select count(*) as failures, count(*) != 0 as should_warn, count(*) != 0 as should_error from (select id from "sales"."orders" where id is null) dbt_internal_test`,
+    `select count(*) as failures from (select id as unique_field, count(*) as n_records from "sales"."orders" where id is not null group by id having count(*) > 1) dbt_internal_test`,
+    `with all_values as (select status as value_field, count(*) as n_records from "sales"."orders" group by status) select * from all_values where value_field not in ('paid','open','cancelled')`,
+    `with child as (select customer_id as from_field from "sales"."orders" where customer_id is not null), parent as (select id as to_field from "sales"."customers") select from_field from child left join parent on child.from_field = parent.to_field where parent.to_field is null`,
+    `select max(created_at) as max_loaded_at, now() > max(created_at) as snapshotted from "sales"."orders"`,
+    `with rawdata as (with p as (select 0 as generated_number union all select 1), unioned as (select p0.generated_number * power(2, 0) + p1.generated_number * power(2, 1) + 1 as generated_number from p as p0 cross join p as p1) select * from unioned where generated_number <= 3), all_periods as (select (cast('2024-01-01' as date) + ((interval '1 day') * (row_number() over (order by generated_number) - 1))) as date_day from rawdata) select date_day from all_periods where date_day <= cast('2024-01-03' as date) order by 1`,
+    `select md5(cast(coalesce(cast(id as TEXT), '_dbt_utils_surrogate_key_null_') || '-' || coalesce(cast(status as TEXT), '_dbt_utils_surrogate_key_null_') as TEXT)) as surrogate_key from "sales"."orders"`,
+    `select region, sum(case when status = 'paid' then amount else 0 end) as "paid", sum(case when status = 'open' then amount else 0 end) as "open" from "sales"."orders" group by region order by region`,
+    `with a as (select id, status from "sales"."orders"), b as (select id, status from "sales"."orders" where id < 100), a_minus_b as (select * from a except select * from b), b_minus_a as (select * from b except select * from a) select 'a_minus_b' as which_diff, a_minus_b.* from a_minus_b union all select 'b_minus_a' as which_diff, b_minus_a.* from b_minus_a`,
+    `select * from (select *, row_number() over (partition by customer_id order by created_at desc nulls last, id) as rn from "sales"."orders") deduplicated where rn = 1 order by id`,
+    `select o.id, j.value::int as item from "sales"."orders" o cross join lateral jsonb_array_elements_text(o.payload::jsonb -> 'list') as j(value) where o.payload is not null and o.payload like '%list":[%' order by 1, 2`,
+    `select id, regexp_split_to_table(status, 'a') as part from "sales"."orders" where status is not null order by id`,
+    `select id, (regexp_matches(status, '^([a-z])([a-z]*)$'))[1] as initial from "sales"."orders" order by id`,
+  ]),
+  ...of('Great Expectations', [
+    `SELECT element_count.n FROM (SELECT count(*) AS n, max(created_at) - min(created_at) AS span FROM sales.orders) AS element_count WHERE NOT (element_count.span > interval '1 day' AND element_count.n = 7)`,
+    `SELECT sum(CASE WHEN (status IS NULL) THEN 1 ELSE 0 END) AS "column_values.nonnull.unexpected_count", count(*) AS "table.row_count" FROM sales.orders`,
+    `SELECT sum(CASE WHEN (amount IS NOT NULL AND NOT (amount >= 0 AND amount <= 500)) THEN 1 ELSE 0 END) AS "column_values.between.unexpected_count" FROM sales.orders`,
+    `SELECT amount AS unexpected_amount FROM sales.orders WHERE amount IS NOT NULL AND NOT (amount >= 0 AND amount <= 500) LIMIT 20`,
+    `SELECT region, count(region) AS "count" FROM sales.orders WHERE region IS NOT NULL GROUP BY region ORDER BY region`,
+    `SELECT sum(CASE WHEN (status IS NOT NULL AND NOT (status ~ '^[a-z]+$')) THEN 1 ELSE 0 END) AS "column_values.match_regex.unexpected_count" FROM sales.orders`,
+    `SELECT sum(CASE WHEN (id IN (SELECT id FROM sales.orders GROUP BY id HAVING count(id) > 1)) THEN 1 ELSE 0 END) AS "column_values.unique.unexpected_count" FROM sales.orders`,
+    `SELECT percentile_disc(0.25) WITHIN GROUP (ORDER BY quantity ASC) AS q1, percentile_disc(0.5) WITHIN GROUP (ORDER BY quantity ASC) AS q2, percentile_disc(0.75) WITHIN GROUP (ORDER BY quantity ASC) AS q3 FROM sales.orders`,
+    `SELECT count(distinct(CASE WHEN status IN ('paid') THEN id END)) AS c, min(length(status)) AS mn, max(length(status)) AS mx FROM sales.orders`,
+  ]),
+  ...of('Soda', [
+    `SELECT COUNT(*) FROM sales.orders o LEFT JOIN sales.customers c ON o.customer_id = c.id WHERE o.customer_id IS NOT NULL AND c.id IS NULL`,
+    `SELECT COUNT(*), COUNT(CASE WHEN status IS NULL THEN 1 END), COUNT(CASE WHEN NOT (status IS NULL) AND NOT (status in ('paid','open')) THEN 1 END) FROM sales.orders`,
+    `SELECT avg(amount), stddev(quantity), sum(quantity), variance(quantity) FROM sales.orders`,
+    `WITH frequencies AS (SELECT COUNT(*) AS frequency FROM sales.orders WHERE region IS NOT NULL GROUP BY region) SELECT count(*) FROM frequencies WHERE frequency > 1`,
+    `WITH frequencies AS (SELECT region, status, COUNT(*) AS frequency FROM sales.orders GROUP BY region, status) SELECT main.id FROM sales.orders main JOIN frequencies ON main.region = frequencies.region AND main.status = frequencies.status WHERE frequency = 1 ORDER BY 1`,
+    `WITH value_frequencies AS (SELECT amount AS value_, count(*) AS frequency_ FROM sales.orders WHERE amount IS NOT NULL GROUP BY amount) SELECT 'mins' AS metric_, ROW_NUMBER() OVER(ORDER BY value_ ASC) AS index_, value_, frequency_ FROM value_frequencies ORDER BY index_ LIMIT 5`,
+    `SELECT MAX(created_at) FROM sales.orders WHERE created_at < '2024-06-01'::timestamp`,
+    `SELECT COUNT(CASE WHEN NOT (email IS NULL) AND NOT (REGEXP_LIKE(email, '^[a-z.]+@[a-z]+$')) THEN 1 END) FROM sales.customers`,
+  ]),
+  ...of('Airbyte', [
+    `SELECT "id","customer_id","status","amount","created_at" FROM "sales"."orders" WHERE "created_at" > '2024-01-31 00:00:00'::timestamp ORDER BY "created_at" ASC`,
+    `SELECT MAX("id") FROM "sales"."orders"`,
+    `SELECT (EXISTS (SELECT FROM_.id FROM "sales"."orders" FROM_ WHERE FROM_."created_at" IS NULL LIMIT 1)) AS "x", count(*) OVER () AS "n" FROM "sales"."customers" LIMIT 1`,
+    `SELECT "id", CASE WHEN "discount" = 'NaN' THEN NULL ELSE "discount" END AS "discount", "priority"::text AS "priority", to_char("shipped_at" AT TIME ZONE 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') AS "shipped_at" FROM "sales"."orders" ORDER BY "id"`,
+    `SELECT "elem"."value" AS "v", "elem"."ordinality" AS "i", o."id" FROM "sales"."orders" o CROSS JOIN LATERAL jsonb_array_elements(o."payload"::jsonb -> 'list') WITH ORDINALITY AS "elem"("value", "ordinality") WHERE o."payload" LIKE '%"list"%' ORDER BY 3, 2`,
+  ]),
+  ...of('Fivetran', [
+    `SELECT "id", "status", "amount" FROM "sales"."orders" WHERE ("created_at", "id") > ('2024-02-01 00:00:00'::timestamp, 2) ORDER BY "created_at", "id" LIMIT 5000`,
+    `SELECT COUNT(*), SUM(('x' || SUBSTR(MD5(COALESCE("status"::text, '')), 1, 8))::bit(32)::int) AS "checksum" FROM "sales"."orders"`,
+    `SELECT min("id"), max("id"), count("id"), count(DISTINCT "id") FROM "sales"."orders" WHERE "id" >= 1 AND "id" < 10000`,
+  ]),
+  ...of('Hightouch', [
+    `SELECT * FROM (SELECT id, name, city FROM sales.customers WHERE city IS NOT NULL) AS ht_q WHERE id IS NOT NULL ORDER BY id LIMIT 100`,
+    `SELECT count(*) AS count FROM (SELECT c.id, c.name, sum(o.amount) AS ltv FROM sales.customers c LEFT JOIN sales.orders o ON o.customer_id = c.id GROUP BY c.id, c.name) AS "model"`,
+    `SELECT DISTINCT ON (c.id) c.id, c.name, o.status AS last_status, to_jsonb(o.tags) AS tags FROM sales.customers c LEFT JOIN sales.orders o ON o.customer_id = c.id ORDER BY c.id, o.created_at DESC NULLS LAST`,
+  ]),
+  ...of('Census', [
+    `SELECT "_census_q".* FROM (SELECT id, lower(trim(name)) AS name, coalesce(city, 'unknown') AS city FROM sales.customers) AS "_census_q" ORDER BY "id"`,
+    `SELECT COUNT(*) AS "total", COUNT("id") AS "nonnull", COUNT(DISTINCT "id") AS "uniq" FROM (SELECT id FROM sales.customers) AS "_census_q"`,
+    `SELECT c.id, c.name, jsonb_agg(jsonb_build_object('order', o.id, 'amount', o.amount) ORDER BY o.id) AS orders FROM sales.customers c JOIN sales.orders o ON o.customer_id = c.id GROUP BY c.id, c.name ORDER BY c.id`,
+  ]),
+  ...of('Ibis', [
+    `SELECT "t0"."status", STRING_AGG("t0"."region", '|' ORDER BY "t0"."id" ASC) FILTER (WHERE "t0"."amount" > 1) AS "g", BIT_OR("t0"."id") AS "b", CORR("t0"."discount", "t0"."quantity"::float8) AS "c" FROM "sales"."orders" AS "t0" GROUP BY 1`,
+    `SELECT "t0"."id", LOG(10, "t0"."amount" + 1)::float8 AS "l", SQRT("t0"."quantity")::float8 AS "s", SIGN("t0"."big") AS "sg", "t0"."quantity" % 3 AS "m", POWER("t0"."quantity", 2)::float8 AS "p" FROM "sales"."orders" AS "t0" WHERE "t0"."quantity" > 0`,
+    `SELECT "t1"."region", "t1"."total", RANK() OVER (ORDER BY "t1"."total" DESC) - 1 AS "rank" FROM (SELECT "t0"."region", SUM("t0"."amount") AS "total" FROM "sales"."orders" AS "t0" GROUP BY 1) AS "t1"`,
+    `SELECT "t0"."id", "t0"."tags"[0 + 1] AS "first_tag", CARDINALITY("t0"."tags") AS "n", ARRAY_POSITION("t0"."tags", 'b') - 1 AS "at" FROM "sales"."orders" AS "t0"`,
+    `SELECT COUNT(*) AS "CountStar()", COUNT(DISTINCT "t0"."region") AS "CountDistinct(region)", VAR_POP("t0"."discount") AS "VarPop", COVAR_SAMP("t0"."discount", "t0"."amount"::float8) AS "cov" FROM "sales"."orders" AS "t0"`,
+    `SELECT "t0"."id", STARTS_WITH("t0"."status", 'p') AS "sw", LPAD("t0"."status", 8, '*') AS "pad", REVERSE("t0"."status") AS "rev", SPLIT_PART("t0"."status", 'a', 0 + 1) AS "part", TRANSLATE("t0"."status", 'aeiou', 'AEIOU') AS "tr" FROM "sales"."orders" AS "t0" ORDER BY "t0"."id" ASC`,
+    `SELECT "t2"."id", "t3"."name" FROM "sales"."orders" AS "t2" LEFT JOIN "sales"."customers" AS "t3" ON "t2"."customer_id" = "t3"."id" WHERE "t3"."id" IS NULL`,
+    `SELECT "t1"."id", UNNEST("t1"."tags") AS "tag" FROM (SELECT * FROM "sales"."orders" AS "t0" WHERE "t0"."tags" IS NOT NULL) AS "t1"`,
+    `SELECT EXTRACT(epoch FROM "t0"."shipped_at")::BIGINT AS "e", DATE_TRUNC('week', "t0"."ordered_on") AS "w", MAKE_DATE(2024, 1, 1) - "t0"."ordered_on" AS "diff" FROM "sales"."orders" AS "t0"`,
+  ]),
+  ...of('DataGrip', [
+    `SELECT o.id, o.tags[1] AS first, array_to_string(o.tags, ', ', '-') IS NULL AS none, cardinality(o.tags) FROM sales.orders o WHERE o.tags IS NOT NULL ORDER BY o.id`,
+    `SELECT t.* FROM sales.orders t LIMIT 501`,
+    `SELECT t.id, t.payload::json #> '{k}' AS k FROM sales.orders t WHERE t.payload LIKE '{%' ORDER BY t.id DESC LIMIT 501`,
+    `SELECT COUNT(*) FROM (SELECT t.* FROM sales.items t WHERE t.qty > 1) AS sub`,
+    `SELECT t.* FROM sales.customers t ORDER BY t.city NULLS FIRST, t.name COLLATE "C" DESC LIMIT 501`,
+  ]),
+  ...of('pgcli', [
+    `SELECT status, COUNT(*), pg_typeof(SUM(quantity))::text FROM sales.orders GROUP BY status ORDER BY 1 LIMIT 1000`,
+    `SELECT now() - created_at > interval '30 days' AS old, id FROM sales.orders WHERE id <= 3 ORDER BY id`,
+    `SELECT n, n * n AS square, CASE WHEN n % 2 = 0 THEN 'even' ELSE 'odd' END FROM generate_series(1, 5) AS n`,
+    `SELECT key FROM jsonb_object_keys('{"b": 1, "a": [2]}'::jsonb) AS key ORDER BY key`,
+  ]),
+  ...of('DBeaver', [
+    `SELECT x.* FROM sales.orders x WHERE x.status IN ('paid','open') AND x.id > 1 ORDER BY x.id DESC LIMIT 200 OFFSET 1`,
+    `SELECT COUNT(*) FROM (SELECT o.id, i.sku FROM sales.orders o FULL JOIN sales.items i ON i.order_id = o.id) dbvrcnt`,
+    `SELECT region, status, SUM(amount) FROM sales.orders GROUP BY CUBE (region, status) ORDER BY region NULLS LAST, status NULLS LAST`,
+    `SELECT id, regexp_replace(status, '(.)(.)', '\\2\\1') AS swapped, substring(status from '[aeiou]') AS vowel FROM sales.orders`,
+  ]),
+  ...of('Redash', [
+    `SELECT unnest(ARRAY['a', 'b', 'c']) AS letter, unnest(ARRAY[1, 2]) AS n`,
+    `SELECT count(o) AS orders, count(o) FILTER (WHERE o.status = 'paid') AS paid FROM sales.orders o`,
+  ]),
+  ...of('Hex', [
+    `SELECT json_agg(t ORDER BY t.region) FROM (SELECT region, count(*) AS n, sum(amount) AS total FROM sales.orders GROUP BY region) t`,
+    `SELECT row_to_json(t) AS row FROM (SELECT id, status, tags, ordered_on, created_at, priority FROM sales.orders) t`,
+  ]),
+  ...of('Mode', [
+    `WITH RECURSIVE dates(d) AS (SELECT MIN(ordered_on) FROM sales.orders UNION ALL SELECT d + 7 FROM dates WHERE d < '2024-03-01') SELECT d, (SELECT COUNT(*) FROM sales.orders WHERE ordered_on <= d) AS cumulative FROM dates ORDER BY d`,
+    `WITH RECURSIVE up AS (SELECT id, manager_id, name FROM hr.employees WHERE name = 'cy' UNION SELECT e.id, e.manager_id, e.name FROM hr.employees e, up WHERE e.id = up.manager_id) SELECT string_agg(name, ' < ' ORDER BY id DESC) FROM up`,
+  ]),
+]
