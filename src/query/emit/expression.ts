@@ -171,7 +171,7 @@ function fill(
   name: string,
   own?: OwnCall,
 ): string {
-  if (template === null) throw notSupported(`${name} on this engine`)
+  if (template === null) throw lacking(emitter.dialect, name)
   if (typeof template === 'string') {
     let sql = ''
     for (const piece of piecesOf(template))
@@ -188,6 +188,12 @@ function fill(
     literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
     flat: emitter.marksFallible ? emitter.dialect.flat : (sql) => sql,
   })
+}
+
+function lacking({ name: engine }: Dialect, name: string): SqlError {
+  if (engine !== 'trino') return notSupported(`${name} on this engine`)
+  const hint = 'Trino has no equal. Tables that the embedded engine reads have it.'
+  return new SqlError('0A000', `${name} on this engine is not supported.`, undefined, { hint })
 }
 
 const pieces = new Map<string, readonly (string | number)[]>()

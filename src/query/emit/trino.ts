@@ -84,7 +84,8 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (isString(to)) return toText(sql, from)
   if (isString(from)) {
     if (to === 'json' || to === 'jsonb') return `json_parse(${sql})`
-    if (to === 'timestamptz') return `with_timezone(CAST(${sql} AS TIMESTAMP(6)), 'UTC')`
+    if (to === 'timestamp') return `CAST(${spaced(sql)} AS TIMESTAMP(6))`
+    if (to === 'timestamptz') return `with_timezone(CAST(${spaced(sql)} AS TIMESTAMP(6)), 'UTC')`
     if (isArray(to) || to === 'interval') throw notSupported(`A cast of text to ${to} on this engine`)
     return `CAST(trim(${sql}) AS ${target})`
   }
@@ -101,6 +102,9 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (from === 'timestamptz') return `CAST((${sql} AT TIME ZONE 'UTC') AS ${target})`
   return `CAST(${sql} AS ${target})`
 }
+
+/** Trino reads no T between a date and a time. */
+const spaced = (sql: string): string => `regexp_replace(trim(${sql}), '^([0-9-]+)T', '$1 ')`
 
 function toText(sql: string, from: SqlType): string {
   if (isString(from)) return sql

@@ -20,7 +20,7 @@ export const inferenceAttacks = [
     `SELECT name FROM employees WHERE dept <> 'eng' OR dept IS NULL`,
   ]),
   ...attacksOf('function that gathers or writes hidden values', 'same', [
-    `SELECT pg_typeof(note) FROM orders`,
+    `SELECT pg_typeof(note)::text FROM orders`,
     `SELECT json_build_object('a', note) FROM orders`,
     `SELECT format('%s', note) FROM orders`,
     `SELECT any_value(note) FROM orders`,

@@ -88,7 +88,7 @@ export const pipelines = [
   ...of('DBeaver', [
     `SELECT x.* FROM sales.orders x WHERE x.status IN ('paid','open') AND x.id > 1 ORDER BY x.id DESC LIMIT 200 OFFSET 1`,
     `SELECT COUNT(*) FROM (SELECT o.id, i.sku FROM sales.orders o FULL JOIN sales.items i ON i.order_id = o.id) dbvrcnt`,
-    `SELECT region, status, SUM(amount) FROM sales.orders GROUP BY CUBE (region, status) ORDER BY region NULLS LAST, status NULLS LAST`,
+    `SELECT region, status, SUM(amount) FROM sales.orders GROUP BY CUBE (region, status) ORDER BY region NULLS LAST, status NULLS LAST, 3`,
     `SELECT id, regexp_replace(status, '(.)(.)', '\\2\\1') AS swapped, substring(status from '[aeiou]') AS vowel FROM sales.orders`,
   ]),
   ...of('Redash', [
