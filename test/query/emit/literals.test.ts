@@ -64,8 +64,8 @@ test.each(['duckdb', 'trino'] as const)(
   (dialect) => {
     let compared = 0
     const served = [...corpus, ...attacks.filter(({ expect: expected }) => expected === 'same')].filter(
-      // Replacements are rewritten in the engine's terms.
-      ({ sql }) => !sql.includes('regexp_replace'),
+      // Replacements are rewritten in the engine's terms, and keys of jsonb are sorted.
+      ({ sql }) => !/regexp_replace|jsonb_build_object/i.test(sql),
     )
     for (const each of served) {
       const parameters = 'parameters' in each ? (each.parameters ?? []) : []
