@@ -211,6 +211,29 @@ describe('a scan', () => {
     expect(result.findings[0]?.finding).toMatchObject({ matched: 500, sampled: 2_000 })
   })
 
+  test('finds columns of which a tenth is dirty, in whole cells and inside text', async () => {
+    const rows = emails(5_000).map(({ id, email }) => ({
+      id,
+      email: id % 10 === 7 ? email : `order ${id}`,
+      note: id % 10 === 3 ? `called back, write to ${email} instead` : 'nothing to say',
+    }))
+    // Names that say nothing.
+    const fields: readonly Field[] = [
+      { id: 1, name: 'id', type: 'long' },
+      { id: 2, name: 'c2', type: 'string' },
+      { id: 3, name: 'c3', type: 'string' },
+    ]
+    const silent = rows.map(({ id, email, note }) => ({ id, c2: email, c3: note }))
+    const table = newTable({ fields })
+    const { metadataLocation } = await table.append([{ rows: silent, rowGroupSize: 500 }])
+    const { findings } = await scan(metadataLocation)
+    expect(findings.map(({ finding }) => [finding.column, finding.class, finding.confidence])).toEqual([
+      ['c2', 'email', 0.6],
+      ['c3', 'email', 0.6],
+    ])
+    expect(findings.map(({ finding }) => finding.matched / finding.sampled)).toEqual([0.1, 0.1])
+  })
+
   test('names files of formats that it cannot read, and scans the others', async () => {
     const { metadataLocation } = await newTable().append([
       { rows: emails(3) },
