@@ -22,7 +22,7 @@ LABEL org.opencontainers.image.title="Covenant" \
       org.opencontainers.image.revision="$REVISION" \
       org.opencontainers.image.created="$CREATED" \
       org.opencontainers.image.source="$SOURCE" \
-      org.opencontainers.image.base.name="docker.io/library/debian:bookworm-20260824-slim"
+      org.opencontainers.image.base.name="debian:bookworm-20260824-slim"
 # Not pinned by version: Debian keeps only the newest, and root certificates are to be the newest.
 # hadolint ignore=DL3008
 RUN apt-get update \
