@@ -139,7 +139,8 @@ function partialLine(report: Partial<ScanReport>): readonly string[] {
   const { isPartial, share } = coverageOf(report)
   if (!isPartial) return []
   const { filesScanned = 0, filesAdded = 0, filesLeftOut = 0, filesUnsupported = 0, unjudged = 0 } = report
-  const unjudgedText = unjudged === 0 ? '' : ` Custom classifiers left out ${unjudged} judgements of columns.`
+  const unjudgedText =
+    unjudged === 0 ? '' : ` ${unjudged} judgements of columns by custom classifiers were left out.`
   return [
     `The scan is partial: ${filesScanned} of ${filesAdded} files were read (${Math.floor(share * 100)} %), ${filesLeftOut} were left out, ${filesUnsupported} cannot be read.${unjudgedText}`,
   ]

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Secret } from '../../src/base/secret.ts'
-import type { ScanReport } from '../../src/core/detection.ts'
+import { coverageOf, type ScanReport } from '../../src/core/detection.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { AlertSender, alertPayload } from '../../src/detection/alert.ts'
@@ -50,6 +50,15 @@ describe('the text', () => {
         '<https://covenant.example/api/v1/detection/findings?run=r|Findings of this run>',
       ].join('\n'),
     )
+  })
+
+  test('says where the bound on custom classifiers left columns out, which makes a scan partial', () => {
+    const report = { filesAdded: 2, filesScanned: 2, unjudged: 3 }
+    expect(coverageOf(report)).toEqual({ isPartial: true, share: 1 })
+    expect(alertPayload([finding], link, false, report).text).toContain(
+      'The scan is partial: 2 of 2 files were read (100 %), 0 were left out, 0 cannot be read. 3 judgements of columns by custom classifiers were left out.',
+    )
+    expect(alertPayload([finding], link, false, { ...report, unjudged: 0 }).text).not.toContain('partial')
   })
 
   test('lets no name become a link, a mention or markup, and stays short', () => {
