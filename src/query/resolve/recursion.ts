@@ -5,7 +5,7 @@
 
 import type { CommonTableExpr, Node, SelectStmt, WithClause } from 'libpg-query'
 import type { NumericSize } from '../../core/sql-type.ts'
-import { type Expr, type OutputColumn, type Query, relationsOf, type Select } from '../ir.ts'
+import { childrenOf, type Expr, type OutputColumn, type Query, relationsOf, type Select } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { spokenType } from '../types.ts'
 import { identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
@@ -99,16 +99,7 @@ function assertStep({ body, orderBy, limit, offset }: Query, malformed: (what: s
 }
 
 function holdsAggregate(expr: Expr): boolean {
-  if (expr.kind === 'aggregate') return true
-  if (expr.kind === 'call' || expr.kind === 'logic' || expr.kind === 'grouping')
-    return expr.args.some(holdsAggregate)
-  if (expr.kind === 'cast' || expr.kind === 'is') return holdsAggregate(expr.arg)
-  if (expr.kind === 'case')
-    return (
-      expr.whens.some(({ when, result }) => holdsAggregate(when) || holdsAggregate(result)) ||
-      (expr.otherwise !== undefined && holdsAggregate(expr.otherwise))
-    )
-  return false
+  return expr.kind === 'aggregate' || childrenOf(expr).some(holdsAggregate)
 }
 
 /** Digits of the engines' widest decimal. */
