@@ -64,7 +64,7 @@ test('every row of a table of features, tools or limits names a test', () => {
 test('every file of tests of the wire server is named', () => {
   const files = new Set([...named].map((name) => name.split(':')[0] ?? ''))
   const shown = new Set(cited(page).map((name) => name.split(':')[0]))
-  const others = /^query\/|^(?!pgwire|superset|drivers|libreoffice|pgbouncer).*\.clients$/
+  const others = /^query\/|^(?!pgwire|superset|data-quality|drivers|libreoffice|pgbouncer).*\.clients$/
   const wire = [...files].filter((file) => !others.test(file))
   expect(wire.filter((file) => !shown.has(file))).toEqual([])
 })

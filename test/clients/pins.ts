@@ -132,6 +132,12 @@ export const python = {
     'pandas==2.3.3',
     'numpy==2.3.5',
   ],
+  'data-quality': [
+    'great-expectations==1.24.1',
+    'SQLAlchemy==2.0.44',
+    'psycopg2-binary==2.9.13',
+    'pandas==2.3.3',
+  ],
   superset: [
     'apache-superset==6.1.0',
     'psycopg2-binary==2.9.13',
@@ -472,6 +478,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     file: 'drivers.clients.ts',
     needs: ['npm:query-builders', 'python:data-tools'],
     quick: true,
+    seconds: 300,
+  },
+  'data-quality': {
+    file: 'data-quality.clients.ts',
+    needs: ['python:data-quality'],
+    quick: false,
     seconds: 300,
   },
   libreoffice: { file: 'libreoffice.clients.ts', needs: [], quick: false, seconds: 300 },
