@@ -24,6 +24,7 @@ import { qualityScan } from './quality-scan.ts'
 import { queryCompile } from './query-compile.ts'
 import { queryScan } from './query-scan.ts'
 import { reconciliation } from './reconciliation.ts'
+import { soak } from './soak.ts'
 import { storeTransactions } from './store-transactions.ts'
 import { resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
@@ -63,6 +64,7 @@ const entries: readonly BenchEntry[] = [
   mcp,
   graphql,
   growth,
+  soak,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
