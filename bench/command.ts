@@ -26,7 +26,7 @@ import { queryScan } from './query-scan.ts'
 import { reconciliation } from './reconciliation.ts'
 import { soak } from './soak.ts'
 import { storeTransactions } from './store-transactions.ts'
-import { resultTable } from './table.ts'
+import { markdownTable, resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
 import { tracing } from './tracing.ts'
@@ -69,6 +69,7 @@ const entries: readonly BenchEntry[] = [
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
   json: { type: 'boolean', about: 'one JSON line for each result, nothing else on standard output' },
+  markdown: { type: 'boolean', about: 'tables in Markdown' },
   smoke: {
     type: 'boolean',
     about: 'everything once and tiny, in seconds: shows that it works, measures nothing',
@@ -193,7 +194,8 @@ async function runEntries({ chosen, values }: Command, { out, err }: BenchOutput
       if (json) out(jsonLine(result))
       else run.note(`  ${entry.name} ${Object.values(result.case).join(' ')}: done`)
     }
-    if (!json) out(`\n${resultTable(entry.name, results)}`)
+    const table = values.markdown === true ? markdownTable(results) : resultTable(entry.name, results)
+    if (!json) out(`\n${table}`)
     const conclusion = entry.conclude?.(results)
     if (conclusion === undefined || smoke) continue
     if (json) run.note(conclusion.line)
