@@ -1,6 +1,7 @@
 /** What must not grow with history: the hourly comparison, totals of usage, lists; and the bytes of a commit and a query. */
 
 import postgres from 'postgres'
+import { timeOrderedId } from '../../src/base/time-ordered-id.ts'
 import { appliedPolicy } from '../../src/core/commit.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
@@ -83,7 +84,7 @@ async function committer({ store, tenant }: History): Promise<(count: number) =>
     for (let i = 0; i < count; i++) {
       const body = Buffer.from(appends.next(Date.now()))
       const intent = {
-        commitId: crypto.randomUUID(),
+        commitId: timeOrderedId(),
         table,
         credentialId: '00000000-0000-4000-8000-000000000001',
         principal: { sub: 'spark@example.com', roles: [] },
@@ -275,7 +276,7 @@ export const bytesByQueries = overHistory(
       const before = await bytesOf(store, tenant)
       for (let i = there; i < size; i++)
         await recordUsage(store, tenant, {
-          queryId: crypto.randomUUID(),
+          queryId: timeOrderedId(),
           startedAtMs: Date.now(),
           principal: `person${i % principals}`,
           principalSource: 'session',

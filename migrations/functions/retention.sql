@@ -1,4 +1,4 @@
--- What is removed before its month is: runs of detection, bodies, snapshots of the graph. Each function works for the
+-- What is removed row by row: runs of detection, lineage events, bodies, snapshots of the graph. Each function works for the
 -- tenant of its transaction and removes one page. It runs as its owner, and looks up itself what the settings and holds
 -- allow, so no caller removes more.
 
@@ -106,29 +106,30 @@ begin
   if looked < most then next := null; end if;
 end $$;
 
--- Empties the bodies of lineage events that wait for nothing. A hold of any table keeps those of its tenant, because an
--- event names any number of tables.
-create or replace function svc.remove_lineage_bodies(most int, after bigint, out removed int, out next bigint)
-language plpgsql security definer set search_path = pg_catalog, pg_temp set enable_seqscan = off
+-- Removes lineage events that wait for nothing, or empties their bodies. What they drew in the graph stays. A hold of any
+-- table keeps those of its tenant, because an event names any number of tables.
+create or replace function svc.remove_lineage(of_kind text, most int, inout after bigint, out removed int)
+language plpgsql set search_path = pg_catalog, pg_temp set enable_seqscan = off
 set enable_hashjoin = off set enable_mergejoin = off set plan_cache_mode = force_custom_plan as $$
 declare
   tenant uuid := svc.current_tenant();
-  days int := (svc.kept_days(tenant, 'lineage-bodies')).days;
+  days int := (svc.kept_days(tenant, of_kind)).days;
   cutoff timestamptz := now() - make_interval(days => days);
   inbox text;
-  emptied int;
+  changed int;
   oldest_kept bigint;
-  begins bigint;
+  begins bigint := after;
   upto bigint;
   newest bigint;
   last bigint := 0;
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
+  after := null;
   removed := 0;
   if cutoff is null then return; end if;
   perform svc.lock_holds(tenant);
   if svc.is_held(tenant, null) then return; end if;
-  begins := svc.removal_begins('lineage-bodies', after);
+  begins := svc.removal_begins(of_kind, begins);
   upto := begins + most;
   foreach inbox in array array['lineage_inbox', 'lineage_event'] loop
     inbox := format('%I.%I', 't_' || replace(tenant::text, '-', '_'), inbox);
@@ -137,14 +138,28 @@ begin
       into newest, oldest_kept using begins, upto, cutoff;
     last := greatest(last, newest);
     upto := least(upto, oldest_kept - 1);
-    execute format($q$update %s set body = '' where event_seq > $1 and event_seq <= $2 and received_at < $3
-      and state <> 'pending' and octet_length(body) > 0$q$, inbox) using begins, upto, cutoff;
-    get diagnostics emptied = row_count;
-    removed := removed + emptied;
+    execute format($q$%s event_seq > $1 and event_seq <= $2 and received_at < $3 and state <> 'pending'$q$,
+        case of_kind when 'lineage' then format('delete from %s where', inbox)
+          else format($q$update %s set body = '' where octet_length(body) > 0 and$q$, inbox) end)
+      using begins, upto, cutoff;
+    get diagnostics changed = row_count;
+    removed := removed + changed;
   end loop;
   update svc.retention_progress p set removed_to = least(upto, last), removed_before = greatest(p.removed_before, cutoff)
-    where p.tenant_id = tenant and p.kind = 'lineage-bodies';
-  next := case when upto = begins + most and upto < last then upto end;
+    where p.tenant_id = tenant and p.kind = of_kind;
+  after := case when upto = begins + most and upto < last then upto end;
+end $$;
+
+create or replace function svc.remove_lineage_bodies(most int, after bigint, out removed int, out next bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  select r.removed, r.after into removed, next from svc.remove_lineage('lineage-bodies', most, after) r;
+end $$;
+
+create or replace function svc.remove_lineage_events(most int, after bigint, out removed int, out next bigint)
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  select r.removed, r.after into removed, next from svc.remove_lineage('lineage', most, after) r;
 end $$;
 
 -- Empties the bodies of audited requests.
@@ -256,7 +271,7 @@ begin
 end $$;
 
 revoke all on function svc.kept_days, svc.retention, svc.is_held, svc.lock_holds, svc.removal_begins,
-  svc.remove_snapshots, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_commit_bodies,
-  svc.remove_graph_snapshots from public;
-grant execute on function svc.retention, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_commit_bodies,
-  svc.remove_graph_snapshots to svc_tenant;
+  svc.remove_snapshots, svc.remove_detection_runs, svc.remove_lineage, svc.remove_lineage_bodies, svc.remove_lineage_events,
+  svc.remove_commit_bodies, svc.remove_graph_snapshots from public;
+grant execute on function svc.retention, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_lineage_events,
+  svc.remove_commit_bodies, svc.remove_graph_snapshots to svc_tenant;

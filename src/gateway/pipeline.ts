@@ -5,6 +5,7 @@
 
 import { tenantContext } from '../auth/guard.ts'
 import { Fault } from '../base/fault.ts'
+import { timeOrderedId } from '../base/time-ordered-id.ts'
 import { type Session, throughSession } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { aboutRequest } from '../http/about-request.ts'
@@ -78,7 +79,7 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
   caller: PipelineAuth,
 ): Promise<Response> {
   const progress: Progress = {
-    commitId: crypto.randomUUID(),
+    commitId: timeOrderedId(),
     stages: new StageTimes(),
     session: undefined,
     gated: surface.isGated(undefined),

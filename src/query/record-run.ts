@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
+import { timeOrderedId } from '../base/time-ordered-id.ts'
 import type { UsageOutcome } from '../core/usage.ts'
 import { openUsage } from '../store/query/queries-under-way.ts'
 import { recordUsage } from '../store/query/usage.ts'
@@ -23,7 +24,7 @@ export interface RecordParts {
 /** The progress of a query that begins now, with a new id. */
 export function newProgress(clock: Clock, text: string): QueryProgress {
   return {
-    queryId: crypto.randomUUID(),
+    queryId: timeOrderedId(),
     startedAtMs: clock.now(),
     startMs: performance.now(),
     fingerprint: fingerprintStatement(text),

@@ -6,6 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { inParallel } from '../../base/in-parallel.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
+import { timeOrderedId } from '../../base/time-ordered-id.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { closeIntent } from '../../store/commit/commit-intents.ts'
@@ -70,7 +71,7 @@ export async function judgeTransaction(
       return {
         ...shared,
         idempotencyKey: undefined,
-        commitId: crypto.randomUUID(),
+        commitId: timeOrderedId(),
         table: identifier,
         body: await bodyOfText(text),
         request: { identifier, requirements, updates },

@@ -1,6 +1,6 @@
 /**
- * Removes what has a shorter life than its month, page by page: runs of detection, bodies, snapshots of the graph. What
- * settings and holds allow is looked up by the SQL functions.
+ * Removes what is in no month or has a shorter life, page by page: runs of detection, lineage events, bodies, snapshots of
+ * the graph. What settings and holds allow is looked up by the SQL functions.
  */
 
 import type { HistoryKind } from '../../core/retention.ts'
@@ -9,6 +9,7 @@ import type { Store } from '../store.ts'
 
 const functionOf = {
   'detection-runs': 'remove_detection_runs',
+  lineage: 'remove_lineage_events',
   'lineage-bodies': 'remove_lineage_bodies',
   'commit-bodies': 'remove_commit_bodies',
   'graph-snapshots': 'remove_graph_snapshots',

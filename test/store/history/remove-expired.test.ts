@@ -186,6 +186,28 @@ test('the body of an old event is emptied, unless it waits or any table of the t
   expect(JSON.stringify(again)).toContain('repeated')
 })
 
+test('an old event is removed and its edges stay; one that waits, a young one and a foreign one stay', async () => {
+  const old = [
+    receivedEvent({ inputs: ['a'], outputs: ['b'] }),
+    receivedEvent({ inputs: ['c'], outputs: ['d'] }),
+  ]
+  for (const tenant of [home, foreign]) await receiveLineage(store, tenant, old, true)
+  await receiveLineage(store, home, [receivedEvent({ inputs: ['e'], outputs: ['f'] })], false)
+  for (const tenant of [home, foreign]) await age(tenant, 40)
+  const young = receivedEvent({ inputs: ['g'], outputs: ['h'] })
+  await receiveLineage(store, home, [{ ...young, event: { ...young.event, receivedAtMs: Date.now() } }], true)
+  const edges = await count(home, '"LINEAGE_OF"')
+  await keep(home, 'lineage', 30)
+  const { id } = await setHold(store, home, { table: people, reason: 'case' }, by)
+  expect(await removeExpired(store, home, 'lineage')).toBe(0)
+  await releaseHold(store, home, id, 'closed', by)
+  expect(await removeExpired(store, home, 'lineage')).toBe(2)
+  expect([await count(home, 'lineage_inbox'), await count(foreign, 'lineage_inbox')]).toEqual([2, 2])
+  // Sent again, it draws nothing new.
+  await receiveLineage(store, home, old, true)
+  expect(await count(home, '"LINEAGE_OF"')).toBe(edges)
+})
+
 test('a run of detection that found nothing goes after its time; its snapshot is not queued again', async () => {
   for (const tenant of [home, foreign]) {
     await recordFinding(store, tenant, people, { fieldId: 1n, columnName: 'email' })

@@ -14,11 +14,16 @@ export interface EmptyDatabase extends AsyncDisposable {
 const [home, foreign] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222']
 const quiet = () => {}
 
-/** A version of the program before the control migration with this number. */
+/** The control migrations that change the tables of history, and what rests on those. */
+const ofHistory = [1422, 1423, 1424, 1540, 1541, 1542]
+
+/** A version of the program before the one of {@link ofHistory} with this number. */
 function before(number: number): URL {
   const base = files.copy()
-  for (const file of readdirSync(new URL('control/', base)))
-    if (Number(file.slice(0, 4)) >= number) rmSync(new URL(`control/${file}`, base))
+  for (const file of readdirSync(new URL('control/', base))) {
+    const own = Number(file.slice(0, 4))
+    if (own >= number && ofHistory.includes(own)) rmSync(new URL(`control/${file}`, base))
+  }
   return base
 }
 
