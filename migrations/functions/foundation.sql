@@ -85,11 +85,12 @@ end $$;
 create or replace function svc.status_of_decision(decision text) returns text language sql immutable parallel safe
   return case decision when 'confirm' then 'confirmed' when 'reject' then 'rejected' when 'exempt' then 'exempt' else 'open' end;
 
--- The triggers that keep the status of findings. A decision waits for the findings that are being written about its column
--- and class, and they for it, so that none misses the other.
+-- The triggers that keep the status of findings. A decision waits for the findings of its tenant that are being written,
+-- and they for it, so that none misses the other. One lock for a tenant, because a wide table has thousands of findings in
+-- one transaction, and a lock for each would fill the server's table of locks.
 create or replace function svc.set_status_of_finding() returns trigger language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock_shared(hashtextextended('finding ' || new.tenant_id || new.classification_id, 0));
+  perform pg_advisory_xact_lock_shared(hashtextextended('findings ' || new.tenant_id, 0));
   select svc.status_of_decision(d.decision) into new.status from svc.detection_decision d
     where d.tenant_id = new.tenant_id and d.classification_id = new.classification_id
     order by d.decision_seq desc limit 1;
@@ -98,7 +99,7 @@ begin
 end $$;
 create or replace function svc.set_status_of_findings() returns trigger language plpgsql as $$
 begin
-  perform pg_advisory_xact_lock(hashtextextended('finding ' || new.tenant_id || new.classification_id, 0));
+  perform pg_advisory_xact_lock(hashtextextended('findings ' || new.tenant_id, 0));
   update svc.detection_finding f set status = svc.status_of_decision(new.decision)
     where f.tenant_id = new.tenant_id and f.classification_id = new.classification_id
       and f.status <> svc.status_of_decision(new.decision);
