@@ -36,8 +36,8 @@ const commitsEach = 6
 const warmUpShare = 0.2
 const roundsMin = 10
 
-/** `off` is what the others are compared with. */
-type Way = 'off' | 'off_again' | 'on' | 'tree'
+/** `off` is what the others are compared with; `tenth` is on for a tenth of the traces. */
+type Way = 'off' | 'off_again' | 'on' | 'tenth' | 'tree'
 
 export const tracing: BenchEntry = {
   name: 'tracing',
@@ -103,6 +103,7 @@ function waysOf(url: string, tree: string | undefined): [Way, Parameters<typeof 
     ['off', { env: off }],
     ['off_again', { env: off }],
     ['on', { env: { ...off, OTEL_EXPORTER_OTLP_ENDPOINT: url } }],
+    ['tenth', { env: { ...off, OTEL_EXPORTER_OTLP_ENDPOINT: url, OTEL_TRACES_SAMPLER_ARG: '0.1' } }],
   ]
   if (tree !== undefined) ways.push(['tree', { env: off, tree: resolve(tree) }])
   return ways
@@ -193,7 +194,7 @@ async function cpuOf(tables: ReadonlyMap<Way, Tables>) {
 function conclude(results: readonly BenchResult[]) {
   const broken = results.filter(({ verdict }) => verdict === 'broken')
   const shown = results.map(({ case: { store, upstream_ms, concurrency }, figures, verdict }) => {
-    const parts = ['on', 'off_again', 'tree'].flatMap((way) => {
+    const parts = ['on', 'tenth', 'off_again', 'tree'].flatMap((way) => {
       const [value, low, high] = ['ratio', 'low', 'high'].map((name) => figures[`${way}_p50_${name}`])
       return value === undefined ? [] : [`${way} ${value} (${low} to ${high})`]
     })

@@ -75,9 +75,14 @@ function begin(tracer: SdkTracer, { name, kind, attributes, startMs }: SpanStart
   const options = { kind: kinds[kind], attributes: known(attributes), startTime: wallTime(startMs) }
   const span = tracer.startSpan(name, options, parent)
   const context = trace.setSpan(parent, span)
+  let headers: Readonly<Record<string, string>> | undefined
   return {
     traceId: span.spanContext().traceId,
-    headers: headersOf(context),
+    // Few spans ask others for something.
+    get headers() {
+      headers ??= headersOf(context)
+      return headers
+    },
     rename: (next) => void span.updateName(next),
     set: (more) => void span.setAttributes(known(more)),
     child: (start) => begin(tracer, start, context),
@@ -105,7 +110,9 @@ function end(span: SdkSpan, failure: string | undefined, endMs: number | undefin
 function headersOf(context: Context): Readonly<Record<string, string>> {
   const headers: Record<string, string> = {}
   propagator.inject(context, headers, {
-    set: (into, key, value) => void Object.assign(into, { [key]: value }),
+    set: (into, key, value) => {
+      into[key] = value
+    },
   })
   return headers
 }
@@ -116,6 +123,10 @@ function wallTime(ms = performance.now()): number {
 }
 
 function known(attributes: SpanAttributes = {}): Record<string, string | number | boolean> {
-  const entries = Object.entries(attributes).filter(([, value]) => value !== undefined)
-  return Object.fromEntries(entries) as Record<string, string | number | boolean>
+  const present: Record<string, string | number | boolean> = {}
+  for (const name in attributes) {
+    const value = attributes[name]
+    if (value !== undefined) present[name] = value
+  }
+  return present
 }
