@@ -26,6 +26,7 @@ import {
   storeOptions,
 } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
+import { sampleIntent } from './sample-intent.ts'
 import { enforcedPolicies } from './sample-policies.ts'
 import { Appends, sampleMetadata, tableSizes } from './sample-table.ts'
 import { percentile, type Random, seededRandom } from './statistics.ts'
@@ -166,21 +167,9 @@ async function commitOnce(
   appends: Appends,
   committedAt: (place: string) => ReturnType<typeof committedTable>,
 ): Promise<void> {
-  const body = Buffer.from(appends.next(Date.now()))
   const place = (number: number) => `s3://bench/${table.name}/metadata/${tenant}-${number}.metadata.json`
   const policies = (await loadWriteGovernance(store, tenant, table)).policies.map(appliedPolicy)
-  const intent = {
-    commitId: crypto.randomUUID(),
-    table,
-    credentialId: '00000000-0000-4000-8000-000000000001',
-    principal: { sub: 'spark@example.com', roles: [] },
-    principalSource: 'auth_header' as const,
-    bodySha256: new Bun.CryptoHasher('sha256').update(body).digest('hex'),
-    body: Bun.zstdCompressSync(body),
-    baseMetadataLocation: place(written),
-    snapshotIds: [],
-    receivedAtMs: Date.now(),
-  }
+  const intent = sampleIntent(table, appends, place(written))
   await openIntent(store, tenant, intent)
   const committed = committedAt(place(++written))
   await recordVerdict(store, tenant, {

@@ -14,6 +14,7 @@ import type { Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { committedTable } from '../../src/wire/iceberg/table-metadata.ts'
 import { openBenchStore } from '../bench-store.ts'
+import { sampleIntent } from '../sample-intent.ts'
 import { enforcedPolicies } from '../sample-policies.ts'
 import { Appends, sampleMetadata, tableSizes } from '../sample-table.ts'
 import { percentile } from '../statistics.ts'
@@ -82,19 +83,7 @@ async function committer({ store, tenant }: History): Promise<(count: number) =>
   let version = 0
   return async (count) => {
     for (let i = 0; i < count; i++) {
-      const body = Buffer.from(appends.next(Date.now()))
-      const intent = {
-        commitId: timeOrderedId(),
-        table,
-        credentialId: '00000000-0000-4000-8000-000000000001',
-        principal: { sub: 'spark@example.com', roles: [] },
-        principalSource: 'auth_header' as const,
-        bodySha256: new Bun.CryptoHasher('sha256').update(body).digest('hex'),
-        body: Bun.zstdCompressSync(body),
-        baseMetadataLocation: placeOf(version),
-        snapshotIds: [],
-        receivedAtMs: Date.now(),
-      }
+      const intent = sampleIntent(table, appends, placeOf(version))
       version += 1
       const committed = { ...first, metadataLocation: placeOf(version) }
       await recordVerdict(store, tenant, {

@@ -64,6 +64,10 @@ function logged({ allow, ...definition }: ClassifierDefinition) {
   }
 }
 
+/** What the log says of a new or changed definition. */
+const put = (name: string, definition: ClassifierDefinition) =>
+  ({ action: 'put-classifier', subject: { classifier: name }, value: logged(definition) }) as const
+
 /** Changes one classifier in a transaction with its row in the log. Undefined where no row is changed. */
 async function changeOne(
   store: Store,
@@ -89,16 +93,11 @@ export async function addClassifier(
   definition: ClassifierDefinition,
   by: Actor,
 ): Promise<StoredClassifier> {
-  const change = {
-    action: 'put-classifier',
-    subject: { classifier: name },
-    value: logged(definition),
-  } as const
   const added = await changeOne(
     store,
     tenant,
     by,
-    change,
+    put(name, definition),
     `insert into svc.detection_classifier (tenant_id, name, definition)
      select $1, $2, $3::text::jsonb
      where (select count(*) from svc.detection_classifier where tenant_id = $1) < $4::int
@@ -120,16 +119,11 @@ export async function changeClassifier(
   definition: ClassifierDefinition,
   by: Actor,
 ): Promise<StoredClassifier> {
-  const change = {
-    action: 'put-classifier',
-    subject: { classifier: name },
-    value: logged(definition),
-  } as const
   const changed = await changeOne(
     store,
     tenant,
     by,
-    change,
+    put(name, definition),
     `update svc.detection_classifier set definition = $3::text::jsonb, revision = revision + 1,
        updated_at = clock_timestamp()
      where tenant_id = $1 and name = $2`,
