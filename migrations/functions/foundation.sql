@@ -19,12 +19,13 @@ declare
 begin
   if tenant is null then raise exception 'no tenant' using errcode = 'insufficient_privilege'; end if;
   was := set_config('app.tenant_id', tenant::text, true);
-  was := set_config('search_path', 't_' || name || ', g_' || name || ', svc, ag_catalog, pg_catalog', true);
   was := set_config('enable_seqscan', 'off', true);
   was := set_config('enable_bitmapscan', 'off', true);
   was := set_config('enable_hashjoin', 'off', true);
   was := set_config('enable_mergejoin', 'off', true);
   was := set_config('plan_cache_mode', 'force_generic_plan', true);
+  -- Last: what follows in this function would be planned anew at each change of tenant.
+  was := set_config('search_path', 't_' || name || ', g_' || name || ', svc, ag_catalog, pg_catalog', true);
   return true;
 end $$;
 

@@ -50,7 +50,10 @@ export interface StoreOptions {
   readonly onCypher?: (seconds: number) => void
 }
 
-/** SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. */
+/**
+ * SQL functions (`migrations/functions/`) whose first parameter is the tenant and whose first statement enters it. Each
+ * tenant has them in its schema (svc.make_tenant_functions).
+ */
 export type TenantFunction =
   | 'claim_territory'
   | 'complete_vended'
@@ -66,7 +69,7 @@ export type TenantFunction =
   | 'reserve_vended'
 /** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session' | 'probe_write'
-/** SQL functions that find the tenant's session before they enter the tenant. */
+/** The same, but they find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit'
 
 export interface Store {
@@ -93,7 +96,7 @@ export interface Store {
     options?: TransactionOptions & { readonly prepare?: boolean },
   ): Promise<readonly Row[]>
   /**
-   * A tenant transaction of one call of a function of the schema svc that enters the tenant itself, in one message.
+   * A tenant transaction of one call of a function of the tenant's schema that enters the tenant itself, in one message.
    * The connection needs no reset, because every setting is local to the transaction.
    * @param params the parameters after the tenant; JSON as text
    */
@@ -106,7 +109,7 @@ export interface Store {
   adminCall<Row extends object>(name: AdminFunction, params: readonly Param[]): Promise<readonly Row[]>
   /**
    * The same for a function that finds a session and enters its tenant.
-   * @param expected whose session it should be; used only to choose a connection with that tenant's plans
+   * @param expected whose session it should be; used only for that tenant's plans
    */
   sessionCall<Row extends object>(
     expected: TenantId,
@@ -261,6 +264,7 @@ function storeOver(
   /** One call that leaves the connection's settings unchanged. After a failed call the connection is reset. */
   async function call<Row extends object>(
     tenant: TenantId | undefined,
+    schema: string,
     name: string,
     params: readonly Param[],
   ): Promise<readonly Row[]> {
@@ -268,7 +272,7 @@ function storeOver(
     const link = await pool.borrow(tenant)
     let clean = false
     try {
-      const rows = await callFunction<Row>(link, backend.statementMs, name, params)
+      const rows = await callFunction<Row>(link, backend.statementMs, `${schema}.${name}`, params)
       clean = true
       return rows
     } finally {
@@ -314,10 +318,13 @@ function storeOver(
     },
     async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
       const id = checkedTenant(tenant)
-      return call<Row>(id, name, [id, ...params])
+      return call<Row>(id, schemaName(id), name, [id, ...params])
     },
-    adminCall: (name, params) => call(undefined, name, params),
-    sessionCall: (expected, name, params) => call(checkedTenant(expected), name, params),
+    adminCall: (name, params) => call(undefined, 'svc', name, params),
+    async sessionCall(expected, name, params) {
+      const id = checkedTenant(expected)
+      return call(id, schemaName(id), name, params)
+    },
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)
       return transact(undefined, begin, transaction(work), options)
@@ -359,7 +366,7 @@ function storeOver(
       }
     },
     async checkWrites() {
-      await call(undefined, 'probe_write', [])
+      await call(undefined, 'svc', 'probe_write', [])
     },
     async close() {
       await pool.close()

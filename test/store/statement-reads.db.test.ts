@@ -138,7 +138,7 @@ const allowed: Readonly<Record<string, string>> = {
   'count(sid) as keys': 'the keys of a tenant by kind, counted for a person who asks for them',
   'as newest, coalesce(min(audit_seq), 1) as floor': 'a replay goes through the history that it is asked for',
   'select distinct table_id from svc.territory': 'once a day, a sweep goes through all tables of a catalog',
-  'svc.end_territory_sweep(': 'once a day, a sweep goes through all tables of a catalog',
+  '.end_territory_sweep(': 'once a day, a sweep goes through all tables of a catalog',
   'as last, exists (select from lineage_cycle':
     'once an hour, the edges are counted in an index, to know of a change',
   'select distinct j -> \'namespace\' as namespace from "Table"':

@@ -69,8 +69,8 @@ export function postgresBackend(options: PostgresOptions): StoreBackend {
   return {
     name: 'postgres',
     linksMax: options.poolMax,
-    // The process of a connection takes 0.4 MB for the plans and relations of each tenant.
-    tenantsOfLinkMax: 100,
+    // The server's process of a connection takes 3.5 MB for the plans and relations of each tenant.
+    tenantsOfLinkMax: 50,
     statementMs: unansweredMs(options),
     open: (as) => openPostgresLink(options, as),
     listen: (channel, onMessage) => listenOnPostgres(options, channel, onMessage),

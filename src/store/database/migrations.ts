@@ -126,6 +126,7 @@ export async function provisionTenant(
       [tenant, migration.version, migration.name, migration.checksum],
     )
   }
+  await tx.query('select svc.make_tenant_functions($1::uuid)', [tenant])
 }
 
 /** Whether only a newer program can have applied this row. */
@@ -161,6 +162,8 @@ async function applyPlan(sql: postgres.Sql, texts: FunctionTexts, plan: Plan): P
         await applyMigration(sql, 'control', migration, migration.sql)
       // Also where only a table changed, because a migration may have dropped a function in order to change it.
       for (const { name, sql: text } of texts.rest) await runScript(sql, 'control', name, text)
+      // In the same transaction, so that no tenant is left with older ones.
+      for (const { scope } of tenants) await makeFunctions(sql, scope)
       if (functions !== undefined)
         await recordApplied(sql, 'functions', { ...functions, name: nameOf(functions) })
     })
@@ -172,8 +175,14 @@ async function applyPlan(sql: postgres.Sql, texts: FunctionTexts, plan: Plan): P
     await inTransaction(sql, tenant, path, async () => {
       for (const migration of migrations)
         await applyMigration(sql, scope, migration, tenantText(migration.sql, tenant))
+      await makeFunctions(sql, scope)
     })
   }
+}
+
+/** Makes the tenant's own functions of those of svc. */
+async function makeFunctions(sql: postgres.Sql, tenant: string): Promise<void> {
+  await sql`select svc.make_tenant_functions(${tenant}::uuid)`
 }
 
 async function inTransaction(

@@ -1,7 +1,8 @@
 /**
  * Lends connections to requests, each to one borrower at a time. Tenants that wait take turns, so that none waits for
- * the backlog of another. A connection holds the plans of the tenant that it served last, so a tenant gets the same connection again where it is free. One that has
- * served many tenants is replaced.
+ * the backlog of another. A connection holds the plans of the tenant that it served last, and what the server knows of
+ * the relations of each that it has served. So a tenant gets one of its connections again where one is free, and each
+ * connection serves few tenants. One that has served many is replaced.
  */
 
 import { FairQueue } from '../../base/fair-queue.ts'
@@ -27,7 +28,6 @@ export interface PoolUse {
 }
 
 export class Pool {
-  /** The one that is idle for longest first. */
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
   /** All tenants that a connection has served. */
@@ -88,12 +88,28 @@ export class Pool {
     }
   }
 
-  /** The tenant's last one, or one without a tenant; another tenant's only where no more may be opened. */
+  /**
+   * Of the idle ones, that which served the tenant last, or has served it, or has served none. One of other tenants only
+   * where no more may be opened: that which has served the fewest.
+   */
   #takeIdle(tenant: string | undefined): Link | undefined {
     if (tenant === undefined) return this.#idle.pop()
-    const own = this.#idle.findLastIndex((link) => (this.#served.get(link) ?? tenant) === tenant)
-    if (own >= 0) return this.#idle.splice(own, 1)[0]
-    return this.#open < this.backend.linksMax ? undefined : this.#idle.shift()
+    let [best, bestRank] = [-1, Number.POSITIVE_INFINITY]
+    for (const [index, link] of this.#idle.entries()) {
+      const rank = this.#rankOf(link, tenant)
+      // Of equals the one that was used last, because the caches of the processor may hold it.
+      if (rank <= bestRank) [best, bestRank] = [index, rank]
+    }
+    if (bestRank > 0 && this.#open < this.backend.linksMax) return undefined
+    return best < 0 ? undefined : this.#idle.splice(best, 1)[0]
+  }
+
+  /** Orders connections for a tenant: up to 0 where it needs no other, else by the number of tenants. */
+  #rankOf(link: Link, tenant: string): number {
+    const tenants = this.#tenants.get(link)
+    if (tenants === undefined) return 0
+    if (this.#served.get(link) === tenant) return -2
+    return tenants.has(tenant) ? -1 : tenants.size
   }
 
   release(link: Link): void {

@@ -99,6 +99,7 @@ export async function resetConnection(link: Link, ms: number): Promise<boolean> 
 /**
  * Calls a function that enters its own context and leaves no settings behind: one statement, which is its own
  * transaction, and one message each way.
+ * @param name with its schema; both are constants or were checked
  * @returns the rows; int8 as strings
  * @throws Fault of `toStoreFault`. Nothing was written, but after a lost connection that is unknown
  */
@@ -108,7 +109,7 @@ export async function callFunction<Row extends object>(
   name: string,
   params: readonly Param[],
 ): Promise<readonly Row[]> {
-  const text = `select * from svc.${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
+  const text = `select * from ${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
   try {
     const rows = await limited(link, ms, link.sql.unsafe<Row[]>(text, params as never[], { prepare: true }))
     // The library reconnects by itself: rows after the loss came from another connection.

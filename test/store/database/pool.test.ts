@@ -47,6 +47,38 @@ describe('a pool of connections', () => {
   })
 })
 
+describe('a pool that has a connection for each of a few tenants', () => {
+  /** Serves the tenants one after another. @returns the connection of each, by its place in the order of opening */
+  async function serve({ pool, opened }: ReturnType<typeof poolOf>, tenants: readonly string[]) {
+    const places: number[] = []
+    for (const tenant of tenants) {
+      const link = await pool.borrow(tenant)
+      places.push(opened.indexOf(link))
+      pool.release(link)
+    }
+    return places
+  }
+
+  test('gives a tenant the connection that has served it, also where others came after', async () => {
+    const made = poolOf(2, 100)
+    expect(await serve(made, ['a', 'b', 'c', 'd', 'a', 'b', 'c', 'd'])).toEqual([0, 1, 1, 0, 0, 1, 1, 0])
+  })
+
+  test('gives a new tenant the connection with the fewest tenants', async () => {
+    const made = poolOf(3, 100)
+    const tenants = Array.from({ length: 30 }, (_, index) => `t${index}`)
+    const places = await serve(made, tenants)
+    expect([0, 1, 2].map((place) => places.filter((one) => one === place).length)).toEqual([10, 10, 10])
+    expect(await serve(made, tenants)).toEqual(places)
+  })
+
+  test('gives a tenant another connection where its own is lent', async () => {
+    const { pool } = poolOf(2, 100)
+    const [first, second] = [await pool.borrow('a'), await pool.borrow('a')]
+    expect(second).not.toBe(first)
+  })
+})
+
 test('a tenant gets a connection before the backlog of another tenant', async () => {
   const { pool } = poolOf(1, 100)
   const held = await pool.borrow('busy')

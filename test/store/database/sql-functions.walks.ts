@@ -72,12 +72,12 @@ const auditRows = (sql: postgres.Sql) => one<string>(sql, '(select count(*) from
 const answer = (sql: postgres.Sql) => one<string>(sql, `svc.canonical_location('s3a://lake/x')`)
 
 /** Every function of svc with its text, owner, rights and settings. */
-function functionsOf(sql: postgres.Sql) {
-  return sql<{ name: string; body: string | null; owner: string; public: boolean }[]>`
+function functionsOf(sql: postgres.Sql, schema = 'svc') {
+  return sql<{ name: string; body: string | null; owner: string; public: boolean; definition: string }[]>`
     select p.proname as name, p.prosrc as body, p.proowner::regrole::text as owner, p.proacl::text as rights,
       p.prosecdef as definer, p.proconfig::text as settings, pg_get_functiondef(p.oid) as definition,
       has_function_privilege('public', p.oid, 'EXECUTE') as public
-    from pg_proc p where p.pronamespace = 'svc'::regnamespace order by p.proname, p.oid::regprocedure::text`
+    from pg_proc p where p.pronamespace = ${schema}::regnamespace order by p.proname, p.oid::regprocedure::text`
 }
 
 const sqlFiles = (directory: string) =>
@@ -108,8 +108,25 @@ describe('the text of a SQL function', () => {
     for (const { name, body } of rows) expect([name, texts.includes(body ?? '')]).toEqual([name, true])
     expect(rows.filter((row) => row.public).map(({ name }) => name)).toEqual([])
     const elsewhere = `(select count(*) from pg_proc p join pg_namespace n on n.oid = p.pronamespace
-      where n.nspname ~ '^[tg]_' and p.proowner = 'svc_owner'::regrole)`
+      where n.nspname not in ('svc') and n.nspname !~ '^t_' and p.proowner = 'svc_owner'::regrole)`
     expect(await one<string>(database.sql, elsewhere)).toBe('0')
+  })
+
+  test('is what each tenant runs: in its copies, which call each other, with the same rights and settings', async () => {
+    await using database = await openDatabase()
+    const schema = await one<string>(database.sql, `(select nspname from pg_namespace where nspname ~ '^t_')`)
+    const copies = await functionsOf(database.sql, schema)
+    const names = copies.map(({ name }) => name)
+    expect(names.length).toBeGreaterThan(20)
+    const originals = (await functionsOf(database.sql)).filter(({ name }) => names.includes(name))
+    const called = new RegExp(`svc\\.(?=(?:${names.join('|')})\\()`, 'g')
+    expect([...copies]).toEqual(
+      originals.map(({ body, definition, ...rest }) => ({
+        ...rest,
+        body: body?.replace(called, `${schema}.`) ?? null,
+        definition: definition.replace(called, `${schema}.`),
+      })),
+    )
   })
 
   test('is under the checksum in VERSION: a change of a text raises the number there and replaces the checksum', () => {
@@ -156,6 +173,25 @@ describe('a database at the baseline', () => {
     expect(await answer(database.sql)).toBe('s3://lake/x')
     const signatures = `(select string_agg(oid::regprocedure::text, ' ') from pg_proc where proname = 'canonical_location')`
     expect(await one<string>(database.sql, signatures)).toBe('svc.canonical_location(text,integer)')
+  })
+
+  test('gives each tenant the functions of a newer version, and takes away those of the former', async () => {
+    await using database = await openDatabase()
+    const newer = files.version(1, {
+      'control/1999_intents.sql': () =>
+        'drop function svc.open_intent(uuid, uuid, text, text, bytea, float8, float8);',
+      'functions/commits.sql': (text) =>
+        text.replace(
+          'svc.open_intent(tenant uuid, commit_id uuid,',
+          () => 'svc.open_intent(tenant uuid, more int, commit_id uuid,',
+        ),
+    })
+    const signatures = `(select string_agg(regexp_replace(p.oid::regprocedure::text, '^t_.*?\\.', ''), ' ')
+      from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname ~ '^t_' and p.proname = 'open_intent')`
+    const former = 'open_intent(uuid,uuid,text,text,bytea,double precision,double precision)'
+    expect(await one<string>(database.sql, signatures)).toBe(former)
+    await migrate(database.sql, 'apply', quiet, newer)
+    expect(await one<string>(database.sql, signatures)).toBe(former.replace('uuid', 'uuid,integer'))
   })
 
   test('is not opened by a version with older functions, whether it applies, verifies or makes a tenant', async () => {
