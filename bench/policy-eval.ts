@@ -2,6 +2,7 @@
 
 import { firstSnapshotId, removeSnapshots } from '../demo/commits.ts'
 import type { JsonValue } from '../src/base/json.ts'
+import { newTenantId } from '../src/core/tenant.ts'
 import { PolicyEngine } from '../src/policy/engine.ts'
 import type { PolicyBindings } from '../src/policy/evaluate.ts'
 import { applyUpdates } from '../src/wire/iceberg/apply-updates.ts'
@@ -37,7 +38,8 @@ async function* run({ smoke, seed }: BenchRun): AsyncGenerator<BenchResult> {
       const bindings = bindingsOf(size)
       for (const [index, { name, plain }] of samplePolicies(retentionMs).entries()) {
         const one = policies.slice(index, index + 1)
-        const judge = async () => (await engine.judge(one, bindings)).kind === 'allow'
+        const tenant = newTenantId()
+        const judge = async () => (await engine.judge(tenant, one, bindings)).kind === 'allow'
         const baseline = async () => plain(bindings)
         const [times = [], baselineTimes = []] = await interleaved([judge, baseline], {
           rounds,

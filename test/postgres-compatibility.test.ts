@@ -13,6 +13,7 @@ const places = {
   'test/wire/postgres': 'wire/',
   'test/query': 'query/',
   'test/clients': '',
+  'test/base': 'base/',
 }
 
 const quoted = String.raw`(?:'((?:[^'\\]|\\.)+)'|"((?:[^"\\]|\\.)+)"|\u0060((?:[^\u0060\\]|\\.)+)\u0060)`
@@ -64,7 +65,8 @@ test('every row of a table of features, tools or limits names a test', () => {
 test('every file of tests of the wire server is named', () => {
   const files = new Set([...named].map((name) => name.split(':')[0] ?? ''))
   const shown = new Set(cited(page).map((name) => name.split(':')[0]))
-  const others = /^query\/|^(?!pgwire|superset|data-quality|drivers|libreoffice|pgbouncer).*\.clients$/
+  const others =
+    /^(?:query|base)\/|^(?!pgwire|superset|data-quality|drivers|libreoffice|pgbouncer).*\.clients$/
   const wire = [...files].filter((file) => !others.test(file))
   expect(wire.filter((file) => !shown.has(file))).toEqual([])
 })

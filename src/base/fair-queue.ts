@@ -43,6 +43,14 @@ export class FairQueue<Owner, Item> {
     return undefined
   }
 
+  /** Takes out all that waits. */
+  drain(): readonly Item[] {
+    const all = [...this.#byOwner.values()].flatMap((items) => [...items])
+    this.#byOwner.clear()
+    this.#count = 0
+    return all
+  }
+
   /** Takes out what no longer waits. @returns whether it was there */
   remove(owner: Owner, item: Item): boolean {
     const items = this.#byOwner.get(owner)

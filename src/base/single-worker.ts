@@ -1,9 +1,10 @@
 /**
- * Gives tasks to one worker thread, one at a time; it starts with the first task. A task that crashes or hangs the worker
- * fails alone; the next one starts another worker.
+ * Gives tasks to one worker thread, one at a time, their owners in turn; it starts with the first task. A task that
+ * crashes or hangs the worker fails alone; the next one starts another worker.
  */
 
 import { Worker } from 'node:worker_threads'
+import { FairQueue } from './fair-queue.ts'
 import { Fault } from './fault.ts'
 
 export interface SingleWorkerOptions {
@@ -11,7 +12,7 @@ export interface SingleWorkerOptions {
   readonly url: URL
   /** Milliseconds that one task may take. */
   readonly taskMs: number
-  /** Tasks that may wait. */
+  /** Tasks that may wait. An owner of whom none waits may always. */
   readonly waitingMax: number
   /** Public messages: of `unavailable` where too many tasks wait, of `unprocessable` for a task that crashed or hung. */
   readonly busy: string
@@ -40,17 +41,20 @@ export class SingleWorker<Task, Outcome> {
   #worker: Worker | undefined
   #taskId = 0
   #running: { readonly job: Job<Task, Outcome>; readonly timer: Timer } | undefined
-  #waiting: Job<Task, Outcome>[] = []
+  readonly #waiting = new FairQueue<string, Job<Task, Outcome>>()
   #closed = false
 
   constructor(private readonly options: SingleWorkerOptions) {}
 
-  /** @throws Fault `unavailable` where too many tasks wait or it was closed, `unprocessable` as the options say */
-  perform(task: Task): Promise<Outcome> {
-    if (this.#closed || this.#waiting.length >= this.options.waitingMax)
+  /**
+   * @param owner such as a tenant
+   * @throws Fault `unavailable` where too many tasks wait or it was closed, `unprocessable` as the options say
+   */
+  perform(owner: string, task: Task): Promise<Outcome> {
+    if (this.#closed || !this.#waiting.hasRoom(owner, this.options.waitingMax))
       return Promise.reject(new Fault('unavailable', this.options.busy))
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ task, resolve, reject })
+      this.#waiting.push(owner, { task, resolve, reject })
       this.#dispatch()
     })
   }
@@ -59,7 +63,7 @@ export class SingleWorker<Task, Outcome> {
   close(): void {
     this.#closed = true
     const stopping = new Fault('unavailable', 'The service is stopping.')
-    for (const { reject } of this.#waiting.splice(0)) reject(stopping)
+    for (const { reject } of this.#waiting.drain()) reject(stopping)
     this.#drop(stopping)
   }
 

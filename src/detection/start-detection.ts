@@ -1,6 +1,5 @@
 /** Starts detection: queue, workers, detector, poller, storage events and alerts (docs/reference/detection.md). */
 
-import { Fault } from '../base/fault.ts'
 import type { Secret } from '../base/secret.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
@@ -11,6 +10,7 @@ import { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
 import { SnapshotPoller } from './poll-snapshots.ts'
 import { StorageEventListener } from './storage-events.ts'
+import { trialsInTurn } from './trials-in-turn.ts'
 import type { TrialParts } from './try-classifier.ts'
 import { WorkerPool } from './worker-pool.ts'
 
@@ -71,7 +71,7 @@ export function startDetection(options: DetectionOptions): Detection {
     queue,
     poller: new SnapshotPoller(parts, queue, wake),
     detector,
-    trials: { access, scan: oneAtATime((task) => pool.run(task)) },
+    trials: { access, scan: trialsInTurn((task) => pool.run(task)) },
     ready: () => pool.ready,
     async stop() {
       await listener?.stop()
@@ -80,19 +80,5 @@ export function startDetection(options: DetectionOptions): Detection {
       await stopped
       await alerts?.stop()
     },
-  }
-}
-
-/** Refuses a trial while another one runs on this replica, so that trials do not hold the workers of scans. */
-function oneAtATime(scan: TrialParts['scan']): TrialParts['scan'] {
-  let isBusy = false
-  return async (task) => {
-    if (isBusy) throw new Fault('unavailable', 'Another trial on a table is running. Try again later.')
-    isBusy = true
-    try {
-      return await scan(task)
-    } finally {
-      isBusy = false
-    }
   }
 }

@@ -26,8 +26,8 @@ import type { ScanOutcome } from './worker-protocol.ts'
 
 export interface TrialParts extends Pick<DetectionParts, 'store' | 'catalogs'> {
   readonly access: TableAccess
-  /** Scans in a worker, after the scans that wait. */
-  readonly scan: (task: ScanTask) => Promise<ScanOutcome>
+  /** Scans in a worker, after the scans that wait. One trial of a tenant at a time: a second is a Fault `unavailable`. */
+  readonly scan: (tenant: TenantId, task: ScanTask) => Promise<ScanOutcome>
 }
 
 export interface TriedValues {
@@ -84,7 +84,7 @@ export async function tryOnTable(
     admitLocation(metadataLocation, parseRoots(access.roots))
     const territory = await territoryToRead(store, tenant, table, credential)
     const how = { isLast: true, isRescan: true, classifiers: [one], table }
-    return await parts.scan({ metadataLocation, access, territory, ...how })
+    return await parts.scan(tenant, { metadataLocation, access, territory, ...how })
   })
   const reason = outcome.kind === 'failed' ? outcome.reason : outcome.result.reason
   if (outcome.kind === 'failed' || reason !== '') throw unreadable(`${reason}.`)

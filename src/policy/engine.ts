@@ -6,6 +6,7 @@
 import { Lru } from '../base/lru.ts'
 import type { PolicyErrorCode, PolicyOutcome, Verdict } from '../core/decision.ts'
 import { type Policy, policyTitle } from '../core/policy.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
 import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
@@ -86,12 +87,14 @@ export class PolicyEngine {
   /**
    * Judges one commit. Never rejects: if it fails, the verdict is `unavailable`.
    *
+   * @param tenant whose turn it is in the worker
    * @param policies every policy of the table, in any order; modes `warn` and `shadow` do not affect the verdict
    * @param readFacts called at most once, if a policy's value depends on the manifests of the commit. Without it such
    *   a commit gets no verdict
    * @returns the verdict with each policy's outcome, in the order in which they ran
    */
   async judge(
+    tenant: TenantId,
     policies: readonly Policy[],
     bindings: PolicyBindings,
     readFacts?: ReadManifestFacts,
@@ -101,9 +104,9 @@ export class PolicyEngine {
       const recorded = policies.filter(isRecordedOnly)
       const enforced = policies.filter((policy) => !isRecordedOnly(policy))
       const seen = new SeenCommit(bindings, readFacts)
-      const verdict = await this.#enforce(inIdOrder(enforced), seen)
+      const verdict = await this.#enforce(tenant, inIdOrder(enforced), seen)
       if (verdict.kind === 'unavailable' || recorded.length === 0) return verdict
-      const outcomes = await this.#record(inIdOrder(recorded), seen).catch(() => [])
+      const outcomes = await this.#record(tenant, inIdOrder(recorded), seen).catch(() => [])
       if (seen.lacksFacts) return unavailable('ErrManifestRead', undefined, [])
       return { ...verdict, outcomes: [...verdict.outcomes, ...outcomes] }
     } catch {
@@ -112,25 +115,25 @@ export class PolicyEngine {
   }
 
   /** What the policies read together; undefined where one of them does not compile. */
-  async readsOf(policies: readonly Policy[]): Promise<PolicyReads | undefined> {
+  async readsOf(tenant: TenantId, policies: readonly Policy[]): Promise<PolicyReads | undefined> {
     const reads: PolicyReads[] = []
     for (const policy of policies) {
-      const compiled = this.#cached(policy) ?? (await this.#compile(policy, true))
+      const compiled = this.#cached(policy) ?? (await this.#compile(tenant, policy, true))
       if ('error' in compiled) return undefined
       reads.push(compiled.reads)
     }
     return allReads(reads)
   }
 
-  async #enforce(policies: readonly Policy[], seen: SeenCommit): Promise<Verdict> {
+  async #enforce(tenant: TenantId, policies: readonly Policy[], seen: SeenCommit): Promise<Verdict> {
     const runnable: Runnable[] = []
     for (const policy of policies) {
-      const compiled = this.#cached(policy) ?? (await this.#compile(policy, true))
+      const compiled = this.#cached(policy) ?? (await this.#compile(tenant, policy, true))
       if ('error' in compiled) return unavailable(compiled.error, policy.id, [outcomeOf(policy, compiled)])
       runnable.push({ policy, compiled })
     }
     const outcomes: PolicyOutcome[] = []
-    const results = await this.#run(runnable, seen, true)
+    const results = await this.#run(tenant, runnable, seen, true)
     for (const [index, { policy }] of runnable.entries()) {
       const result = results[index] ?? { error: 'ErrEvalPanic' as const }
       outcomes.push(outcomeOf(policy, result))
@@ -145,15 +148,19 @@ export class PolicyEngine {
   }
 
   /** Runs warn and shadow policies, on their own budget. */
-  async #record(policies: readonly Policy[], seen: SeenCommit): Promise<readonly PolicyOutcome[]> {
+  async #record(
+    tenant: TenantId,
+    policies: readonly Policy[],
+    seen: SeenCommit,
+  ): Promise<readonly PolicyOutcome[]> {
     const runnable: Runnable[] = []
     const refused = new Map<string, PolicyResult>()
     for (const policy of policies) {
-      const compiled = this.#cached(policy) ?? (await this.#compile(policy, false))
+      const compiled = this.#cached(policy) ?? (await this.#compile(tenant, policy, false))
       if ('error' in compiled) refused.set(policy.id, compiled)
       else runnable.push({ policy, compiled })
     }
-    const results = await this.#run(runnable, seen, false)
+    const results = await this.#run(tenant, runnable, seen, false)
     const ran = new Map(runnable.map(({ policy }, index) => [policy.id, results[index]]))
     return policies.map((policy) =>
       outcomeOf(policy, ran.get(policy.id) ?? refused.get(policy.id) ?? { error: 'ErrEvalPanic' }),
@@ -167,14 +174,15 @@ export class PolicyEngine {
    * @returns results of the first policies; with `stopAtFirst` none after the first that is not true
    */
   async #run(
+    tenant: TenantId,
     runnable: readonly Runnable[],
     seen: SeenCommit,
     stopAtFirst: boolean,
   ): Promise<readonly PolicyResult[]> {
-    let results = await this.#runOnce(runnable, seen.bindings, stopAtFirst)
+    let results = await this.#runOnce(tenant, runnable, seen.bindings, stopAtFirst)
     const first = results.findIndex((result, index) => mayNeedFacts(result, runnable[index]))
     if (first >= 0 && !seen.hasFacts) {
-      const again = await this.#runOnce(runnable.slice(first), await seen.askFacts(), stopAtFirst)
+      const again = await this.#runOnce(tenant, runnable.slice(first), await seen.askFacts(), stopAtFirst)
       results = [...results.slice(0, first), ...again]
     }
     return results.map((result, index) =>
@@ -185,6 +193,7 @@ export class PolicyEngine {
   }
 
   async #runOnce(
+    tenant: TenantId,
     runnable: readonly Runnable[],
     bindings: PolicyBindings,
     stopAtFirst: boolean,
@@ -192,7 +201,7 @@ export class PolicyEngine {
     const results = this.#runInline(runnable, bindings, stopAtFirst)
     const rest = runnable.slice(results.length)
     const undecided = rest.length > 0 && (!stopAtFirst || results.every(({ value }) => value === true))
-    if (undecided) results.push(...(await this.#runInWorker(rest, bindings, stopAtFirst)))
+    if (undecided) results.push(...(await this.#runInWorker(tenant, rest, bindings, stopAtFirst)))
     return results
   }
 
@@ -223,6 +232,7 @@ export class PolicyEngine {
   }
 
   async #runInWorker(
+    tenant: TenantId,
     runnable: readonly Runnable[],
     bindings: PolicyBindings,
     stopAtFirst: boolean,
@@ -235,7 +245,7 @@ export class PolicyEngine {
       timeoutMs: this.#workerMs,
       ticksMax: this.#ticksMax,
     }
-    const outcome = await this.#host.run(task, stopAtFirst)
+    const outcome = await this.#host.run(tenant, task, stopAtFirst)
     if (outcome.kind === 'evaluated') return outcome.results
     const error = outcome.kind === 'failed' ? outcome.error : 'ErrEvalPanic'
     return runnable.map(() => ({ error }))
@@ -246,9 +256,9 @@ export class PolicyEngine {
     return entry?.text === policy.definitionCel ? entry.compiled : undefined
   }
 
-  async #compile(policy: Policy, urgent: boolean): Promise<Compiled> {
+  async #compile(tenant: TenantId, policy: Policy, urgent: boolean): Promise<Compiled> {
     const text = policy.definitionCel
-    const compiled = await this.#compileText(text, urgent).catch(failureOf)
+    const compiled = await this.#compileText(tenant, text, urgent).catch(failureOf)
     // Any other failure may be the machine's, and says nothing about the text.
     const isVerdict = !('error' in compiled) || compiled.error === 'ErrPolicyCompile'
     const units = 'error' in compiled ? 1 : 1 + Math.floor(compiled.nodeCount / nodesPerCacheUnit)
@@ -256,9 +266,9 @@ export class PolicyEngine {
     return compiled
   }
 
-  async #compileText(text: string, urgent: boolean): Promise<Compiled> {
+  async #compileText(tenant: TenantId, text: string, urgent: boolean): Promise<Compiled> {
     if (text.length <= inlineParseLengthMax) return compilePolicy(text)
-    const outcome = await this.#host.run({ kind: 'parse', text }, urgent)
+    const outcome = await this.#host.run(tenant, { kind: 'parse', text }, urgent)
     if (outcome.kind === 'parsed') return planPolicy(outcome.policy)
     if (outcome.kind === 'evaluated') return { error: 'ErrEvalPanic' }
     const { kind: _, ...refused } = outcome

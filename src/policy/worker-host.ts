@@ -1,10 +1,12 @@
 /**
- * Owns one worker thread: keeps it running, gives it one task at a time, and replaces it when it dies or hangs. A task
- * that is lost with its worker fails, and is never retried.
+ * Owns one worker thread: keeps it running, gives it one task at a time, and replaces it when it dies or hangs. Tenants
+ * take turns. A task that is lost with its worker fails, and is never retried.
  */
 
 import { Worker } from 'node:worker_threads'
+import { FairQueue } from '../base/fair-queue.ts'
 import type { PolicyErrorCode } from '../core/decision.ts'
+import type { TenantId } from '../core/tenant.ts'
 import type {
   PolicyWorkerMessage,
   PolicyWorkerRequest,
@@ -18,13 +20,14 @@ export interface WorkerHostOptions {
   readonly hangMs: number
   /** Milliseconds that a task may wait for its turn. */
   readonly waitMs: number
-  /** Tasks that may wait. */
+  /** Urgent tasks that may wait, and as many others. A tenant of whom none waits may always. */
   readonly waitingCountMax: number
 }
 
 export type TaskOutcome = PolicyWorkerResult | { readonly kind: 'failed'; readonly error: PolicyErrorCode }
 
 interface Job {
+  readonly tenant: TenantId
   readonly task: WorkerTask
   readonly resolve: (outcome: TaskOutcome) => void
   timer: Timer
@@ -39,8 +42,8 @@ export class WorkerHost {
   #closed = false
   #jobId = 0
   #running: Job | undefined
-  #urgent: Job[] = []
-  #background: Job[] = []
+  readonly #urgent = new FairQueue<TenantId, Job>()
+  readonly #background = new FairQueue<TenantId, Job>()
   #restart: Timer | undefined
 
   constructor(private readonly options: WorkerHostOptions) {
@@ -57,17 +60,18 @@ export class WorkerHost {
    *
    * @param urgent whether a verdict waits for the task: it runs before tasks that are only recorded
    */
-  run(task: WorkerTask, urgent: boolean): Promise<TaskOutcome> {
-    const waiting = this.#urgent.length + this.#background.length
-    if (this.#closed || waiting >= this.options.waitingCountMax)
+  run(tenant: TenantId, task: WorkerTask, urgent: boolean): Promise<TaskOutcome> {
+    const queue = urgent ? this.#urgent : this.#background
+    if (this.#closed || !queue.hasRoom(tenant, this.options.waitingCountMax))
       return Promise.resolve({ kind: 'failed', error: 'ErrPolicyTimeout' })
     return new Promise((resolve) => {
       const job: Job = {
+        tenant,
         task,
         resolve,
         timer: setTimeout(() => this.#giveUp(job), this.options.waitMs),
       }
-      ;(urgent ? this.#urgent : this.#background).push(job)
+      queue.push(tenant, job)
       this.#dispatch()
     })
   }
@@ -77,9 +81,8 @@ export class WorkerHost {
     this.#closed = true
     clearTimeout(this.#restart)
     this.#drop('ErrEvalPanic')
-    for (const job of [...this.#urgent, ...this.#background]) this.#finish(job, failed('ErrEvalPanic'))
-    this.#urgent = []
-    this.#background = []
+    for (const job of [...this.#urgent.drain(), ...this.#background.drain()])
+      this.#finish(job, failed('ErrEvalPanic'))
   }
 
   #start(): void {
@@ -148,8 +151,8 @@ export class WorkerHost {
   }
 
   #giveUp(job: Job): void {
-    this.#urgent = this.#urgent.filter((waiting) => waiting !== job)
-    this.#background = this.#background.filter((waiting) => waiting !== job)
+    this.#urgent.remove(job.tenant, job)
+    this.#background.remove(job.tenant, job)
     this.#finish(job, failed('ErrPolicyTimeout'))
   }
 

@@ -5,6 +5,8 @@
  */
 
 import type { Logger } from 'pino'
+import { FairQueue } from '../base/fair-queue.ts'
+import type { TenantId } from '../core/tenant.ts'
 import type { CopiedRun, CopiedStatement } from '../engine/engine.ts'
 import type { EngineErrorCode } from '../engine/engine-error.ts'
 import { type EngineKinds, engineOf } from '../engine/engine-kinds.ts'
@@ -60,7 +62,7 @@ const dataErrors: ReadonlySet<string> = new Set<EngineErrorCode>([
 export class Tripwire {
   readonly #parts: TripwireParts
   readonly #bounds: TripwireBounds
-  readonly #queue: Look[] = []
+  readonly #queue = new FairQueue<TenantId, Look>()
   readonly #ended = new AbortController()
   #working: Promise<void> | undefined
 
@@ -80,12 +82,13 @@ export class Tripwire {
   enqueue({ queryId, fingerprint, attempt }: QueryProgress, { sqlState }: SqlError): void {
     if (this.#ended.signal.aborted || attempt?.openedMs === undefined || !isDataError(sqlState)) return
     if (attempt.engine !== 'duckdb') return
-    if (this.#queue.length >= this.#bounds.queueMax) {
+    const { tenant } = attempt.run.context
+    if (!this.#queue.hasRoom(tenant, this.#bounds.queueMax)) {
       this.#skip('queue_full')
       return
     }
     const deadlineMs = performance.now() + this.#bounds.lookMs
-    this.#queue.push({ queryId, fingerprint, attempt, failed: sqlState, deadlineMs })
+    this.#queue.push(tenant, { queryId, fingerprint, attempt, failed: sqlState, deadlineMs })
     this.#working ??= this.#work()
   }
 
@@ -95,7 +98,7 @@ export class Tripwire {
     await this.#working
   }
 
-  /** Works through the queue, one look at a time. */
+  /** Works through the queue, one look at a time, tenants in turn. */
   async #work(): Promise<void> {
     for (;;) {
       // Lets the client's error go out first.

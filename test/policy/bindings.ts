@@ -2,6 +2,7 @@
 
 import type { JsonValue } from '../../src/base/json.ts'
 import type { Policy } from '../../src/core/policy.ts'
+import { newTenantId } from '../../src/core/tenant.ts'
 import type { PolicyBindings } from '../../src/policy/evaluate.ts'
 
 /** A literal as strict JSON parsing would give it. */
@@ -13,6 +14,8 @@ export function json(value: unknown): JsonValue {
   return value as JsonValue
 }
 
+/** Whose commits are judged. */
+export const tenant = newTenantId()
 export const dayMs = 24 * 60 * 60 * 1000
 export const receivedAt = 1_750_000_000_000
 

@@ -4,7 +4,7 @@ import { afterAll, expect, test } from 'bun:test'
 import type { Policy } from '../../src/core/policy.ts'
 import { PolicyEngine } from '../../src/policy/engine.ts'
 import { type ManifestFacts, noManifestFacts } from '../../src/policy/manifest-facts.ts'
-import { policy, sampleBindings, slowPolicyText, wideTable } from './bindings.ts'
+import { policy, sampleBindings, slowPolicyText, tenant, wideTable } from './bindings.ts'
 
 const engine = new PolicyEngine({ inlineMs: 1, ticksMax: 1_000_000 })
 afterAll(() => engine.close())
@@ -17,7 +17,7 @@ const unread: ManifestFacts = { values: {}, problem: 'a file is not there' }
 
 async function judge(policies: readonly Policy[], facts = some, seen = bindings) {
   let reads = 0
-  const verdict = await engine.judge(policies, seen, async () => {
+  const verdict = await engine.judge(tenant, policies, seen, async () => {
     reads++
     return facts
   })
@@ -80,7 +80,7 @@ test('a shadow policy whose facts cannot be read does not alter the verdict', as
 
 test('without a reader a policy that asks gets no verdict, whatever its mode', async () => {
   for (const mode of ['enforce', 'shadow'] as const) {
-    const verdict = await engine.judge([policy('manifest.is_rollback(commit)', { mode })], bindings)
+    const verdict = await engine.judge(tenant, [policy('manifest.is_rollback(commit)', { mode })], bindings)
     expect(verdict).toMatchObject({ kind: 'unavailable', error: 'ErrManifestRead' })
   }
 })

@@ -5,6 +5,7 @@ import { duckdbParquet } from '../../demo/lake/duckdb-parquet.ts'
 import type { Field } from '../../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import { tableKey } from '../../src/core/table-ref.ts'
+import { newTenantId } from '../../src/core/tenant.ts'
 import type { ComputeEngine, CopiedRun, CopiedStatement, TableSnapshot } from '../../src/engine/engine.ts'
 import { EngineError } from '../../src/engine/engine-error.ts'
 import { Attempt, type Load } from '../../src/query/attempt.ts'
@@ -106,9 +107,10 @@ async function failed(
   wire: Tripwire,
   load: Load = loadOf('SELECT 1 / id FROM people'),
   engine = withCopies(),
+  of = tenant,
 ) {
   const context = {
-    tenant,
+    tenant: of,
     principal: { sub: 'ada', roles: [] },
     principalSource: 'session',
     surface: 'pgwire',
@@ -236,6 +238,21 @@ describe('its bounds', () => {
     expect(asked.length).toBe(1)
     held.resolve({ outcome: 'same' })
     await eventually(async () => (await count('tripwireRuns', 'same')) === 3)
+  })
+
+  test('an error of a tenant is looked into before the backlog of another tenant', async () => {
+    const held = Promise.withResolvers<CopiedRun>()
+    answer = () => held.promise
+    const wire = tripwire(withCopies(), { queueMax: 2 })
+    await failed(wire)
+    await eventually(async () => asked.length === 1)
+    for (let each = 0; each < 2; each++) await failed(wire)
+    const foreign = newTenantId()
+    await failed(wire, undefined, undefined, foreign)
+    held.resolve({ outcome: 'same' })
+    await eventually(async () => asked.length === 4)
+    expect(asked.map(({ run }) => run.tenant === foreign)).toEqual([false, false, true, false])
+    expect(await count('tripwireSkipped', 'queue_full')).toBe(0)
   })
 
   test('a copy that is too large, and a look that fails, are counted', async () => {

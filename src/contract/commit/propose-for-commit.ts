@@ -56,7 +56,7 @@ export async function proposeForCommit(
     return reason('Propose a version of the contract')
   // A proposal would close the short way to who puts the contract's documents.
   if (!force.lifeCycle) return reason('Put a document of the contract that allows it')
-  const outcome = await codec.perform({
+  const outcome = await codec.perform(on.tenant, {
     kind: 'amend',
     bytes: await documentOf(run, on.tenant, force),
     format: force.format,

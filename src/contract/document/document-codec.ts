@@ -1,6 +1,7 @@
 /** Reads, edits and converts contract documents off the HTTP thread, in one worker that starts with the first task. */
 
 import { SingleWorker } from '../../base/single-worker.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import type { DocumentOutcome, DocumentTask } from '../../wire/odcs/document-task.ts'
 
@@ -15,12 +16,12 @@ export class DocumentCodec {
   })
 
   /**
-   * Performs a task; a document that is refused is an outcome.
+   * Performs a task when the turn of its tenant comes; a document that is refused is an outcome.
    * @throws Fault `unavailable` where too many tasks wait or the service is stopping, `unprocessable` for a document
    * on which the worker crashed or took too long
    */
-  perform(task: DocumentTask): Promise<DocumentOutcome> {
-    return this.#worker.perform(task)
+  perform(tenant: TenantId, task: DocumentTask): Promise<DocumentOutcome> {
+    return this.#worker.perform(tenant, task)
   }
 
   /** Ends the worker. Tasks that wait or run fail. */

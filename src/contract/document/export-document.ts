@@ -40,7 +40,7 @@ export async function exportDocument(
   const version = await versionInForce(run, tenant, contract)
   if (version === undefined) return await sendMade({ store, codec }, tenant, contract, request)
   const bytes = await documentOf(run, tenant, version)
-  return await sendDocument(codec, version, bytes, request)
+  return await sendDocument(codec, tenant, version, bytes, request)
 }
 
 /** Sends a document that is made of a contract without one. It has no ETag, because nothing can be edited. */
@@ -62,9 +62,10 @@ async function sendMade(
   const text = writeYaml(yamlDocument(makeDocument(contract, version, made)))
   // A name that the standard cannot hold is refused here, as in a document that somebody sends.
   const task = { kind: 'read', bytes: new TextEncoder().encode(text), format: 'yaml' } as const
-  const { bytes } = await readContractDocument(codec, contract, task)
+  const { bytes } = await readContractDocument(codec, tenant, contract, task)
   return await sendDocument(
     codec,
+    tenant,
     { format: 'yaml', apiVersion: apiVersions[0], state: 'active' },
     bytes,
     request,
@@ -76,6 +77,7 @@ const noDocument = () => new Fault('not_found', 'The contract has no document in
 /** Sends a version's document in the form that the request asks for. @throws Fault as {@link exportDocument} */
 export async function sendDocument(
   codec: DocumentCodec,
+  tenant: TenantId,
   version: Pick<ContractVersion, 'format' | 'apiVersion' | 'state'> & { readonly sha256?: string },
   bytes: Uint8Array,
   request: Request,
@@ -87,7 +89,7 @@ export async function sendDocument(
   const conversion = { format, status: state, ...(apiVersion !== undefined && { apiVersion }) }
   const body = unchanged
     ? bytes
-    : await convertContractDocument(codec, { kind: 'convert', bytes, format: own, conversion })
+    : await convertContractDocument(codec, tenant, { kind: 'convert', bytes, format: own, conversion })
   return new Response(body as Uint8Array<ArrayBuffer>, {
     headers: {
       'content-type': contentTypes[format],
@@ -128,5 +130,6 @@ export async function editedDocument(
     throw new Fault('conflict', 'Another document is in force. Load it and make the patch again.')
   const { format } = version
   const bytes = await documentOf(run, tenant, version)
-  return { read: await readContractDocument(codec, id, { kind: 'edit', bytes, format, edits }), format }
+  const read = await readContractDocument(codec, tenant, id, { kind: 'edit', bytes, format, edits })
+  return { read, format }
 }

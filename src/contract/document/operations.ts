@@ -98,8 +98,8 @@ export const documentOperations = [
       const format = formatOfBody(request)
       const bytes = await bodyOf(context)
       const id = idOf(request, documentPath)
-      const read = await readContractDocument(parts.codec, id, { kind: 'read', bytes, format })
       const on = await changeOf(context)
+      const read = await readContractDocument(parts.codec, on.tenant, id, { kind: 'read', bytes, format })
       return Response.json(
         importView(read, await putDocument(parts, on, { read, format, action: 'put-contract-document' })),
       )
@@ -146,7 +146,11 @@ export const documentOperations = [
       const format = formatOfBody(request)
       const bytes = await bodyOf(context)
       const id = idOf(request, `${documentPath}/compare`)
-      const { model } = await readContractDocument(parts.codec, id, { kind: 'read', bytes, format })
+      const { model } = await readContractDocument(parts.codec, caller.tenant, id, {
+        kind: 'read',
+        bytes,
+        format,
+      })
       return Response.json(await compareDocument(parts.store, caller.tenant, model))
     },
   }),

@@ -1,6 +1,7 @@
 /** Has a contract document read, edited or converted by the worker, and makes its refusals Faults. */
 
 import { Fault } from '../../base/fault.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { pathPattern } from '../../http/operation-path.ts'
 import type { DocumentOutcome, DocumentTask, ReadDocument } from '../../wire/odcs/document-task.ts'
 import { type DocumentProblem, describeProblem } from '../../wire/odcs/problem.ts'
@@ -17,11 +18,12 @@ const namedMax = 3
  */
 export async function readContractDocument(
   codec: DocumentCodec,
+  tenant: TenantId,
   id: string,
   task: Exclude<DocumentTask, { readonly kind: 'convert' }>,
 ): Promise<ReadDocument> {
   checkName(id)
-  const outcome = accepted(await codec.perform(task))
+  const outcome = accepted(await codec.perform(tenant, task))
   if (outcome.kind !== 'read') throw new Fault('internal', 'Internal error.')
   if (outcome.read.model.id !== id)
     throw new Fault('unprocessable', `The document is of the contract ${outcome.read.model.id}.`)
@@ -31,9 +33,10 @@ export async function readContractDocument(
 /** Has a document converted. @throws Fault `unprocessable` naming what the other version cannot say */
 export async function convertContractDocument(
   codec: DocumentCodec,
+  tenant: TenantId,
   task: Extract<DocumentTask, { readonly kind: 'convert' }>,
 ): Promise<Uint8Array> {
-  const outcome = accepted(await codec.perform(task))
+  const outcome = accepted(await codec.perform(tenant, task))
   if (outcome.kind !== 'converted') throw new Fault('internal', 'Internal error.')
   return outcome.bytes
 }

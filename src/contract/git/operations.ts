@@ -3,6 +3,7 @@
 import type { Static } from '@sinclair/typebox'
 import { Fault } from '../../base/fault.ts'
 import { parseJson } from '../../base/json.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { pageRequest } from '../../http/page-view.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { type ReadableSchema, readValue } from '../../http/read-value.ts'
@@ -98,7 +99,7 @@ export const gitOperations = [
       const { bytes } = await readBodyOf(request, limits.contractProposalsBytesMax, again)
       const given = readValue(proposals as ReadableSchema, parseJson(bytes), '') as Given
       const documents: WantedDocument[] = []
-      for (const one of given.documents) documents.push(await readWanted(parts.codec, one))
+      for (const one of given.documents) documents.push(await readWanted(parts.codec, caller.tenant, one))
       const named = await proposeDocuments(parts, await changeOf(context), {
         managedBy: given.managed_by,
         documents,
@@ -115,13 +116,14 @@ export const gitOperations = [
 /** Reads one of the documents. @throws Fault that names its contract */
 async function readWanted(
   codec: DocumentCodec,
+  tenant: TenantId,
   { id, revision, format, document, sha256 }: Given['documents'][number],
 ): Promise<WantedDocument> {
   const bytes = new TextEncoder().encode(document)
   try {
     if (new Bun.CryptoHasher('sha256').update(bytes).digest('hex') !== sha256)
       throw new Fault('bad_request', 'The document does not have the SHA-256 that is given.')
-    const read = await readContractDocument(codec, id, { kind: 'read', bytes, format })
+    const read = await readContractDocument(codec, tenant, id, { kind: 'read', bytes, format })
     return { contract: id, revision, format, sha256, read }
   } catch (thrown) {
     throw ofContract(id, thrown)

@@ -118,14 +118,10 @@ export const lifeCycleOperations = [
       const { parts, request, again } = context
       const format = formatOfBody(request)
       const { bytes } = await readBodyOf(request, limits.contractDocumentBytesMax, again)
-      const read = await readContractDocument(parts.codec, idOf(request, versionsPath), {
-        kind: 'read',
-        bytes,
-        format,
-      })
-      return Response.json(versionView(await addDraft(await changeOf(context), read, format)), {
-        status: 201,
-      })
+      const on = await changeOf(context)
+      const id = idOf(request, versionsPath)
+      const read = await readContractDocument(parts.codec, on.tenant, id, { kind: 'read', bytes, format })
+      return Response.json(versionView(await addDraft(on, read, format)), { status: 201 })
     },
   }),
   operation({
@@ -172,7 +168,13 @@ export const lifeCycleOperations = [
     respond: async ({ parts, caller, request }) => {
       const run: RunQuery = (statement, params) => parts.store.tenantQuery(caller.tenant, statement, params)
       const found = await needVersion(run, caller.tenant, request, `${versionPath}/document`)
-      return await sendDocument(parts.codec, found, await documentOf(run, caller.tenant, found), request)
+      return await sendDocument(
+        parts.codec,
+        caller.tenant,
+        found,
+        await documentOf(run, caller.tenant, found),
+        request,
+      )
     },
   }),
   operation({

@@ -51,7 +51,7 @@ export async function proposeChange(
     throw new Fault('not_found', 'The contract has no document in force, so there is nothing to edit.')
   const { format } = version
   const bytes = await documentOf(run, tenant, version)
-  const read = await readContractDocument(codec, contract, { kind: 'edit', bytes, format, edits })
+  const read = await readContractDocument(codec, tenant, contract, { kind: 'edit', bytes, format, edits })
   const verdict = await judgeAgainstForce(run, tenant, read.model)
   const draft = await store.tenantTransaction(tenant, async (tx) => {
     await lockContracts(tx)

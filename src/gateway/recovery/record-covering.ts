@@ -55,6 +55,7 @@ export async function recordCovering(
  */
 export async function judgeRecovered(
   { policies: engine }: Pick<GatewayParts, 'policies'>,
+  tenant: TenantId,
   policies: readonly Policy[],
   { table, principal, receivedAtMs }: Pick<IntentHead, 'table' | 'principal' | 'receivedAtMs'>,
   metadata: JsonObject,
@@ -70,7 +71,7 @@ export async function judgeRecovered(
     commit: commitView({ requirements: [], updates: [] }, now, receivedAtMs),
     principal: jsonObject({ sub, roles }),
   }
-  const judge = async (by: readonly Policy[]) => await engine.judge(ofColumns(by), bindings)
+  const judge = async (by: readonly Policy[]) => await engine.judge(tenant, ofColumns(by), bindings)
   const judged = await judgeByContract(derived, await judge(derived), receivedAtMs, judge)
   if (judged.covers === undefined) return { policies }
   const others = policies.filter((policy) => policy.derived === undefined)

@@ -239,7 +239,7 @@ async function recordRecovered(
     await policiesAtIntent(store, tenant, intent.table, intent.commitId),
     intent.receivedAtMs,
   )
-  const { policies, covers } = await judgeRecovered(parts, all, intent, result.metadata)
+  const { policies, covers } = await judgeRecovered(parts, tenant, all, intent, result.metadata)
   await recordCovering(parts, tenant, covers, {
     intent: { ...intent, body: await loadIntentBody(store, tenant, intent.commitId) },
     decision: 'APPROVED',

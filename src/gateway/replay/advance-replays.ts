@@ -130,7 +130,7 @@ async function judgeTask(
   const judge = async (some: readonly StoredChange[], facts?: ManifestFacts) => {
     try {
       const task = { kind: 'replay', draft, metadata, changes: some, ...(facts && { facts }) } as const
-      const done = await parts.replayWorker.perform(task)
+      const done = await parts.replayWorker.perform(replay.tenant, task)
       return done.kind === 'replay' ? done.results : []
     } catch (thrown) {
       if (!(thrown instanceof Fault) || thrown.kind !== 'unprocessable') throw thrown

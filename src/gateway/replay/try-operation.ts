@@ -115,7 +115,7 @@ export const tryOperations = [
       const counted = Object.entries(manifest).map(
         ([name, value]) => [name, typeof value === 'number' ? BigInt(value) : value] as const,
       )
-      return await tryOnGiven(parts, definitionCel, {
+      return await tryOnGiven(parts, caller.tenant, definitionCel, {
         ...{ table, metadata, columns, properties, commit, receivedAt: received_at },
         principal: { sub, roles, ...(email !== undefined && { email }) },
         manifest: Object.fromEntries(counted.filter(([, value]) => value !== undefined)),

@@ -46,6 +46,7 @@ export interface GivenCommit {
  */
 export async function tryOnGiven(
   parts: Pick<TryParts, 'clock' | 'replayWorker'>,
+  tenant: TenantId,
   definitionCel: string,
   given: GivenCommit,
 ): Promise<TriedPolicy> {
@@ -59,7 +60,7 @@ export async function tryOnGiven(
   }
   const metadata = base && new TextEncoder().encode(stringifyJson(base))
   const facts = { values: { ...noManifestFacts.values, ...given.manifest } }
-  return await perform(parts, { kind: 'try', definitionCel, metadata, change, facts })
+  return await perform(parts, tenant, { kind: 'try', definitionCel, metadata, change, facts })
 }
 
 function tableOf({ table, columns, properties }: GivenCommit, nowMs: number): JsonObject | undefined {
@@ -100,7 +101,7 @@ export async function tryOnDecision(
     const metadata = change.baseMetadataLocation === '' ? undefined : await files.read(change)
     if (metadata !== undefined && 'outcome' in metadata) throw gone(metadata.reason ?? '')
     const task = { kind: 'try', definitionCel, metadata, change } as const
-    return await perform(parts, task, () => files.facts(change, metadata))
+    return await perform(parts, tenant, task, () => files.facts(change, metadata))
   })
 }
 
@@ -108,14 +109,15 @@ const gone = (why: string) => new Fault('conflict', `The commit cannot be judged
 
 async function perform(
   parts: Pick<TryParts, 'replayWorker'>,
+  tenant: TenantId,
   task: TryTask,
   readFacts?: () => Promise<ManifestFacts | undefined>,
 ): Promise<TriedPolicy> {
-  const done = await parts.replayWorker.perform(task)
+  const done = await parts.replayWorker.perform(tenant, task)
   const result = done.kind === 'try' ? done.result : undefined
   if (result?.outcome === 'refused') throw new Fault('bad_request', result.problem)
   if (result !== undefined && result.outcome !== 'asks_manifests') return result
   const facts = await readFacts?.()
   if (facts === undefined) throw gone('the manifests of the commit cannot be read any more')
-  return await perform(parts, { ...task, facts })
+  return await perform(parts, tenant, { ...task, facts })
 }

@@ -58,7 +58,7 @@ export async function judgeCached(
   const policies = applicable(all, change.request)
   if (policies.length === 0) return undefined
   try {
-    const judge = async () => await parts.policies.judge(policies, bindingsOf(change, cached))
+    const judge = async () => await parts.policies.judge(change.tenant, policies, bindingsOf(change, cached))
     const verdict = await change.stages.time('evaluate', judge)
     return verdict.kind === 'unavailable' ? undefined : verdict
   } catch {

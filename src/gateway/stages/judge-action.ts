@@ -103,7 +103,13 @@ export async function judgeAction(
       principal: principalBinding(change.identified.principal),
     }
     const judged = await stages.time('evaluate', () =>
-      judgePolicies(parts, applicable, subject.name, bindings, knownFacts(factsOfAction(change.action))),
+      judgePolicies(
+        parts,
+        applicable,
+        { tenant: change.tenant, table: subject.name },
+        bindings,
+        knownFacts(factsOfAction(change.action)),
+      ),
     )
     const granted = subject.needsGrant ? withGrant(judged, policies, change.action, subject.name) : judged
     const verdict = subject.unevaluatedKind

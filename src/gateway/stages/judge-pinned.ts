@@ -68,7 +68,7 @@ export async function pinsOfCommit(
 /** What all policies read by which a commit may be judged; undefined where one of them does not compile. */
 export async function readsOfCommit(
   parts: Pick<GatewayParts, 'policies'>,
-  { request, receivedAtMs }: Pick<TableCommit, 'request' | 'receivedAtMs'>,
+  { tenant, request, receivedAtMs }: Pick<TableCommit, 'tenant' | 'request' | 'receivedAtMs'>,
   policies: readonly Policy[],
 ): Promise<PolicyReads | undefined> {
   const all = inEffect(policies, receivedAtMs)
@@ -76,5 +76,5 @@ export async function readsOfCommit(
   const covering = all.flatMap(
     ({ derived }) => derived?.covering.flatMap((version) => version.policies) ?? [],
   )
-  return await parts.policies.readsOf(applicable([...all, ...covering], request))
+  return await parts.policies.readsOf(tenant, applicable([...all, ...covering], request))
 }

@@ -78,5 +78,5 @@ async function judgeMade(
     return notEvaluated(parts, change.table, thrown)
   }
   const facts = manifestFactsOf(parts, upstream, change, base.metadata, () => metadata)
-  return await judgePolicies(parts, policies, change.table, bindings, facts)
+  return await judgePolicies(parts, policies, change, bindings, facts)
 }

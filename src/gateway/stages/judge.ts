@@ -125,5 +125,5 @@ async function evaluate(
     return notEvaluated(parts, change.table, thrown)
   }
   const facts = manifestFactsOf(parts, upstream, change, base?.metadata, () => resultOf(change, base))
-  return await judgePolicies(parts, policies, change.table, bindings, facts)
+  return await judgePolicies(parts, policies, change, bindings, facts)
 }

@@ -10,6 +10,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import type { ReadManifestFacts } from '../../policy/manifest-facts.ts'
 import type { GatewayParts } from '../base/parts.ts'
+import type { Change } from './change.ts'
 
 /** The verdict if no policy applies. */
 export const allowed: Verdict = { kind: 'allow', outcomes: [] }
@@ -80,13 +81,13 @@ export function allowedUnevaluated(
 export async function judgePolicies(
   parts: GatewayParts,
   policies: readonly Policy[],
-  table: TableRef,
+  { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   bindings: PolicyBindings,
   readFacts: ReadManifestFacts,
 ): Promise<Verdict> {
   if (policies.length === 0) return allowed
   try {
-    return await parts.policies.judge(policies, bindings, readFacts)
+    return await parts.policies.judge(tenant, policies, bindings, readFacts)
   } catch (thrown) {
     return notEvaluated(parts, table, thrown)
   }

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { SingleWorker } from '../../base/single-worker.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { describeProblem } from '../../wire/odcs/problem.ts'
 import type { SemanticDraft } from './draft.ts'
@@ -21,8 +22,8 @@ export class InterchangeCodec {
   })
 
   /** @throws Fault `unprocessable` for a document that cannot be read, `unavailable` where too many wait */
-  async read(task: InterchangeTask): Promise<SemanticDraft> {
-    const outcome = await this.#worker.perform(task)
+  async read(tenant: TenantId, task: InterchangeTask): Promise<SemanticDraft> {
+    const outcome = await this.#worker.perform(tenant, task)
     if (outcome.kind === 'read') return outcome.draft
     const { problems } = outcome
     throw new Fault('unprocessable', problems.slice(0, namedMax).map(describeProblem).join(' '), {

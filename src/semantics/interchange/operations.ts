@@ -71,7 +71,7 @@ export const interchangeOperations = [
     status: 200,
     faults: { unprocessable: 'The document cannot be read; `error.problems` says where.' },
     run: async ({ parts, tenant, actor }, { format, document, namespace, dry_run: dryRun = false }) => {
-      const draft = await parts.interchange.read({ format, text: document, namespace })
+      const draft = await parts.interchange.read(tenant, { format, text: document, namespace })
       const done: ImportResult = dryRun
         ? {
             tables: draft.tables.map(({ table }) => table),

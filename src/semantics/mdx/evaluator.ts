@@ -5,6 +5,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { CellsetAxis } from '../../core/cellset.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { evaluatorBounds } from './bounds.ts'
 import type { Need, NeedSink } from './data.ts'
 import type { Evaluation, EvaluationTask } from './evaluation.ts'
@@ -18,6 +19,7 @@ import {
 import { EvaluatorThread, type ThreadJob } from './evaluator-thread.ts'
 
 export interface EvaluateOptions {
+  readonly tenant: TenantId
   readonly signal: AbortSignal
   /** Reads what is needed. @param signal ends it */
   readonly read: (needs: readonly Need[], sink: NeedSink, signal: AbortSignal) => Promise<void>
@@ -34,6 +36,8 @@ export interface EvaluatorOptions {
 export class MdxEvaluator {
   readonly #threads: readonly EvaluatorThread[]
   readonly #jobsMax: number
+  /** Statements at work of each tenant that has any. */
+  readonly #atWork = new Map<TenantId, number>()
   #lastJobId = 0
   #isClosed = false
 
@@ -50,14 +54,15 @@ export class MdxEvaluator {
    * @throws Fault of the statement; `overloaded` where too many are evaluated, `unavailable` where its thread died or
    *   hung; what reading throws; the signal's reason
    */
-  async evaluate(task: EvaluationTask, { signal, read }: EvaluateOptions): Promise<Evaluation> {
+  async evaluate(task: EvaluationTask, { tenant, signal, read }: EvaluateOptions): Promise<Evaluation> {
     signal.throwIfAborted()
-    const thread = this.#leastBusy()
+    const thread = this.#leastBusy(tenant)
     const jobId = ++this.#lastJobId
     const replies = new Replies()
     const reading = new AbortController()
     const job: ThreadJob = { receive: replies.receive, fail: replies.fail }
     thread.add(jobId, job)
+    this.#atWork.set(tenant, (this.#atWork.get(tenant) ?? 0) + 1)
     const givenUp = new SharedArrayBuffer(4)
     const abort = () => replies.fail(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
@@ -87,6 +92,7 @@ export class MdxEvaluator {
       Atomics.store(new Int32Array(givenUp), 0, 1)
       reading.abort()
       thread.remove(jobId)
+      this.#leave(tenant)
     }
   }
 
@@ -96,11 +102,18 @@ export class MdxEvaluator {
     for (const thread of this.#threads) thread.close()
   }
 
-  #leastBusy(): EvaluatorThread {
+  #leave(tenant: TenantId): void {
+    const left = (this.#atWork.get(tenant) ?? 1) - 1
+    if (left > 0) this.#atWork.set(tenant, left)
+    else this.#atWork.delete(tenant)
+  }
+
+  /** A tenant without a statement at work gets a thread even where others have taken all places. */
+  #leastBusy(tenant: TenantId): EvaluatorThread {
     if (this.#isClosed) throw new Fault('unavailable', 'The service is stopping.')
     const count = this.#threads.reduce((sum, { size }) => sum + size, 0)
     const [least] = this.#threads.toSorted((one, other) => one.size - other.size)
-    if (least === undefined || count >= this.#jobsMax)
+    if (least === undefined || (count >= this.#jobsMax && this.#atWork.has(tenant)))
       throw new Fault('overloaded', 'Too many MDX statements are at work. Retry.')
     return least
   }

@@ -131,6 +131,7 @@ async function run(
     grouped: [...isGrouped].flatMap(([name, is]) => (is ? [name] : [])),
   }
   const found = await evaluator.evaluate(task, {
+    tenant,
     signal,
     read: (needs, sink, within) => readNeeds({ ...reader, signal: within }, needs, sink),
   })

@@ -93,7 +93,7 @@ export function addMutations(builder: Builder, refs: Refs): void {
           const bytes = new TextEncoder().encode(document)
           if (bytes.length > limits.contractDocumentBytesMax)
             throw new Fault('bad_request', `A document has at most ${limits.contractDocumentBytesMax} bytes.`)
-          const read = await readContractDocument(parts.codec, contract, {
+          const read = await readContractDocument(parts.codec, caller.tenant, contract, {
             kind: 'read',
             bytes,
             format: form,

@@ -6,6 +6,7 @@ import { classify } from '../../../src/contract/classify/classify.ts'
 import { isBreaking } from '../../../src/contract/classify/judge-change.ts'
 import { brokenColumns } from '../../../src/contract/commit/break-amendments.ts'
 import { deriveRules } from '../../../src/contract/commit/derive-policies.ts'
+import { newTenantId } from '../../../src/core/tenant.ts'
 import { tableColumns } from '../../../src/gateway/base/judge-by-contract.ts'
 import { PolicyEngine } from '../../../src/policy/engine.ts'
 import { governing } from '../../../src/store/contract/put-in-force.ts'
@@ -126,7 +127,7 @@ async function judge(
   }))
   const result = tableView(table, after)
   const commit = jsonObject({ updates: [], requirements: [], result })
-  const verdict = await engine.judge(policies, {
+  const verdict = await engine.judge(newTenantId(), policies, {
     ...{ table: tableView(table, before), commit },
     principal: jsonObject({ sub: 'ada', roles: [] }),
   })

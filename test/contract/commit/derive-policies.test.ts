@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import { type JsonObject, jsonObject, parseJson } from '../../../src/base/json.ts'
 import { deriveRules } from '../../../src/contract/commit/derive-policies.ts'
+import { newTenantId } from '../../../src/core/tenant.ts'
 import { checkPolicyToSave } from '../../../src/policy/check.ts'
 import { PolicyEngine } from '../../../src/policy/engine.ts'
 import type { GoverningSchema } from '../../../src/store/contract/put-in-force.ts'
@@ -51,7 +52,7 @@ async function judge(rules: ReturnType<typeof deriveRules>, before: object, afte
     const result = viewOf(after)
     const commit = jsonObject({ updates: [], requirements: [], result })
     const principal = jsonObject({ sub: 'ada', roles: [] })
-    const verdict = await engine.judge(policies, { table: viewOf(before), commit, principal })
+    const verdict = await engine.judge(newTenantId(), policies, { table: viewOf(before), commit, principal })
     return verdict.kind === 'deny' ? verdict.policyId : verdict.kind
   } finally {
     engine.close()

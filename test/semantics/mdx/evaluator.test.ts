@@ -2,6 +2,7 @@
 
 import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, toFault } from '../../../src/base/fault.ts'
+import { newTenantId } from '../../../src/core/tenant.ts'
 import type { Cube } from '../../../src/semantics/cube/model.ts'
 import { mdxRunBounds } from '../../../src/semantics/mdx/bounds.ts'
 import { type EvaluationTask, GivenUp, RunningEvaluation } from '../../../src/semantics/mdx/evaluation.ts'
@@ -76,9 +77,10 @@ function taskOf(text: string, bounds = {}): EvaluationTask {
 
 const scripted = (word: string, bounds = {}) => taskOf(`SELECT FROM [c] CELL PROPERTIES ${word}`, bounds)
 const never = new AbortController().signal
+const tenant = newTenantId()
 const read = async () => {}
-const run = (evaluator: MdxEvaluator, word: string, signal = never, bounds = {}) =>
-  evaluator.evaluate(scripted(word, bounds), { signal, read }).then(
+const run = (evaluator: MdxEvaluator, word: string, signal = never, bounds = {}, of = tenant) =>
+  evaluator.evaluate(scripted(word, bounds), { tenant: of, signal, read }).then(
     ({ kind }) => kind,
     (thrown: unknown) => (thrown instanceof Fault ? thrown.publicMessage : String(thrown)),
   )
@@ -124,6 +126,7 @@ describe('a thread', () => {
     const asked = Promise.withResolvers<void>()
     const controller = new AbortController()
     const waiting = evaluator.evaluate(scripted('NEED'), {
+      tenant,
       signal: controller.signal,
       read: async (_needs, _sink, signal) => {
         asked.resolve()
@@ -165,9 +168,18 @@ describe('a statement', () => {
     expect(await run(evaluator, 'VALUE')).toContain('stopping')
   })
 
+  test('of a tenant is evaluated where another tenant has taken all places', async () => {
+    const { evaluator } = open({ jobsMax: 1, hangMs: 60_000 })
+    const hung = run(evaluator, 'HANG')
+    expect(await run(evaluator, 'VALUE', never, {}, newTenantId())).toBe('tabular')
+    expect(await run(evaluator, 'VALUE')).toContain('Too many')
+    evaluator.close()
+    expect(await hung).toContain('stopping')
+  })
+
   test('that meets an error of ours says nothing of it', async () => {
     const { evaluator } = open({ hangMs: 60_000 })
-    const asked = evaluator.evaluate(scripted('ERROR'), { signal: never, read })
+    const asked = evaluator.evaluate(scripted('ERROR'), { tenant, signal: never, read })
     const thrown = await asked.catch((cause: unknown) => cause)
     expect(faultText(toFault(thrown))).toMatchObject({ message: 'Internal error.' })
   })
@@ -213,6 +225,7 @@ describe('an evaluation', () => {
     evaluators.push(evaluator)
     const text = 'SELECT [t].[k].Members ON 0 FROM [c]'
     const found = await evaluator.evaluate(taskOf(text), {
+      tenant,
       signal: never,
       async read(needs, sink) {
         for (const need of needs)

@@ -4,11 +4,11 @@
  */
 
 import type { ByteBudget } from '../../../base/byte-budget.ts'
+import { FairTurns } from '../../../base/fair-turns.ts'
 import { Fault } from '../../../base/fault.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { CatalogWorker } from './catalog-worker.ts'
-import { FairTurns } from './fair-turns.ts'
 import { renameReader } from './session-sql.ts'
 import type { ShadowScope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'

@@ -1,7 +1,7 @@
 /** The order in which sessions get their turns. */
 
 import { expect, test } from 'bun:test'
-import { FairTurns } from '../../../../src/server/pgwire/catalog/fair-turns.ts'
+import { FairTurns } from '../../src/base/fair-turns.ts'
 
 test('a tenant with much waiting holds up others for one turn, and works on when nobody else waits', async () => {
   let now = 0
