@@ -11,6 +11,7 @@ import { percentile, type Random, seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
 
 const hopsMax = 5
+export const edgesOfNode = 5
 
 export const graphTraverse: BenchEntry = {
   name: 'graph-traverse',
@@ -21,14 +22,14 @@ export const graphTraverse: BenchEntry = {
 
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const nodes = run.smoke ? 200 : 10_000
-  const edges = nodes * 5
+  const edges = nodes * edgesOfNode
   const rounds = run.smoke ? 3 : run.full ? 400 : 100
   for (const kind of chosenStores(run)) {
     await using opened = await openBenchStore(kind)
     const { store, engine } = opened
     const { id: tenant } = await createTenant(store, { name: 'bench' })
     const random = seededRandom(run.seed)
-    await fill(store, tenant, { nodes, edges, random })
+    await fillLineage(store, tenant, { from: 0, to: nodes, random })
     const walks = Array.from({ length: hopsMax }, (_, index) => async () => {
       const id = datasetId(Math.floor(random() * nodes))
       const page = await traverse(store, tenant, {
@@ -57,19 +58,20 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-const datasetId = (index: number) => `dataset-${index}`
+export const datasetId = (index: number) => `dataset-${index}`
 const chunkCount = 5_000
 
-/** Every dataset has the same number of outgoing edges, to randomly drawn datasets. */
-async function fill(
+/** Adds datasets `from` to `to`, each with the same number of outgoing edges to randomly drawn datasets below `to`. */
+export async function fillLineage(
   store: Store,
   tenant: TenantId,
-  { nodes, edges, random }: { readonly nodes: number; readonly edges: number; readonly random: Random },
+  { from: first, to: nodes, random }: { readonly from: number; readonly to: number; readonly random: Random },
 ): Promise<void> {
+  const [firstEdge, edges] = [first * edgesOfNode, nodes * edgesOfNode]
   const idOf = (alias: string) =>
     `agtype_access_operator(variadic array[${alias}.properties, '"id"'::agtype])`
   const id = (key: string) => `to_jsonb(item ->> '${key}')::text::agtype`
-  for (let from = 0; from < nodes; from += chunkCount) {
+  for (let from = first; from < nodes; from += chunkCount) {
     const items = Array.from({ length: Math.min(chunkCount, nodes - from) }, (_, index) => ({
       id: datasetId(from + index),
       tenant_id: tenant,
@@ -82,9 +84,9 @@ async function fill(
       { statementMs: 60_000 },
     )
   }
-  for (let from = 0; from < edges; from += chunkCount) {
+  for (let from = firstEdge; from < edges; from += chunkCount) {
     const items = Array.from({ length: Math.min(chunkCount, edges - from) }, (_, index) => ({
-      from: datasetId((from + index) % nodes),
+      from: datasetId(Math.floor((from + index) / edgesOfNode)),
       to: datasetId(Math.floor(random() * nodes)),
       properties: { id: `edge-${from + index}`, tenant_id: tenant },
     }))

@@ -13,12 +13,14 @@ import { firstQueryByFiles, stretchByFiles } from './growth/data-files.ts'
 import {
   bytesByCommits,
   bytesByQueries,
+  depthOfQueue,
   listByDecisions,
   reconcileByCommits,
   totalsByRecords,
 } from './growth/history.ts'
 import { traversalOfHotNode } from './growth/hot-node.ts'
 import { idleTenants } from './growth/idle-tenants.ts'
+import { bytesByEvents, eventIntoHub, fiveHops } from './growth/lineage.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
 import { bytesByTenants } from './growth/tenants.ts'
 import { seededRandom } from './statistics.ts'
@@ -33,8 +35,12 @@ const rows: readonly GrowthRow[] = [
   reconcileByCommits,
   totalsByRecords,
   listByDecisions,
+  depthOfQueue,
+  eventIntoHub,
+  fiveHops,
   bytesByCommits,
   bytesByQueries,
+  bytesByEvents,
   bytesByTenants,
   idleTenants,
 ]

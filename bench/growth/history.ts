@@ -6,6 +6,7 @@ import { appliedPolicy } from '../../src/core/commit.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
+import { queueDepth } from '../../src/store/detection/run-list.ts'
 import { enqueueUnscanned } from '../../src/store/detection/runs.ts'
 import { reconcileTenant } from '../../src/store/jobs/reconcile.ts'
 import { loadWriteGovernance, putPolicy } from '../../src/store/policy/policies.ts'
@@ -19,6 +20,7 @@ import { enforcedPolicies } from '../sample-policies.ts'
 import { Appends, sampleMetadata, tableSizes } from '../sample-table.ts'
 import { percentile } from '../statistics.ts'
 import type { GrowthRow, GrowthSetting, GrowthSubject } from './row.ts'
+import { bytesOf } from './service-bytes.ts'
 
 const policyCount = 10
 const newCommits = 100
@@ -47,7 +49,7 @@ function overHistory(
       const analyze = async () => {
         if (opened.databaseUrl === undefined) return
         const sql = postgres(opened.databaseUrl, { max: 1, onnotice: () => {} })
-        await sql.unsafe('analyze svc.audit_log, svc.query_usage, svc.usage_total')
+        await sql.unsafe('analyze svc.audit_log, svc.query_usage, svc.usage_total, svc.detection_run')
         await sql.end()
       }
       return {
@@ -215,15 +217,39 @@ export const listByDecisions = overHistory(
   },
 )
 
-/** Bytes of all relations of the service and its tenants, indexes and long values included. */
-async function bytesOf(store: Store, tenant: TenantId): Promise<number> {
-  const [row] = await store.tenantQuery<{ readonly bytes: string }>(
-    tenant,
-    `select sum(pg_total_relation_size(c.oid)) as bytes from pg_class c join pg_namespace n on n.oid = c.relnamespace
-     where c.relkind in ('r', 'm') and (n.nspname = 'svc' or n.nspname ~ '^[tg]_')`,
-  )
-  return Number(row?.bytes)
-}
+/** Runs that wait, whatever the number of those that ended. */
+const queuedRuns = 100
+
+export const depthOfQueue = overHistory(
+  {
+    name: 'queue-depth',
+    of: 'detection runs that ended',
+    unit: `ms of the queue's depth, which is asked every five seconds`,
+    declared: 'flat',
+    sizes: [10_000, 100_000, 1_000_000],
+    smokeSizes: [20, 40, 80],
+  },
+  ({ store, tenant, analyze }) => {
+    let there = 0
+    const add = (state: string, from: number, to: number) =>
+      store.tenantQuery(
+        tenant,
+        `insert into svc.detection_run (tenant_id, snapshot_metadata_location, source, state, finished_at)
+         select $1, 's3://lake/' || $2 || i, 'baseline-poller', $2, case when $2 = 'done' then now() end
+         from generate_series($3::int + 1, $4::int) i`,
+        [tenant, state, from, to],
+      )
+    return async (size) => {
+      if (there === 0) await add('queued', 0, queuedRuns)
+      for (; there < size; there = Math.min(there + 100_000, size))
+        await add('done', there, Math.min(there + 100_000, size))
+      await analyze()
+      return medianMs(async () => {
+        if ((await queueDepth(store)).queued !== queuedRuns) throw new Error('the queue has another depth')
+      })
+    }
+  },
+)
 
 export const bytesByCommits = overHistory(
   {

@@ -14,6 +14,7 @@ import { putContract } from '../../src/contract/put-contract.ts'
 import { putMask } from '../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../src/contract/put-row-filter.ts'
 import type { ColumnMask } from '../../src/core/mask.ts'
+import type { SessionScope } from '../../src/core/session.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { licenseKeys } from '../../src/license/keys.ts'
@@ -115,17 +116,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   const stack = new AsyncDisposableStack()
   const catalog = options.catalog ?? (await ownCatalog(stack))
   const { store, tenant } = await storeWithTenant(options.store, stack)
-  await putCatalogCredential(store, tenant, {
-    nickname,
-    kind: 'alpha',
-    endpoint: catalog.url,
-    config: {
-      endpoint: catalog.url,
-      warehouse: catalog.warehouse,
-      ...(catalog.credential !== undefined && { credential: catalog.credential }),
-      storage_roots: [pathToFileURL(catalog.folder).href],
-    },
-  })
+  await putCatalogCredential(store, tenant, credentialOf(catalog))
   const loopback = '127.0.0.1:0'
   const app = await startApp({
     metrics: createMetrics(),
@@ -184,6 +175,39 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   }
 }
 
+/**
+ * Lets another tenant read a table of the lake, in a namespace of its own, which exists. It has the same files, and is
+ * governed in the same way.
+ * @returns the password of the user `bob`, to whom filter and mask apply
+ */
+export async function addReader(
+  { app, store, env }: Lake,
+  tenant: TenantId,
+  catalog: LakeCatalog,
+  { table, namespace }: { readonly table: LakeTable; readonly namespace: string },
+): Promise<string> {
+  await putCatalogCredential(store, tenant, credentialOf(catalog))
+  const session = (sub: string, scopes: readonly SessionScope[]) =>
+    createServiceSession(store, tenant, { name: sub, principal: { sub, roles: [] }, scopes })
+  const original = new URL(`/v1/iceberg/${nickname}/v1/namespaces/sales/tables/${table.name}`, app.url)
+  const loaded = await fetch(original, { headers: { 'x-svc-session': env.PGPASSWORD } })
+  const { 'metadata-location': location } = (await loaded.json()) as { 'metadata-location': string }
+  const { secret: writer } = await session('ann', ['commit', 'read'])
+  await registerAt(app, writer, { namespace: [namespace], name: table.name }, location)
+  await govern(store, tenant, table, namespace)
+  return (await session('bob', ['read'])).secret
+}
+
+function credentialOf({ url, warehouse, credential, folder }: LakeCatalog) {
+  const config = {
+    endpoint: url,
+    warehouse,
+    ...(credential !== undefined && { credential }),
+    storage_roots: [pathToFileURL(folder).href],
+  }
+  return { nickname, kind: 'alpha', endpoint: url, config } as const
+}
+
 async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-lake-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
@@ -192,9 +216,9 @@ async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
   return { url: catalog.url, warehouse: 'dev', folder }
 }
 
-async function govern(store: Store, tenant: TenantId, table: LakeTable): Promise<void> {
+async function govern(store: Store, tenant: TenantId, table: LakeTable, namespace = 'sales'): Promise<void> {
   const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
-  const ref = { namespace: ['sales'], name: table.name }
+  const ref = { namespace: [namespace], name: table.name }
   const exemptRoles = ['auditor']
   await putContract(on, ref, {
     id: table.name,
