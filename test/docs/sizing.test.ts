@@ -86,11 +86,11 @@ test('the disk of each installation follows from its load', () => {
   for (const column of [0, 1, 2]) {
     const cell = (name: string) => number(rows.get(name)?.[column]?.replace(' GB', ''))
     const tenants = Number.parseInt(rows.get('tenants, tables')?.[column] ?? '', 10)
-    // A fifth of the busiest on average, and 4.2 MB for each tenant.
+    // A fifth of the busiest on average, and 4.1 MB for each tenant.
     const expected =
       gigabytesAYear(bytes.commit, cell('commits a second, busiest') / 5) +
       gigabytesAYear(bytes.query, cell('small statements a second, busiest') / 5) +
-      tenants * 0.0042
+      tenants * 0.0041
     expect(Math.abs(cell('disk of PostgreSQL a year') - expected)).toBeLessThanOrEqual(1)
   }
 })

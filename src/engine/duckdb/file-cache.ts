@@ -39,11 +39,13 @@ export interface ReadScope {
 interface Entry {
   readonly path: string
   readonly sizeBytes: number
-  readonly fetch: Promise<string | undefined>
+  /**
+   * Undefined once the file is whole. Of tens of thousands of files that are kept, each controller that stayed would be
+   * looked at by every collection of garbage, which stops the thread.
+   */
+  fetching: { readonly done: Promise<string | undefined>; readonly stop: AbortController } | undefined
   footerKey?: string | undefined
-  readonly stop: AbortController
   pins: number
-  isWhole: boolean
 }
 
 /** Entries are in order of use, the least recent first. */
@@ -91,11 +93,11 @@ export class FileCache {
       held = false
       entry.pins--
       // No caller waits for the fetch any more, so it is stopped.
-      if (entry.pins === 0 && !entry.isWhole) this.#drop(key, entry)
+      if (entry.pins === 0 && entry.fetching !== undefined) this.#drop(key, entry)
       this.#evict()
     }
     try {
-      if (!entry.isWhole) await unlessAborted(entry.fetch, signal)
+      if (entry.fetching !== undefined) await unlessAborted(entry.fetching.done, signal)
       return { path: entry.path, footerKey: entry.footerKey, release }
     } catch (thrown) {
       release()
@@ -105,8 +107,9 @@ export class FileCache {
 
   /** Removes all files. */
   async close(): Promise<void> {
-    for (const { stop } of this.#entries.values()) stop.abort()
-    await Promise.allSettled([...this.#entries.values()].map(({ fetch }) => fetch))
+    const fetching = [...this.#entries.values()].flatMap((entry) => entry.fetching ?? [])
+    for (const { stop } of fetching) stop.abort()
+    await Promise.allSettled(fetching.map(({ done }) => done))
     this.#entries.clear()
     await rm(this.folder, { recursive: true, force: true })
   }
@@ -120,19 +123,19 @@ export class FileCache {
     }
     const path = join(this.folder, `${++this.#count}.parquet`)
     const stop = new AbortController()
-    const fetch = this.#fetches
+    const done = this.#fetches
       .enter(scope.key, stop.signal)
       .then((leave) =>
         this.#withStorage(scope, (storage) =>
           fetchFile(storage, location, sizeBytes, path, stop.signal),
         ).finally(leave),
       )
-    const entry: Entry = { path, sizeBytes, fetch, stop, pins: 0, isWhole: false }
+    const entry: Entry = { path, sizeBytes, fetching: { done, stop }, pins: 0 }
     this.#entries.set(key, entry)
-    fetch.then(
+    done.then(
       (footerKey) => {
         entry.footerKey = footerKey
-        entry.isWhole = true
+        entry.fetching = undefined
       },
       () => this.#drop(key, entry),
     )
@@ -168,8 +171,9 @@ export class FileCache {
     this.#entries.delete(key)
     this.#bytes -= entry.sizeBytes
     this.dropped(entry.path)
-    entry.stop.abort()
-    entry.fetch.catch(() => {}).then(() => rm(entry.path, { force: true }).catch(() => {}))
+    entry.fetching?.stop.abort()
+    const ended = entry.fetching?.done.catch(() => {}) ?? Promise.resolve()
+    ended.then(() => rm(entry.path, { force: true }).catch(() => {}))
   }
 }
 
