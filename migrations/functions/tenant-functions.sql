@@ -1,6 +1,6 @@
 -- Functions in the schema of each tenant: copies of those by which a request reads and writes the tenant's data.
--- PostgreSQL keeps the plans of a function's statements with the function, and makes them anew where the search_path is
--- another one than at the last call. A function that all tenants share would be planned anew at each change of tenant,
+-- PostgreSQL keeps the plans of a function's statements with the function, and makes them again where the search_path is
+-- another one than at the last call. A function that all tenants share would be planned again at each change of tenant,
 -- which took a commit longer than all of its statements (docs/adr/0025-functions-of-a-tenant.md).
 --
 -- The texts stand in the other files, for svc, where they were checked: a check of a copy would keep its memory until the
@@ -30,11 +30,11 @@ begin
       definition := replace(definition, 'svc.' || name || '(', own || '.' || name || '(');
     end loop;
     execute definition;
-    signature := format('%I.%I(%s)', own, original.proname, original.types);
-    execute format('revoke all on function %s from public', signature);
-    execute format('grant execute on function %s to svc_tenant', signature);
-    made := made || signature::regprocedure::oid;
+    made := made || format('%I.%I(%s)', own, original.proname, original.types)::regprocedure::oid;
   end loop;
+  -- Of all at once, which takes no lock on each of them: a change of a text concerns all tenants in one transaction.
+  execute format('revoke all on all functions in schema %I from public', own);
+  execute format('grant execute on all functions in schema %I to svc_tenant', own);
   -- Of an older version.
   for signature in
     select p.oid::regprocedure::text from pg_proc p where p.pronamespace = own::regnamespace and p.oid <> all(made)

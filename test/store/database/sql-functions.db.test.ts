@@ -3,9 +3,11 @@
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import postgres from 'postgres'
 import type { Fault } from '../../../src/base/fault.ts'
+import type { TenantId } from '../../../src/core/tenant.ts'
 import { migrate } from '../../../src/store/database/migrations.ts'
 import { eventually } from '../../support/eventually.ts'
 import { answering, migrationCopies } from '../../support/migration-files.ts'
+import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore } from '../../support/store.ts'
 
 setDefaultTimeout(300_000)
@@ -55,6 +57,27 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('migrations on 
       await Promise.all([superuser, ...starts.map(({ sql }) => sql)].map((sql) => sql.end()))
     },
   )
+
+  test('a change of a text takes one lock for each tenant, however many functions it has', async () => {
+    await using store = await openTestStore()
+    const tenants: TenantId[] = []
+    for (const name of ['a', 'b', 'c', 'd']) tenants.push((await makeTenant(store, { name })).id)
+    const superuser = connect(store.databaseUrl)
+    const locks = await superuser.begin(async (sql) => {
+      await sql`set local role svc_owner`
+      const held: number[] = []
+      for (const tenant of tenants) {
+        await sql`select svc.make_tenant_functions(${tenant}::uuid)`
+        const [row] = await sql<{ count: string }[]>`
+          select count(*) as count from pg_locks where pid = pg_backend_pid() and locktype in ('object', 'relation')`
+        held.push(Number(row?.count))
+      }
+      return held
+    })
+    const more = locks.slice(1).map((count, index) => count - (locks[index] ?? 0))
+    expect(more).toEqual([1, 1, 1])
+    await superuser.end()
+  })
 
   test('a replica that dies while it migrates leaves nothing, and the next one completes its work', async () => {
     await using store = await openTestStore()
