@@ -29,12 +29,17 @@ const ratioMax = 1.2
 const warmVisits = 3
 
 const sizes = {
-  tenants: { default: 200, smoke: 2, about: 'tenants (default 200)' },
-  tables: { default: 50, smoke: 2, about: 'tables of each tenant (default 50)' },
-  'audit-rows': { default: 1_000_000, smoke: 50, about: 'rows of the audit log in all (default 1,000,000)' },
-  'usage-rows': { default: 5_000_000, smoke: 50, about: 'usage records in all (default 5,000,000)' },
-  'upstream-ms': { default: 20, smoke: 0, about: 'service time of a commit upstream (default 20)' },
-  rounds: { default: 1_000, smoke: 3, about: 'turns that are measured (default 1,000)' },
+  tenants: { min: 2, default: 200, smoke: 2, about: 'tenants (default 200)' },
+  tables: { min: 1, default: 50, smoke: 2, about: 'tables of each tenant (default 50)' },
+  'audit-rows': {
+    min: 1,
+    default: 1_000_000,
+    smoke: 50,
+    about: 'rows of the audit log in all (default 1,000,000)',
+  },
+  'usage-rows': { min: 1, default: 5_000_000, smoke: 50, about: 'usage records in all (default 5,000,000)' },
+  'upstream-ms': { min: 0, default: 20, smoke: 0, about: 'service time of a commit upstream (default 20)' },
+  rounds: { min: 1, default: 1_000, smoke: 3, about: 'turns that are measured (default 1,000)' },
 } as const
 type Sizes = Readonly<Record<keyof typeof sizes, number>>
 
@@ -66,7 +71,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const size = Object.fromEntries(
     Object.entries(sizes).map(([name, each]) => [
       name,
-      run.flags.number(name, 0, 1_000_000_000) ?? (run.smoke ? each.smoke : each.default),
+      run.flags.number(name, each.min, 1_000_000_000) ?? (run.smoke ? each.smoke : each.default),
     ]),
   ) as Sizes
   const random = seededRandom(run.seed)

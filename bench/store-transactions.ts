@@ -48,7 +48,9 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       await committers[round % tenants]?.commit(async (name, work) => {
         const startMs = performance.now()
         const result = await work()
-        times.set(name, [...(times.get(name) ?? []), performance.now() - startMs])
+        const taken = times.get(name) ?? []
+        times.set(name, taken)
+        taken.push(performance.now() - startMs)
         return result
       })
     for (const [transaction, taken] of times)

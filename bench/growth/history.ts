@@ -12,14 +12,11 @@ import { reconcileTenant } from '../../src/store/jobs/reconcile.ts'
 import { loadWriteGovernance, putPolicy } from '../../src/store/policy/policies.ts'
 import { recordUsage, rollUsage, totalUsage } from '../../src/store/query/usage.ts'
 import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { committedTable } from '../../src/wire/iceberg/table-metadata.ts'
-import { openBenchStore } from '../bench-store.ts'
 import { sampleIntent } from '../sample-intent.ts'
 import { enforcedPolicies } from '../sample-policies.ts'
 import { Appends, sampleMetadata, tableSizes } from '../sample-table.ts'
-import { percentile } from '../statistics.ts'
-import type { GrowthRow, GrowthSetting, GrowthSubject } from './row.ts'
+import { medianMs, type OneTenant, overTenant } from './over-tenant.ts'
 import { bytesOf } from './service-bytes.ts'
 
 const policyCount = 10
@@ -27,52 +24,16 @@ const newCommits = 100
 /** Runs of the measured call; the cost is their median. */
 const runs = 5
 
-interface History {
-  readonly store: Store
-  readonly tenant: TenantId
-  /** Gathers the statistics that a store which has grown has. */
-  analyze(): Promise<void>
-}
-
-/** A row over the history of one tenant. */
-function overHistory(
-  row: Omit<GrowthRow, 'open' | 'store'>,
-  subject: (history: History) => (size: number) => Promise<number>,
-): GrowthRow {
-  return {
-    ...row,
-    store: 'postgres',
-    async open({ store: kind }: GrowthSetting): Promise<GrowthSubject> {
-      if (kind === undefined) throw new Error('the row needs a store')
-      const opened = await openBenchStore(kind)
-      const { id: tenant } = await createTenant(opened.store, { name: 'bench' })
-      const analyze = async () => {
-        if (opened.databaseUrl === undefined) return
-        const sql = postgres(opened.databaseUrl, { max: 1, onnotice: () => {} })
-        await sql.unsafe('analyze svc.audit_log, svc.query_usage, svc.usage_total, svc.detection_run')
-        await sql.end()
-      }
-      return {
-        costAt: subject({ store: opened.store, tenant, analyze }),
-        [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-      }
-    },
-  }
-}
-
-async function medianMs(work: () => Promise<unknown>, prepare?: () => Promise<unknown>): Promise<number> {
-  const times: number[] = []
-  for (let run = 0; run < runs; run++) {
-    await prepare?.()
-    const startMs = performance.now()
-    await work()
-    times.push(performance.now() - startMs)
-  }
-  return percentile(times, 0.5)
+/** Gathers the statistics that a store which has grown has. */
+async function analyze({ databaseUrl }: Pick<OneTenant, 'databaseUrl'>): Promise<void> {
+  if (databaseUrl === undefined) return
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  await sql.unsafe('analyze svc.audit_log, svc.query_usage, svc.usage_total, svc.detection_run')
+  await sql.end()
 }
 
 /** Records accepted appends to one table, under policies of the size that the benchmarks of commits use. */
-async function committer({ store, tenant }: History): Promise<(count: number) => Promise<void>> {
+async function committer({ store, tenant }: OneTenant): Promise<(count: number) => Promise<void>> {
   const table = { namespace: ['bench'], name: 'orders' }
   for (const policy of enforcedPolicies(policyCount, 0)) await putPolicy(store, tenant, table, policy)
   const policies = (await loadWriteGovernance(store, tenant, table)).policies.map(appliedPolicy)
@@ -100,7 +61,7 @@ async function committer({ store, tenant }: History): Promise<(count: number) =>
   }
 }
 
-export const reconcileByCommits = overHistory(
+export const reconcileByCommits = overTenant(
   {
     name: 'reconcile-hour',
     of: 'audited commits',
@@ -120,6 +81,7 @@ export const reconcileByCommits = overHistory(
       // Until the history is settled, and then hour by hour, with what an hour takes of the round.
       for (let run = 0; run < 2; run++) await reconcileTenant(store, tenant)
       return medianMs(
+        runs,
         () => reconcileTenant(store, tenant),
         async () => {
           await commit(Math.min(newCommits, size))
@@ -151,7 +113,7 @@ const tables = 50
 const principals = 200
 const days = 30
 
-export const totalsByRecords = overHistory(
+export const totalsByRecords = overTenant(
   {
     name: 'usage-totals',
     of: 'usage records of 30 days',
@@ -160,7 +122,8 @@ export const totalsByRecords = overHistory(
     sizes: [20_000, 200_000, 2_000_000],
     smokeSizes: [20, 40, 80],
   },
-  ({ store, tenant, analyze }) => {
+  (history) => {
+    const { store, tenant } = history
     let there = 0
     const from = new Date(Date.now() - days * 86_400_000)
     from.setUTCHours(0, 0, 0, 0)
@@ -179,13 +142,13 @@ export const totalsByRecords = overHistory(
           [tenant, from, Math.min(size - there, 100_000)],
         )
       await rollAll(store, tenant)
-      await analyze()
-      return medianMs(() => totalUsage(store, tenant, { from }, 'table', { limit: 100 }))
+      await analyze(history)
+      return medianMs(runs, () => totalUsage(store, tenant, { from }, 'table', { limit: 100 }))
     }
   },
 )
 
-export const listByDecisions = overHistory(
+export const listByDecisions = overTenant(
   {
     name: 'decision-list',
     of: 'audited commits',
@@ -194,7 +157,8 @@ export const listByDecisions = overHistory(
     sizes: [5_000, 50_000, 500_000],
     smokeSizes: [20, 40, 80],
   },
-  ({ store, tenant, analyze }) => {
+  (history) => {
+    const { store, tenant } = history
     let there = 0
     const rare = { namespace: ['sales'], name: 'rare' }
     return async (size) => {
@@ -209,10 +173,10 @@ export const listByDecisions = overHistory(
         [tenant, there, size],
       )
       there = size
-      await analyze()
+      await analyze(history)
       const page = () => listDecisions(store, tenant, { table: rare, limit: 10 })
       if ((await page()).items.length !== 10) throw new Error('the page is not whole')
-      return medianMs(page)
+      return medianMs(runs, page)
     }
   },
 )
@@ -220,7 +184,7 @@ export const listByDecisions = overHistory(
 /** Runs that wait, whatever the number of those that ended. */
 const queuedRuns = 100
 
-export const depthOfQueue = overHistory(
+export const depthOfQueue = overTenant(
   {
     name: 'queue-depth',
     of: 'detection runs that ended',
@@ -229,7 +193,8 @@ export const depthOfQueue = overHistory(
     sizes: [10_000, 100_000, 1_000_000],
     smokeSizes: [20, 40, 80],
   },
-  ({ store, tenant, analyze }) => {
+  (history) => {
+    const { store, tenant } = history
     let there = 0
     const add = (state: string, from: number, to: number) =>
       store.tenantQuery(
@@ -243,15 +208,15 @@ export const depthOfQueue = overHistory(
       if (there === 0) await add('queued', 0, queuedRuns)
       for (; there < size; there = Math.min(there + 100_000, size))
         await add('done', there, Math.min(there + 100_000, size))
-      await analyze()
-      return medianMs(async () => {
+      await analyze(history)
+      return medianMs(runs, async () => {
         if ((await queueDepth(store)).queued !== queuedRuns) throw new Error('the queue has another depth')
       })
     }
   },
 )
 
-export const bytesByCommits = overHistory(
+export const bytesByCommits = overTenant(
   {
     name: 'commit-bytes',
     of: 'audited commits',
@@ -276,7 +241,7 @@ export const bytesByCommits = overHistory(
   },
 )
 
-export const bytesByQueries = overHistory(
+export const bytesByQueries = overTenant(
   {
     name: 'query-bytes',
     of: 'usage records',

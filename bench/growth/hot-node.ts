@@ -3,7 +3,7 @@
 import { traverse } from '../../src/store/graph/graph.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { openBenchStore } from '../bench-store.ts'
-import { percentile } from '../statistics.ts'
+import { medianMs } from './over-tenant.ts'
 import type { GrowthRow } from './row.ts'
 
 const rounds = 5
@@ -59,14 +59,10 @@ export const traversalOfHotNode: GrowthRow = {
     return {
       async costAt(next) {
         await grow(next)
-        const times: number[] = []
-        for (let round = 0; round < rounds; round++) {
-          const startedMs = performance.now()
+        return medianMs(rounds, async () => {
           const { items } = await traverse(store, tenant, hub)
-          times.push(performance.now() - startedMs)
           if (items.length === 0) throw new Error('a traversal reached nothing')
-        }
-        return percentile(times, 0.5)
+        })
       },
       [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
     }

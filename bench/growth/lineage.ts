@@ -1,16 +1,11 @@
 /** What must not grow with lineage: an event into a hub, five hops, and the bytes of an event. */
 
 import { timeOrderedId } from '../../src/base/time-ordered-id.ts'
-import type { TenantId } from '../../src/core/tenant.ts'
-import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
 import { traverse } from '../../src/store/graph/graph.ts'
-import { receiveLineage } from '../../src/store/lineage/events.ts'
-import type { Store } from '../../src/store/store.ts'
-import { createTenant } from '../../src/store/tenant/tenants.ts'
-import { openBenchStore } from '../bench-store.ts'
+import { type ReceivedEvent, receiveLineage } from '../../src/store/lineage/events.ts'
+import { receivedEvent } from '../../test/support/lineage.ts'
 import { datasetId, edgesOfNode, fillLineage } from '../graph-traverse.ts'
-import { percentile, type Random } from '../statistics.ts'
-import type { GrowthRow } from './row.ts'
+import { medianMs, type OneTenant, overTenant } from './over-tenant.ts'
 import { bytesOf } from './service-bytes.ts'
 
 const asked = 30
@@ -18,56 +13,19 @@ const eventsPerBatch = 100
 /** Edges of one event that fills the graph. */
 const edgesPerEvent = 500
 
-interface Lineage {
-  readonly store: Store
-  readonly tenant: TenantId
-  readonly random: Random
-}
+/** A run of its own, as a client sends it. */
+const event = (inputs: readonly string[], outputs: readonly string[]) =>
+  receivedEvent({ inputs, outputs, runId: timeOrderedId() })
 
-function overLineage(
-  row: Omit<GrowthRow, 'open' | 'store'>,
-  subject: (lineage: Lineage) => (size: number) => Promise<number>,
-): GrowthRow {
-  return {
-    ...row,
-    store: 'postgres',
-    async open({ store: kind, random }) {
-      if (kind === undefined) throw new Error('the row needs a store')
-      const opened = await openBenchStore(kind)
-      const { id: tenant } = await createTenant(opened.store, { name: 'bench' })
-      return {
-        costAt: subject({ store: opened.store, tenant, random }),
-        [Symbol.asyncDispose]: () => opened[Symbol.asyncDispose](),
-      }
-    },
-  }
-}
-
-/** A run of a job of its own, as a client sends it. */
-function event(inputs: readonly string[], outputs: readonly string[]) {
-  const dataset = (name: string) => ({ namespace: 's3://bench', name })
-  const body = {
-    eventType: 'COMPLETE',
-    eventTime: '2026-03-01T10:00:00Z',
-    producer: 'https://github.com/example/etl/v1',
-    schemaURL: 'https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent',
-    run: { runId: timeOrderedId() },
-    job: { namespace: 'bench', name: 'daily' },
-    inputs: inputs.map(dataset),
-    outputs: outputs.map(dataset),
-  }
-  return {
-    event: parseLineageEvent(Buffer.from(JSON.stringify(body)), Date.now()),
-    identified: { principal: { sub: 'spark', roles: [] }, source: 'session' },
-  } as const
-}
-
-async function receive({ store, tenant }: Lineage, events: readonly ReturnType<typeof event>[]) {
+async function receive(
+  { store, tenant }: Pick<OneTenant, 'store' | 'tenant'>,
+  events: readonly ReceivedEvent[],
+): Promise<void> {
   const outcomes = await receiveLineage(store, tenant, events, true)
   if (outcomes.some(({ kind }) => kind !== 'merged')) throw new Error('an event was not merged')
 }
 
-export const eventIntoHub = overLineage(
+export const eventIntoHub = overTenant(
   {
     name: 'hub-event',
     of: 'datasets that a hub leads to',
@@ -88,19 +46,12 @@ export const eventIntoHub = overLineage(
         await receive(lineage, [event(['hub'], outputs)])
       }
       there = size
-      const times: number[] = []
-      for (let i = 0; i < asked; i++) {
-        const one = event([`source ${added++}`], ['hub'])
-        const startMs = performance.now()
-        await receive(lineage, [one])
-        times.push(performance.now() - startMs)
-      }
-      return percentile(times, 0.5)
+      return medianMs(asked, () => receive(lineage, [event([`source ${added++}`], ['hub'])]))
     }
   },
 )
 
-export const fiveHops = overLineage(
+export const fiveHops = overTenant(
   {
     name: 'five-hops',
     of: 'lineage edges',
@@ -115,21 +66,17 @@ export const fiveHops = overLineage(
       const to = size / edgesOfNode
       await fillLineage(store, tenant, { from: nodes, to, random })
       nodes = to
-      const times: number[] = []
-      for (let i = 0; i < asked; i++) {
+      return medianMs(asked, async () => {
         const id = datasetId(Math.floor(random() * nodes))
-        const startMs = performance.now()
         const walk = { label: 'Dataset', id, direction: 'out', edgeLabels: ['LINEAGE_OF'] } as const
         const { items } = await traverse(store, tenant, { ...walk, hops: 5, limit: 100 })
-        times.push(performance.now() - startMs)
         if (items.length === 0) throw new Error('a traversal reached nothing')
-      }
-      return percentile(times, 0.5)
+      })
     }
   },
 )
 
-export const bytesByEvents = overLineage(
+export const bytesByEvents = overTenant(
   {
     name: 'lineage-bytes',
     of: 'lineage events of two inputs and two outputs',

@@ -94,12 +94,13 @@ export const documentOperations = [
     output: imported,
     faults: malformed,
     respond: async (context) => {
-      const { parts, request } = context
+      const { parts, caller, request } = context
       const format = formatOfBody(request)
       const bytes = await bodyOf(context)
       const id = idOf(request, documentPath)
+      const task = { kind: 'read', bytes, format } as const
+      const read = await readContractDocument(parts.codec, caller.tenant, id, task)
       const on = await changeOf(context)
-      const read = await readContractDocument(parts.codec, on.tenant, id, { kind: 'read', bytes, format })
       return Response.json(
         importView(read, await putDocument(parts, on, { read, format, action: 'put-contract-document' })),
       )
@@ -146,11 +147,8 @@ export const documentOperations = [
       const format = formatOfBody(request)
       const bytes = await bodyOf(context)
       const id = idOf(request, `${documentPath}/compare`)
-      const { model } = await readContractDocument(parts.codec, caller.tenant, id, {
-        kind: 'read',
-        bytes,
-        format,
-      })
+      const task = { kind: 'read', bytes, format } as const
+      const { model } = await readContractDocument(parts.codec, caller.tenant, id, task)
       return Response.json(await compareDocument(parts.store, caller.tenant, model))
     },
   }),

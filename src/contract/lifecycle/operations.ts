@@ -115,13 +115,13 @@ export const lifeCycleOperations = [
       conflict: 'A table is under another contract.',
     },
     respond: async (context) => {
-      const { parts, request, again } = context
+      const { parts, caller, request, again } = context
       const format = formatOfBody(request)
       const { bytes } = await readBodyOf(request, limits.contractDocumentBytesMax, again)
-      const on = await changeOf(context)
-      const id = idOf(request, versionsPath)
-      const read = await readContractDocument(parts.codec, on.tenant, id, { kind: 'read', bytes, format })
-      return Response.json(versionView(await addDraft(on, read, format)), { status: 201 })
+      const task = { kind: 'read', bytes, format } as const
+      const read = await readContractDocument(parts.codec, caller.tenant, idOf(request, versionsPath), task)
+      const draft = await addDraft(await changeOf(context), read, format)
+      return Response.json(versionView(draft), { status: 201 })
     },
   }),
   operation({

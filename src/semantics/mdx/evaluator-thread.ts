@@ -5,9 +5,11 @@
 
 import { Worker } from 'node:worker_threads'
 import { Fault } from '../../base/fault.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import type { EvaluatorReply, EvaluatorRequest } from './evaluator-protocol.ts'
 
 export interface ThreadJob {
+  readonly tenant: TenantId
   /** Takes what the thread says of the job. */
   readonly receive: (reply: EvaluatorReply) => void
   readonly fail: (fault: Fault) => void
@@ -36,6 +38,11 @@ export class EvaluatorThread {
   /** Statements in it, and those that it has yet to leave. */
   get size(): number {
     return new Set([...this.#jobs.keys(), ...this.#owed]).size
+  }
+
+  /** Whether a statement of the tenant is in it. */
+  serves(tenant: TenantId): boolean {
+    return [...this.#jobs.values()].some((job) => job.tenant === tenant)
   }
 
   add(jobId: number, job: ThreadJob): void {

@@ -36,8 +36,6 @@ export interface EvaluatorOptions {
 export class MdxEvaluator {
   readonly #threads: readonly EvaluatorThread[]
   readonly #jobsMax: number
-  /** Statements at work of each tenant that has any. */
-  readonly #atWork = new Map<TenantId, number>()
   #lastJobId = 0
   #isClosed = false
 
@@ -60,9 +58,8 @@ export class MdxEvaluator {
     const jobId = ++this.#lastJobId
     const replies = new Replies()
     const reading = new AbortController()
-    const job: ThreadJob = { receive: replies.receive, fail: replies.fail }
+    const job: ThreadJob = { tenant, receive: replies.receive, fail: replies.fail }
     thread.add(jobId, job)
-    this.#atWork.set(tenant, (this.#atWork.get(tenant) ?? 0) + 1)
     const givenUp = new SharedArrayBuffer(4)
     const abort = () => replies.fail(signal.reason)
     signal.addEventListener('abort', abort, { once: true })
@@ -92,7 +89,6 @@ export class MdxEvaluator {
       Atomics.store(new Int32Array(givenUp), 0, 1)
       reading.abort()
       thread.remove(jobId)
-      this.#leave(tenant)
     }
   }
 
@@ -102,18 +98,13 @@ export class MdxEvaluator {
     for (const thread of this.#threads) thread.close()
   }
 
-  #leave(tenant: TenantId): void {
-    const left = (this.#atWork.get(tenant) ?? 1) - 1
-    if (left > 0) this.#atWork.set(tenant, left)
-    else this.#atWork.delete(tenant)
-  }
-
   /** A tenant without a statement at work gets a thread even where others have taken all places. */
   #leastBusy(tenant: TenantId): EvaluatorThread {
     if (this.#isClosed) throw new Fault('unavailable', 'The service is stopping.')
     const count = this.#threads.reduce((sum, { size }) => sum + size, 0)
     const [least] = this.#threads.toSorted((one, other) => one.size - other.size)
-    if (least === undefined || (count >= this.#jobsMax && this.#atWork.has(tenant)))
+    const isAtWork = () => this.#threads.some((thread) => thread.serves(tenant))
+    if (least === undefined || (count >= this.#jobsMax && isAtWork()))
       throw new Fault('overloaded', 'Too many MDX statements are at work. Retry.')
     return least
   }

@@ -89,8 +89,8 @@ export class Pool {
   }
 
   /**
-   * Of the idle ones, that which served the tenant last, or has served it, or has served none. One of other tenants only
-   * where no more may be opened: that which has served the fewest.
+   * Chooses an idle connection. First comes one whose last tenant this was, then one that has served it, then an unused
+   * one. If there is none of these and no more may be opened, it is the one that has served the fewest tenants.
    */
   #takeIdle(tenant: string | undefined): Link | undefined {
     if (tenant === undefined) return this.#idle.pop()
@@ -104,7 +104,7 @@ export class Pool {
     return best < 0 ? undefined : this.#idle.splice(best, 1)[0]
   }
 
-  /** Orders connections for a tenant: up to 0 where it needs no other, else by the number of tenants. */
+  /** The lower, the better for the tenant; above 0 it is better to open a connection. */
   #rankOf(link: Link, tenant: string): number {
     const tenants = this.#tenants.get(link)
     if (tenants === undefined) return 0
