@@ -26,6 +26,7 @@ import type { DocumentCodec } from '../contract/document/document-codec.ts'
 import { documentOperations } from '../contract/document/operations.ts'
 import { gitOperations } from '../contract/git/operations.ts'
 import { lifeCycleOperations } from '../contract/lifecycle/operations.ts'
+import { looseningOperations } from '../contract/loosening/operations.ts'
 import { oversightOperations } from '../contract/oversight-operations.ts'
 import { pinOperations } from '../contract/pin-operations.ts'
 import { policyOperations } from '../contract/policy-operations.ts'
@@ -109,6 +110,7 @@ const contractOperations = [
   ...tagOperations,
   ...pinOperations,
   ...oversightOperations,
+  ...looseningOperations,
 ]
 
 interface RouteParts {

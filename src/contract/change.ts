@@ -8,7 +8,8 @@ import type { Actor } from '../core/administration.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
-import { type ContractChange, lockContracts, recordChange } from '../store/contract/changes.ts'
+import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
+import { type ContractChange, recordChange } from '../store/contract/changes.ts'
 import type { ConcernedTables } from '../store/contract/rows.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
@@ -30,19 +31,17 @@ const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
 const exemptRolesMax = 100
 
 /**
- * Makes and records a change.
+ * Makes and records a change. One that loosens what a deployed contract promises needs a sign-off.
  * @param work makes it, and returns the tables that it concerns
- * @throws Fault `unprocessable` when a policy of those tables could not be applied; nothing is changed then
+ * @throws Fault `unprocessable` when a policy of those tables could not be applied, `conflict` where a sign-off is
+ * missing; nothing is changed then
  */
 export async function changeContracts(
   on: ChangeContext,
   made: ContractChange,
   work: (tx: Tx) => Promise<ConcernedTables>,
 ): Promise<void> {
-  await on.store.tenantTransaction(on.tenant, async (tx) => {
-    await lockContracts(tx)
-    await changeIn(tx, on, made, work)
-  })
+  await changeSigned(on, made, tablesOfSubject(made.subject), (tx) => changeIn(tx, on, made, work))
 }
 
 /** As {@link changeContracts}, as one of the changes of a transaction that holds the lock of contracts. */
@@ -63,14 +62,13 @@ export async function changeIn(
 
 /** Removes something, and records the removal if there was something to remove. @returns whether there was */
 export function removeContracts(
-  { store, tenant, actor }: ChangeContext,
+  on: ChangeContext,
   made: ContractChange,
   work: (tx: Tx) => Promise<boolean>,
 ): Promise<boolean> {
-  return store.tenantTransaction(tenant, async (tx) => {
-    await lockContracts(tx)
+  return changeSigned(on, made, tablesOfSubject(made.subject), async (tx) => {
     const removed = await work(tx)
-    if (removed) await recordChange(tx, actor, made)
+    if (removed) await recordChange(tx, on.actor, made)
     return removed
   })
 }

@@ -47,9 +47,12 @@ type Place = { namespace: readonly string[]; table: string; column?: string; tag
 const unknownColumn = { not_found: 'There is no such column.' }
 const inapplicable = { unprocessable: 'It cannot be applied to a table that it would govern.' }
 const nothing = { not_found: 'There is nothing of that name to remove.' }
-const underContract = {
-  conflict: 'It would loosen protection under a contract with a life cycle: propose a version.',
-}
+const underContract = (noun: string) => ({
+  conflict:
+    noun === 'tag'
+      ? 'It would loosen protection under a contract with a life cycle, and nobody has signed that.'
+      : 'It would loosen protection under a contract with a life cycle: propose a version.',
+})
 const exemptRoles = maybe(described(list(text), 'roles that it does not concern'))
 
 const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
@@ -63,7 +66,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     faults: {
       ...(noun === 'column' && unknownColumn),
       ...inapplicable,
-      ...(noun !== 'tag' && underContract),
+      ...underContract(noun),
     },
     run: async (context, { id, expression, exempt_roles = [], ...place }) => {
       const filter = { id, expression, exemptRoles: exempt_roles }
@@ -77,7 +80,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     method: 'DELETE',
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text }),
-    faults: { ...nothing, ...(noun !== 'tag' && underContract) },
+    faults: { ...nothing, ...underContract(noun) },
     run: async (context, { id, ...place }) =>
       await orNotFound(deleteRowFilter(await changeOf(context), target(place as Place), id)),
   }),
@@ -100,7 +103,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     faults: {
       ...(noun === 'column' && unknownColumn),
       ...inapplicable,
-      ...(noun !== 'tag' && underContract),
+      ...underContract(noun),
     },
     run: async (context, { id, action, expression, exempt_roles = [], ...place }) => {
       const mask = { id, action, expression, exemptRoles: exempt_roles }
@@ -114,7 +117,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     method: 'DELETE',
     path: `${path}/masks/{id}`,
     input: object({ ...address, id: text }),
-    faults: { ...nothing, ...(noun !== 'tag' && underContract) },
+    faults: { ...nothing, ...underContract(noun) },
     run: async (context, { id, ...place }) =>
       await orNotFound(deleteMask(await changeOf(context), target(place as Place), id)),
   }),

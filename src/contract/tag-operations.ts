@@ -75,7 +75,10 @@ export const tagOperations = [ofTable, ofColumn].flatMap(({ noun, path, address,
     method: 'DELETE',
     path: `${path}/tags/{tag}`,
     input: object({ ...address, tag: text }),
-    faults: { not_found: 'There is nothing of that name to remove.' },
+    faults: {
+      not_found: 'There is nothing of that name to remove.',
+      conflict: 'A contract with a life cycle governs the table, and nobody has signed the removal.',
+    },
     run: async (context, { tag, ...place }) =>
       await orNotFound(deleteTag(await changeOf(context), addressed(place), (place as Place).column, tag)),
   }),

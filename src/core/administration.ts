@@ -43,6 +43,8 @@ export const contractActions = [
   'put-transform-reveal',
   'delete-transform-reveal',
   'shred-transform-subject',
+  'request-loosening',
+  'sign-off-loosening',
 ] as const
 export type ContractAction = (typeof contractActions)[number]
 

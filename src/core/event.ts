@@ -9,6 +9,9 @@ export const eventTypes = [
   'contract.moved',
   /** Somebody signed a version of a contract. Subject: the contract. */
   'contract.signed_off',
+  /** A change that loosens what a contract promises waits for sign-off, and has one. Subject: the contract. */
+  'contract.loosening_requested',
+  'contract.loosening_signed',
   /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
   'table.pinned',
   'table.unpinned',

@@ -8,14 +8,16 @@ import { Fault } from '../base/fault.ts'
 import type { Actor } from '../core/administration.ts'
 import type { DetectionDecision } from '../core/detection.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { decideFinding } from '../store/detection/findings.ts'
+import { changeSigned } from '../store/contract/change-signed.ts'
+import type { Tx } from '../store/database/session.ts'
+import { decideFinding, tablesOfFinding } from '../store/detection/findings.ts'
 import type { Store } from '../store/store.ts'
 import { findingView } from './finding-view.ts'
 
 /**
  * @param actor the verified principal with its session
  * @throws Fault `forbidden` when the decision takes a tag away and `actor` is no steward, `bad_request` when it then has
- * no reason, `not_found`
+ * no reason, `not_found`, `conflict` where a contract with a life cycle governs the table and nobody has signed
  */
 export async function decideAboutFinding(
   store: Store,
@@ -28,7 +30,11 @@ export async function decideAboutFinding(
   if (declassifies) requireRole(actor, 'steward')
   if (declassifies && reason.trim() === '')
     throw new Fault('bad_request', 'A decision that takes a tag away needs a reason.')
-  const finding = await decideFinding(store, tenant, id, { decision, reason, actor })
+  const asked = { action: 'decide-finding', subject: { finding: id }, value: { decision, reason } }
+  const concern = { tables: (tx: Tx) => tablesOfFinding(tx, tenant, id) }
+  const finding = await changeSigned({ store, tenant, actor }, asked, concern, (tx) =>
+    decideFinding(tx, tenant, id, { decision, reason, actor }),
+  )
   if (finding === undefined) throw new Fault('not_found', 'There is no such finding.')
   return findingView(finding)
 }

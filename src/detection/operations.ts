@@ -139,6 +139,8 @@ export const detectionOperations = [
     faults: {
       forbidden: 'The caller lacks the scope `admin` or the role.',
       not_found: 'The tenant has no such finding.',
+      conflict:
+        'A contract with a life cycle governs the table, and nobody has signed that its tag is taken away.',
     },
     examples: [
       {

@@ -5,6 +5,7 @@ import type { Actor } from '../core/administration.ts'
 import type { RevealRule } from '../core/reveal.ts'
 import { tableName } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
 import { lockContracts, recordChange } from '../store/contract/changes.ts'
 import { ensureColumn } from '../store/contract/targets.ts'
 import type { Tx } from '../store/database/session.ts'
@@ -23,15 +24,17 @@ export interface RevealChange {
  * Lets principals with one of the roles read the values of a column in clear. What the column is protected by now is
  * kept with the rule.
  *
- * @throws Fault `not_found` for an unknown column, `unprocessable` where its values cannot be opened again
+ * @throws Fault `not_found` for an unknown column, `unprocessable` where its values cannot be opened again, `conflict`
+ * where a contract with a life cycle governs the table and nobody has signed
  */
 export async function putReveal(
-  { store, tenant, actor }: RevealChange,
+  on: RevealChange,
   place: ColumnPlace,
   roles: readonly string[],
 ): Promise<void> {
-  await store.tenantTransaction(tenant, async (tx) => {
-    await lockContracts(tx)
+  const { tenant, actor } = on
+  const asked = { action: 'put-transform-reveal', subject: { ...place }, value: { roles } }
+  await changeSigned(on, asked, tablesOfSubject(asked.subject), async (tx) => {
     const { fieldId } = await ensureColumn(tx, tenant, place)
     const rule = revealRule(await columnRule(tx, tenant, place, fieldId), place, roles)
     await saveReveal(tx, tenant, { table: place.table, fieldId }, rule)

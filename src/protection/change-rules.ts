@@ -7,13 +7,14 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { TransformRule, TransformTarget } from '../core/transform-rule.ts'
 import { listCatalogCredentials } from '../store/catalog-credential/catalog-credentials.ts'
+import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
 import { lockContracts, recordChange } from '../store/contract/changes.ts'
 import { taggedTables } from '../store/contract/targets.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance, topColumns } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 import { addScopeVersion } from '../store/transform/keys.ts'
-import { removeRule, saveRule } from '../store/transform/rules.ts'
+import { presentRule, removeRule, saveRule } from '../store/transform/rules.ts'
 import { scopePattern } from '../transform/plan.ts'
 import { loadState, problemSentence, resolveGoverned } from './plan-table.ts'
 
@@ -33,11 +34,21 @@ export interface RuleChange {
  */
 export async function putRule(on: RuleChange, target: TransformTarget, rule: TransformRule): Promise<void> {
   checkRule(target, rule)
-  const { store, tenant, actor } = on
+  const { tenant, actor } = on
   // Catalogs are asked before the transaction, and again for each plan.
   const keyIds = rule.method === 'gcm' ? await keyFieldIdsOf(on, target) : undefined
-  await store.tenantTransaction(tenant, async (tx) => {
-    await lockContracts(tx)
+  const asked = { action: 'put-transform-rule', subject: { ...target }, value: rule }
+  let present: TransformRule | undefined
+  const concern = {
+    ...tablesOfSubject(asked.subject),
+    // Nobody can tell whether another rule protects as much.
+    alsoLoosens: async () =>
+      present === undefined || Bun.deepEquals(present, rule)
+        ? []
+        : [`The transform rule of ${nameOf(target)} is another one`],
+  }
+  await changeSigned(on, asked, concern, async (tx) => {
+    present = await presentRule(tx, tenant, target)
     const tables = await saveRule(tx, tenant, target, rule)
     for (const table of tables) await checkTable(tx, tenant, table, keyIds?.get(tableKey(table)) ?? new Set())
     await recordChange(tx, actor, { action: 'put-transform-rule', subject: { ...target }, value: rule })
@@ -90,6 +101,9 @@ async function keyFieldIdsOf(
   return found
 }
 
+const nameOf = (target: TransformTarget) =>
+  'tag' in target ? `the tag ${target.tag}` : `column ${target.column}`
+
 /** Tables whose partitions are looked at when a rule of a tag is saved. */
 const checkedTablesMax = 50
 
@@ -99,12 +113,18 @@ const checkedTablesMax = 50
  * @returns whether there was one
  */
 export async function deleteRule(
-  { store, tenant, actor }: Pick<RuleChange, 'store' | 'tenant' | 'actor'>,
+  on: Pick<RuleChange, 'store' | 'tenant' | 'actor'>,
   target: TransformTarget,
 ): Promise<boolean> {
-  return await store.tenantTransaction(tenant, async (tx) => {
-    await lockContracts(tx)
-    const removed = await removeRule(tx, tenant, target)
+  const { tenant, actor } = on
+  const asked = { action: 'delete-transform-rule', subject: { ...target } }
+  let removed = false
+  const concern = {
+    ...tablesOfSubject(asked.subject),
+    alsoLoosens: async () => (removed ? [`The transform rule of ${nameOf(target)} is removed`] : []),
+  }
+  return await changeSigned(on, asked, concern, async (tx) => {
+    removed = await removeRule(tx, tenant, target)
     if (removed) await recordChange(tx, actor, { action: 'delete-transform-rule', subject: { ...target } })
     return removed
   })

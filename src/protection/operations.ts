@@ -53,10 +53,16 @@ const rule = {
     described(text, 'equal values of one kind are one subject in all tables; absent: the name of the column'),
   ),
 }
+const unsigned = {
+  not_found: 'There is no such rule.',
+  conflict:
+    'A contract with a life cycle governs a table that it concerns, and nobody has signed the removal.',
+}
 const refusals = {
   not_found: 'There is no such column.',
   unprocessable: 'A table that it concerns could not be protected so.',
   upstream_failed: 'The catalog of a table that it concerns did not answer.',
+  conflict: 'It would replace a rule of a table under a contract with a life cycle, and nobody has signed.',
 }
 
 function ruleOf(
@@ -195,7 +201,7 @@ export const protectionOperations = [
     path: columnPath,
     access: changing,
     input: object(ofColumn),
-    faults: { not_found: 'There is no such rule.' },
+    faults: unsigned,
     run: async (context, input) =>
       await orNotFound(
         deleteRule(await changeOf(context), { table: addressed(input), column: input.column }),
@@ -222,7 +228,7 @@ export const protectionOperations = [
     path: tagPath,
     access: changing,
     input: object({ tag: named }),
-    faults: { not_found: 'There is no such rule.' },
+    faults: unsigned,
     run: async (context, { tag: on }) => await orNotFound(deleteRule(await changeOf(context), { tag: on })),
   }),
   operation({

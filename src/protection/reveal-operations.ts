@@ -68,6 +68,7 @@ export const revealOperations = [
     faults: {
       not_found: 'There is no such column.',
       unprocessable: 'The values of the column cannot be opened again.',
+      conflict: 'A contract with a life cycle governs the table, and nobody has signed.',
     },
     run: async ({ parts, caller }, { roles, column, ...input }) => {
       const on = { store: parts.store, tenant: caller.tenant, actor: await caller.actor() }

@@ -67,7 +67,7 @@ export async function attestMetric(
   if (given.tags.length === 0 && masks.length === 0)
     throw new Fault('unprocessable', 'Name at least one tag or mask of the columns of the metric.')
   if (masks.length > 0) assertAggregate(computation, masks)
-  return await saveAttestation(on, {
+  const attestation = {
     metric: name,
     number: metric.number,
     sha256: metric.sha256,
@@ -80,7 +80,8 @@ export async function attestMetric(
     reason: given.reason,
     evidence: given.evidence,
     until: given.validUntil,
-  })
+  }
+  return await saveAttestation(on, attestation, computation.table)
 }
 
 function assertPeriod(nowMs: number, until: Date): void {

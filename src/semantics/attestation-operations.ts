@@ -82,7 +82,8 @@ export const attestationOperations = [
     faults: {
       forbidden: 'The session lacks the scope or the role, or the caller is the author of the metric.',
       not_found: 'There is no such metric in force.',
-      conflict: 'The metric has changed meanwhile.',
+      conflict:
+        'The metric has changed meanwhile, or a contract with a life cycle governs its table and nobody has signed.',
       unprocessable: 'The metric does not inherit that, or shows single values.',
     },
     run: async (context, input) => {

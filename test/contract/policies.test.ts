@@ -354,7 +354,10 @@ test('a mask goes to the column that has its name now, also after a finding abou
   await recordFinding(store, home, table, { fieldId: 4n, columnName: 'email' })
   const [, found] = (await listFindings(store, home, { table })).items
   const decision = { decision: 'confirm', reason: '', actor: actorOf('stella') } as const
-  expect((await decideFinding(store, home, found?.id ?? '', decision))?.status).toBe('confirmed')
+  const decided = await store.tenantTransaction(home, (tx) =>
+    decideFinding(tx, home, found?.id ?? '', decision),
+  )
+  expect(decided?.status).toBe('confirmed')
   await putMask(on, { table, column: 'email' }, { id: 'm', action: 'mask-alphanum', exemptRoles: [] })
   const governed = await loadGovernedTable(store, home, table, analyst)
   expect(governed?.columns.map(({ fieldId, masks }) => [fieldId, masks.length])).toEqual([

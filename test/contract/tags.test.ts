@@ -208,7 +208,9 @@ describe('the evidence of a tag', () => {
       },
     ])
     const decide = (decision: 'confirm' | 'reject') =>
-      decideFinding(store, home, id, { decision, reason: 'looked', actor: actorOf('stella') })
+      store.tenantTransaction(home, (tx) =>
+        decideFinding(tx, home, id, { decision, reason: 'looked', actor: actorOf('stella') }),
+      )
     await decide('confirm')
     await decide('confirm')
     await decide('reject')

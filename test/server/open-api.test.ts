@@ -16,6 +16,7 @@ import { createBrowserSession } from '../../src/store/session/browser-sessions.t
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
+import { commitColumns } from '../support/governed.ts'
 import {
   billingWebhookSecret,
   type CallOptions,
@@ -709,6 +710,22 @@ test('says what versions of contracts and their life cycle answer', async () => 
   await succeed('POST', `${one}/moves`, { ...as, body: { move: 'deploy' } })
   for (const place of [`${path}/versions`, one, `${path}/moves`]) await succeed('GET', place, as)
   await succeed('GET', `${one}/document`, { ...as, headers: { accept: 'application/json' } })
+
+  const named = { namespace: ['documented'], name: 't' }
+  await commitColumns(service.store, service.owner.tenant, named, { id: 'long' })
+  const tagged = '/api/v1/contracts/tables/documented/t/tags/lived'
+  expect((await ask('PUT', tagged, { ...as, body: {} })).status).toBe(204)
+  expect((await ask('DELETE', tagged, as)).status).toBe(409)
+  const loosenings = '/api/v1/contracts/loosenings'
+  const [asked] = (await succeed('GET', loosenings, as)).items as { id: string; sha256: string }[]
+  const request = await succeed('GET', `${loosenings}/${asked?.id}`, as)
+  const signed = { sha256: request.sha256, comment: 'fine' }
+  expect((await ask('POST', `${loosenings}/${asked?.id}/sign-offs`, { ...as, body: signed })).status).toBe(
+    403,
+  )
+  await succeed('POST', `${loosenings}/${asked?.id}/sign-offs`, { secret, body: signed })
+  expect((await ask('DELETE', tagged, as)).status).toBe(204)
+  await succeed('GET', `${loosenings}/${asked?.id}`, as)
   expect((await ask('PUT', path, { ...as, body, headers: yaml })).status).toBe(409)
 
   await succeed('GET', '/api/v1/contracts/documents?limit=1', as)

@@ -2,6 +2,7 @@
 
 import type { TenantId } from '../../src/core/tenant.ts'
 import { addSignOff, recordMove, saveLifeCycleSettings } from '../../src/store/contract/life-cycle.ts'
+import { requestSignOff } from '../../src/store/contract/loosenings.ts'
 import { addVersion, type NewVersion } from '../../src/store/contract/versions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { actorOf } from './actor.ts'
@@ -40,4 +41,7 @@ export async function seedContractVersion(store: Store, tenant: TenantId): Promi
     await recordMove(tx, tenant, named, { move: 'import', from: undefined, to: 'active', auto: false, by })
     await saveLifeCycleSettings(tx, tenant, { deployUnverified: false })
   })
+  const asked = { action: 'delete-tag', subject: { tag: 'seed' } }
+  const wanted = { sha256, contracts: ['seed'], findings: ['The tag seed is removed'] }
+  await requestSignOff({ store, tenant, actor: by }, asked, wanted)
 }

@@ -54,11 +54,13 @@ export async function seedDetection(store: Store, tenant: TenantId): Promise<voi
   const table = { namespace: ['seed'], name: 'seed' }
   await recordFinding(store, tenant, table, { fieldId: 1n, columnName: 'ssn' })
   const [listed] = (await listFindings(store, tenant)).items
-  await decideFinding(store, tenant, listed?.id ?? '', {
-    decision: 'reject',
-    reason: 'seed',
-    actor: actorOf('seed'),
-  })
+  await store.tenantTransaction(tenant, (tx) =>
+    decideFinding(tx, tenant, listed?.id ?? '', {
+      decision: 'reject',
+      reason: 'seed',
+      actor: actorOf('seed'),
+    }),
+  )
   await setEventAside(store, tenant, { id: 'seed', reason: 'seed', sealed: new Uint8Array(1) })
   await enqueueUnscanned(store, tenant, 10)
   await addClassifier(store, tenant, 'seed', { names: ['seed'] }, actorOf('seed'))

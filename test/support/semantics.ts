@@ -24,10 +24,11 @@ export async function seedSemantics(store: Store, tenant: TenantId): Promise<voi
     sha256: () => sha256,
     over: undefined,
   })
-  const { id } = await saveAttestation(on, {
+  const attestation = {
     ...{ metric: 'seed', number: 1, sha256, tags: ['seed'], masks: [], minGroupSize: 2 },
     ...{ reason: 'seed', evidence: 'seed', until: new Date(Date.now() + 60_000) },
-  })
+  }
+  const { id } = await saveAttestation(on, attestation, table)
   await endAttestation(on, 'seed', id, 'seed')
   await saveDocuments(on, [{ name: 'seed', json: '{}' }])
 }

@@ -205,6 +205,7 @@ describe('an attestation', () => {
         },
         ...{ minGroupSize: 2, reason: 'Averages', evidence: 'Reviewed', until: new Date(Date.now() - 1) },
       },
+      { namespace: ['sales'], name: 'orders' },
     )
     expect(await declassified()).toEqual([])
     const before = (await ends()).length

@@ -1,6 +1,6 @@
 /** Compares row filters and masks. What cannot be shown to be stricter counts as looser. */
 
-import { maskActions } from '../../core/mask.ts'
+import { protectionChanges } from '../../core/protection-change.ts'
 import type {
   CommitMode,
   ModelMask,
@@ -83,47 +83,15 @@ export function protectionFindings(
     const now = after.find(({ id }) => id === old.id)
     if (now === undefined)
       findings.push(protection(at, `${kind}-removed`, 'loosened', `The ${noun} ${old.id} is removed`))
-    else findings.push(...changes(at, noun, kind, old, now))
+    else
+      findings.push(
+        ...protectionChanges(noun, old, now).map(({ access, message }) =>
+          protection(at, `${kind}-${access}`, access, message),
+        ),
+      )
   }
   for (const { id } of after)
     if (!before.some((old) => old.id === id))
       findings.push(protection(at, `${kind}-added`, 'tightened', `The ${noun} ${id} is added`))
   return findings
-}
-
-function changes(
-  at: string,
-  noun: string,
-  kind: string,
-  old: Protecting,
-  now: Protecting,
-): readonly Finding[] {
-  const findings: Finding[] = []
-  const add = (access: 'tightened' | 'loosened', message: string) =>
-    findings.push(protection(at, `${kind}-${access}`, access, message))
-  if (actionOf(old) !== actionOf(now)) {
-    const stricter = strictness(now) < strictness(old)
-    add(
-      stricter ? 'tightened' : 'loosened',
-      `The ${noun} ${now.id} is ${actionOf(now)} instead of ${actionOf(old)}`,
-    )
-  }
-  if (old.expression !== now.expression) {
-    add('loosened', `The expression of the ${noun} ${now.id} is another one`)
-    // It may as well hide more.
-    add('tightened', `The expression of the ${noun} ${now.id} is another one`)
-  }
-  const added = now.exemptRoles.filter((role) => !old.exemptRoles.includes(role))
-  const gone = old.exemptRoles.filter((role) => !now.exemptRoles.includes(role))
-  if (added.length > 0) add('loosened', `The ${noun} ${now.id} no longer applies to ${added.join(', ')}`)
-  if (gone.length > 0) add('tightened', `The ${noun} ${now.id} applies to ${gone.join(', ')} too`)
-  return findings
-}
-
-const actionOf = (one: Protecting) => ('action' in one ? one.action : undefined)
-
-/** The place of a mask's action in the order of strictness; a smaller one is stricter. */
-function strictness(one: Protecting): number {
-  const place = (maskActions as readonly (string | undefined)[]).indexOf(actionOf(one))
-  return place < 0 ? maskActions.length : place
 }

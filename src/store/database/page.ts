@@ -1,6 +1,7 @@
 /** Builds pages of a listing: a bounded number of items, and the token of the next page. */
 
 import { Fault } from '../../base/fault.ts'
+import { isCalendarTime } from '../../base/rfc3339.ts'
 
 export interface PageRequest {
   /** Items wanted; default 100, at most 1000. */
@@ -65,4 +66,20 @@ export function afterCount({ after }: PageRequest): string | undefined {
   if (after !== undefined && !/^(?:0|[1-9]\d{0,17})$/.test(after))
     throw new Fault('bad_request', 'The page token is not valid.')
   return after
+}
+
+/** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
+export function afterPosition({
+  after,
+}: PageRequest): readonly [time: string | undefined, id: string | undefined] {
+  if (after === undefined) return [undefined, undefined]
+  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
+  if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || !isDate(match[1]))
+    throw new Fault('bad_request', 'The page token is not valid.')
+  return [match[1], match[2]]
+}
+
+/** Whether PostgreSQL accepts the date: a year from 1 on, and a day that the month has. */
+function isDate(text: string): boolean {
+  return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
 }

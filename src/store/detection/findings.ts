@@ -8,11 +8,10 @@ import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { projectClassification } from './results.ts'
-import { afterPosition } from './run-list.ts'
 import { tableOf } from './runs.ts'
 
 export interface ListedFinding extends Finding {
@@ -153,31 +152,41 @@ export interface NewDecision {
  * Rejecting and exempting write an Attestation and remove the Tag.
  * @returns the updated finding, or undefined where there is none
  */
-export function decideFinding(
-  store: Store,
+export async function decideFinding(
+  tx: Tx,
   tenant: TenantId,
   findingId: string,
   { decision, reason, actor }: NewDecision,
 ): Promise<ListedFinding | undefined> {
-  if (!isUuid(findingId)) return Promise.resolve(undefined)
-  return store.tenantTransaction(tenant, async (tx) => {
-    const [made] = await tx.query<{ classification_id: string }>(
-      `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by, actor)
-       select tenant_id, classification_id, finding_id, $3, $4, $5, $6::text::jsonb from svc.detection_finding
-       where tenant_id = $1 and finding_id = $2 returning classification_id`,
-      [tenant, findingId, decision, storableText(reason), actor.sub, storableJson(actor)],
-    )
-    if (made === undefined) return undefined
-    await projectClassification(tx, made.classification_id)
-    const value = { decision, reason }
-    await recordAdministration(tx, actor, {
-      action: 'decide-finding',
-      subject: { finding: findingId },
-      value,
-    })
-    const rows = await tx.query<FindingRow>(`${listText} and f.finding_id = $2`, [tenant, findingId])
-    return rows.map(toFinding)[0]
-  })
+  if (!isUuid(findingId)) return undefined
+  const [made] = await tx.query<{ classification_id: string }>(
+    `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by, actor)
+     select tenant_id, classification_id, finding_id, $3, $4, $5, $6::text::jsonb from svc.detection_finding
+     where tenant_id = $1 and finding_id = $2 returning classification_id`,
+    [tenant, findingId, decision, storableText(reason), actor.sub, storableJson(actor)],
+  )
+  if (made === undefined) return undefined
+  await projectClassification(tx, made.classification_id)
+  const value = { decision, reason }
+  await recordAdministration(tx, actor, { action: 'decide-finding', subject: { finding: findingId }, value })
+  const rows = await tx.query<FindingRow>(`${listText} and f.finding_id = $2`, [tenant, findingId])
+  return rows.map(toFinding)[0]
+}
+
+/** The table of a finding: none where there is no such finding, or its table is not known. */
+export async function tablesOfFinding(
+  tx: Tx,
+  tenant: TenantId,
+  findingId: string,
+): Promise<readonly TableRef[]> {
+  if (!isUuid(findingId)) return []
+  const rows = await tx.query<{ namespace: readonly string[] | null; table_name: string | null }>(
+    `select r.namespace, r.table_name from svc.detection_finding f
+     join svc.detection_run r on r.tenant_id = f.tenant_id and r.run_id = f.run_id
+     where f.tenant_id = $1 and f.finding_id = $2`,
+    [tenant, findingId],
+  )
+  return rows.flatMap((row) => tableOf(row) ?? [])
 }
 
 /** Updates the graph of these runs' findings after the runs' tables were found. */

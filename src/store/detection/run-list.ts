@@ -1,7 +1,6 @@
 /** Lists detection runs, shows one with its attempts, and queues rescans (docs/reference/detection.md 3.2). */
 
 import { Fault } from '../../base/fault.ts'
-import { isCalendarTime } from '../../base/rfc3339.ts'
 import type { Actor } from '../../core/administration.ts'
 import { canonicalLocation, type HitSource, type RunState, type ScanReport } from '../../core/detection.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -9,7 +8,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson } from '../database/names.ts'
-import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 
@@ -102,22 +101,6 @@ export async function listRuns(
   )
   const page = toPage(rows, limit, (row) => row.position)
   return { ...page, items: page.items.map(toRun) }
-}
-
-/** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
-export function afterPosition({
-  after,
-}: PageRequest): readonly [time: string | undefined, id: string | undefined] {
-  if (after === undefined) return [undefined, undefined]
-  const match = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\.(.{36})$/.exec(after)
-  if (match?.[1] === undefined || match[2] === undefined || !isUuid(match[2]) || !isDate(match[1]))
-    throw new Fault('bad_request', 'The page token is not valid.')
-  return [match[1], match[2]]
-}
-
-/** Whether PostgreSQL accepts the date: a year from 1 on, and a day that the month has. */
-function isDate(text: string): boolean {
-  return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
 }
 
 /** A run with its attempts, or undefined. */

@@ -2,7 +2,9 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Attestation } from '../../core/metric.ts'
+import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { changeSigned } from '../contract/change-signed.ts'
 import { lockContracts } from '../contract/changes.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
@@ -34,12 +36,25 @@ export type EndCause = (typeof endCauses)[number]
 
 /**
  * Saves an attestation of the version in force.
- * @throws Fault `conflict` where that version is no longer in force
+ * @param table that the metric reads
+ * @throws Fault `conflict` where that version is no longer in force, or where a contract with a life cycle governs the
+ * table and nobody has signed
  */
-export function saveAttestation(on: SemanticChange, attestation: NewAttestation): Promise<StoredAttestation> {
-  return changeSemantics(on, async (tx) => {
-    const { metric, number, sha256, reason, evidence, until, tags, masks, minGroupSize, anonymity } =
-      attestation
+export function saveAttestation(
+  on: SemanticChange,
+  attestation: NewAttestation,
+  table: TableRef,
+): Promise<StoredAttestation> {
+  const { metric, number, sha256, reason, evidence, until, tags, masks, minGroupSize, anonymity } =
+    attestation
+  const asked = { action: 'attest-metric', subject: { metric }, value: attestation }
+  const concern = {
+    tables: async () => [table],
+    alsoLoosens: async () => [
+      `The metric ${metric} is computed from behind the masks of ${minGroupSize} rows or more`,
+    ],
+  }
+  return changeSigned(on, asked, concern, async (tx) => {
     const id = crypto.randomUUID()
     const rows = await tx.query(
       `insert into svc.metric_attestation (tenant_id, attestation_id, metric, number, sha256, definition, reason, evidence,

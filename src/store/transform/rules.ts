@@ -63,6 +63,22 @@ async function placeOf(
   return [[null, tableId(target.table), String(fieldId)], [target.table]]
 }
 
+/** The rule of a tag or of a current column; undefined where there is none. */
+export async function presentRule(
+  tx: Tx,
+  tenant: TenantId,
+  target: TransformTarget,
+): Promise<TransformRule | undefined> {
+  const [key] = await placeOf(tx, tenant, target)
+  const [row] = await tx.query<Pick<Row, 'definition'>>(
+    `select definition from svc.transform_rule
+     where tenant_id = $1 and tag is not distinct from $2 and table_id is not distinct from $3
+       and field_id is not distinct from $4::int8`,
+    [tenant, ...key],
+  )
+  return row?.definition
+}
+
 /** Removes a rule, also of a dropped column. @returns whether there was one */
 export async function removeRule(tx: Tx, tenant: TenantId, target: TransformTarget): Promise<boolean> {
   const removed =
