@@ -7,15 +7,16 @@ import { requireRole } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import type { Actor } from '../core/administration.ts'
 import type { DetectionDecision } from '../core/detection.ts'
+import { overseesTables } from '../core/oversight.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { decideFinding } from '../store/detection/findings.ts'
 import type { Store } from '../store/store.ts'
-import { findingView } from './finding-view.ts'
+import { seenFindings } from './finding-view.ts'
 
 /**
  * @param actor the verified principal with its session
  * @throws Fault `forbidden` when the decision takes a tag away and `actor` is no steward, `bad_request` when it then has
- * no reason, `not_found`
+ * no reason, `not_found`, also where the actor may not see the table
  */
 export async function decideAboutFinding(
   store: Store,
@@ -28,7 +29,11 @@ export async function decideAboutFinding(
   if (declassifies) requireRole(actor, 'steward')
   if (declassifies && reason.trim() === '')
     throw new Fault('bad_request', 'A decision that takes a tag away needs a reason.')
-  const finding = await decideFinding(store, tenant, id, { decision, reason, actor })
-  if (finding === undefined) throw new Fault('not_found', 'There is no such finding.')
-  return findingView(finding)
+  const finding = await decideFinding(store, tenant, id, {
+    ...{ decision, reason, actor },
+    readableOnly: !overseesTables(actor),
+  })
+  const [seen] = finding === undefined ? [] : await seenFindings(store, tenant, actor, [finding])
+  if (seen === undefined) throw new Fault('not_found', 'There is no such finding.')
+  return seen
 }

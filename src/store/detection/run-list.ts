@@ -10,6 +10,7 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 
@@ -74,6 +75,8 @@ function toRun(row: RunRow): DetectionRun {
 export interface RunFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly state?: RunState | undefined
+  /** Leaves out runs of tables that may not be read. Default: false. */
+  readonly readableOnly?: boolean
 }
 
 /**
@@ -96,13 +99,15 @@ export async function listRuns(
   const rows = await store.tenantQuery<RunRow>(
     tenant,
     `select ${runColumns} from svc.detection_run
-     where tenant_id = $1${text}
+     where tenant_id = $1${text}${filter.readableOnly === true ? readable : ''}
      order by created_at desc, run_id desc limit $2::int`,
     params,
   )
   const page = toPage(rows, limit, (row) => row.position)
   return { ...page, items: page.items.map(toRun) }
 }
+
+const readable = ` and ${isReadable('table_id')}`
 
 /** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
 export function afterPosition({
@@ -120,18 +125,22 @@ function isDate(text: string): boolean {
   return !text.startsWith('0000') && isCalendarTime(text.slice(0, 19))
 }
 
-/** A run with its attempts, or undefined. */
+/**
+ * A run with its attempts, or undefined.
+ * @param readableOnly whether only a run of a table that may be read is found
+ */
 export async function findRun(
   store: Store,
   tenant: TenantId,
   runId: string,
+  readableOnly = false,
 ): Promise<(DetectionRun & { readonly attempts: readonly DetectionAttempt[] }) | undefined> {
   if (!isUuid(runId)) return undefined
   return await store.tenantTransaction(
     tenant,
     async (tx) => {
       const [run] = await tx.query<RunRow>(
-        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2`,
+        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2${readableOnly ? readable : ''}`,
         [tenant, runId],
       )
       if (run === undefined) return undefined
