@@ -1,6 +1,7 @@
 /** Declares the operations on a tenant's settings for reading, and on the list of changes to contracts. */
 
 import { contractActions } from '../core/administration.ts'
+import { sampleAudiences } from '../core/detection.ts'
 import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
@@ -20,7 +21,8 @@ import { listChanges } from './list-changes.ts'
 import { contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
-const settings = object({ readable_without_contract: flag })
+const findingSamples = described(oneOf(sampleAudiences), 'who sees samples of findings')
+const settings = object({ readable_without_contract: flag, finding_samples: findingSamples })
 
 export const oversightOperations = [
   operation({
@@ -32,8 +34,8 @@ export const oversightOperations = [
     access: overseeing,
     output: settings,
     run: async ({ parts, caller }) => {
-      const { readableWithoutContract } = await readSettings(parts.store, caller.tenant)
-      return { readable_without_contract: readableWithoutContract }
+      const { readableWithoutContract, findingSamples } = await readSettings(parts.store, caller.tenant)
+      return { readable_without_contract: readableWithoutContract, finding_samples: findingSamples }
     },
   }),
   operation({
@@ -43,9 +45,12 @@ export const oversightOperations = [
     method: 'PUT',
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
-    input: settings,
-    run: async ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
-      await putReadSettings(parts.store, caller.tenant, await caller.actor(), { readableWithoutContract }),
+    input: object({ readable_without_contract: flag, finding_samples: maybe(findingSamples) }),
+    run: async ({ parts, caller }, { readable_without_contract, finding_samples }) =>
+      await putReadSettings(parts.store, caller.tenant, await caller.actor(), {
+        readableWithoutContract: readable_without_contract,
+        findingSamples: finding_samples,
+      }),
   }),
   operation({
     name: 'list_contract_changes',

@@ -44,7 +44,10 @@ export const pinOperations = [
     output: pageOf(pin),
     faults: { not_found: 'There is no such table.' },
     run: ({ parts, caller }, { limit, page_token, ...table }) =>
-      listTablePins(parts.store, caller.tenant, addressed(table), pageRequest({ limit, page_token })),
+      listTablePins(
+        ...([parts.store, caller.tenant, addressed(table), caller.principal] as const),
+        pageRequest({ limit, page_token }),
+      ),
   }),
   operation({
     name: 'pin_table',

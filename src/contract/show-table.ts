@@ -1,7 +1,7 @@
 /** Shows a table's contract, columns, tags, filters and masks in the form of the API. */
 
-import { Fault } from '../base/fault.ts'
 import type { ContractSchema } from '../core/contract-schema.ts'
+import { isSteward } from '../core/oversight.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -9,16 +9,18 @@ import { type ContractVersion, versionInForce } from '../store/contract/versions
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
+import { requireSeenTable, unknownTable } from './require-seen-table.ts'
 
 /** Shows a table: readers see its columns and tags, and stewards also its filters and masks. Throws `not_found`. */
-export async function showTable(store: Store, tenant: TenantId, table: TableRef, { roles }: Principal) {
+export async function showTable(store: Store, tenant: TenantId, table: TableRef, principal: Principal) {
+  await requireSeenTable(store, tenant, table, principal)
   const [governance, schema] = await Promise.all([
     loadGovernance(store, tenant, table),
     loadDeclaredSchema(store, tenant, table),
   ])
-  if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
+  if (governance === undefined) throw unknownTable()
   const version = governance.contract && (await versionOf(store, tenant, governance.contract.id))
-  return tableView(governance, schema, version, roles.includes('steward'))
+  return tableView(governance, schema, version, isSteward(principal))
 }
 
 /**

@@ -76,7 +76,8 @@ export const tableOperations = [
     output: pageOf(
       object({ table: tableIdentifier, contract: object({ id: text, version: ordinal, state: text }) }),
     ),
-    run: ({ parts, caller }, page) => listTableContracts(parts.store, caller.tenant, pageRequest(page)),
+    run: ({ parts, caller }, page) =>
+      listTableContracts(parts.store, caller.tenant, caller.principal, pageRequest(page)),
   }),
   operation({
     name: 'get_table',
@@ -87,7 +88,7 @@ export const tableOperations = [
     access: reading,
     input: object(tableAddress),
     output: table,
-    faults: { not_found: 'There is no such table.' },
+    faults: { not_found: 'There is no such table, or it may not be read.' },
     run: ({ parts, caller }, input) =>
       showTable(parts.store, caller.tenant, addressed(input), caller.principal),
   }),

@@ -79,3 +79,7 @@ export function coverageOf(report: Partial<ScanReport>): {
 
 /** docs/reference/detection.md 5.1: findings with at least this confidence alert. */
 export const alertConfidenceMin = 0.85
+
+/** Who sees the sample of a finding, which shows the ends of a value. */
+export const sampleAudiences = ['stewards', 'nobody'] as const
+export type SampleAudience = (typeof sampleAudiences)[number]

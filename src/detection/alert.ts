@@ -6,7 +6,7 @@
 import type { Secret } from '../base/secret.ts'
 import { coverageOf, type ScanReport } from '../core/detection.ts'
 import { tableName } from '../core/table-ref.ts'
-import { escapeEntities, escapeMrkdwn, postToChat } from '../http/post-to-chat.ts'
+import { escapeMrkdwn, postToChat } from '../http/post-to-chat.ts'
 import { limits } from '../limits.ts'
 import { alertFindings, claimAlerts, type DueAlert, finishAlert } from '../store/detection/alerts.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
@@ -103,7 +103,8 @@ export class AlertSender {
 const shownMax = 10
 
 /**
- * Writes the body of an alert: `text`, which every receiver reads. It holds masked samples and counts, never a value.
+ * Writes the body of an alert: `text`, which every receiver reads. It holds no samples and no counts of values, because
+ * nobody knows who reads the channel.
  * @param findings of one run, at least one
  * @param link where all of them are listed
  * @param isCut whether there are more than these
@@ -117,11 +118,9 @@ export function alertPayload(
 ): { readonly text: string } {
   const table = findings[0]?.table
   const where = table === undefined ? 'a table that is not named yet' : `*${escapeMrkdwn(tableName(table))}*`
-  const lines = findings.map((finding) => {
-    const sample = finding.maskedSample === undefined ? '' : `, like ${code(finding.maskedSample)}`
-    const counts = `${finding.matched} of ${finding.sampled} sampled values${sample}`
-    return `• ${escapeMrkdwn(finding.column)}: ${finding.class}, confidence ${finding.confidence} (${counts})`
-  })
+  const lines = findings.map(
+    ({ column, class: kind, confidence }) => `• ${escapeMrkdwn(column)}: ${kind}, confidence ${confidence}`,
+  )
   const all = `<${link.href}|${isCut ? 'All findings' : 'Findings'} of this run>`
   return {
     text: [
@@ -144,9 +143,4 @@ function partialLine(report: Partial<ScanReport>): readonly string[] {
   return [
     `The scan is partial: ${filesScanned} of ${filesAdded} files were read (${Math.floor(share * 100)} %), ${filesLeftOut} were left out, ${filesUnsupported} cannot be read.${unjudgedText}`,
   ]
-}
-
-/** Masks consist of characters that the receiver would read as markup. */
-function code(text: string): string {
-  return `\`${escapeEntities(text.replaceAll('`', "'"))}\``
 }

@@ -1,9 +1,16 @@
-/** Shows findings of detection in the form of the API. */
+/**
+ * Shows findings of detection in the form of the API, as one principal sees them: numbers where no filter and no mask
+ * hides what they count, and samples to stewards.
+ */
 
 import { Type } from '@sinclair/typebox'
 import { type FindingClass, findingClasses, findingShapes } from '../core/classification.ts'
 import { classifierNamePattern } from '../core/classifier.ts'
 import { findingStatuses } from '../core/detection.ts'
+import { isSteward } from '../core/oversight.ts'
+import type { Principal } from '../core/principal.ts'
+import { tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { deciderMembers, deciderView } from '../http/actor-view.ts'
 import {
   described,
@@ -17,7 +24,10 @@ import {
   uuid,
   wholeNumber,
 } from '../http/schemas.ts'
+import { readSettings } from '../store/contract/read-settings.ts'
 import type { ListedFinding } from '../store/detection/findings.ts'
+import { sightsOf } from '../store/governance/table-sight.ts'
+import type { Store } from '../store/store.ts'
 
 /** A class of findings, as requests and answers name it. */
 export const findingClass = described(
@@ -33,9 +43,16 @@ export const findingSchema = object({
   class: findingClass,
   shape: oneOf(findingShapes),
   confidence: described(number, '0.55, 0.60, 0.65, 0.86, 0.88 or 0.92'),
-  matched: described(wholeNumber, 'values of the sample that match'),
-  sampled: wholeNumber,
-  masked_sample: maybe(described(text, 'never the value itself')),
+  matched: maybe(
+    described(
+      wholeNumber,
+      'values of the sample that match; absent where a filter or mask hides values from you',
+    ),
+  ),
+  sampled: maybe(wholeNumber),
+  masked_sample: maybe(
+    described(text, 'never the value itself; for stewards, where the settings for reading say so'),
+  ),
   status: described(oneOf(findingStatuses), 'by the latest decision'),
   decision: maybe(
     object({ reason: text, decided_by: described(text, 'subject'), ...deciderMembers, decided_at: time }),
@@ -43,8 +60,34 @@ export const findingSchema = object({
   found_at: time,
 })
 
-/** Shows a finding. */
-export function findingView(finding: ListedFinding) {
+/**
+ * Findings as a principal sees them. Their tables are known to be seen.
+ * @throws Fault where the governance cannot be loaded; nothing is shown then
+ */
+export async function seenFindings(
+  store: Store,
+  tenant: TenantId,
+  principal: Principal,
+  findings: readonly ListedFinding[],
+) {
+  const tables = findings.flatMap(({ table }) => table ?? [])
+  const [sights, { findingSamples }] = await Promise.all([
+    sightsOf(store, tenant, principal, tables),
+    readSettings(store, tenant),
+  ])
+  const sample = isSteward(principal) && findingSamples === 'stewards'
+  return findings.map((finding) => {
+    const sight = finding.table && sights.get(tableKey(finding.table))
+    const ofColumn = finding.fieldId !== undefined && sight?.showsNumbers([finding.fieldId]) === true
+    return findingView(finding, {
+      counts: isSteward(principal) || sight?.isWhole === true || ofColumn,
+      sample,
+    })
+  })
+}
+
+/** Shows a finding, and of its numbers and its sample what is to be shown. */
+function findingView(finding: ListedFinding, shows: { readonly counts: boolean; readonly sample: boolean }) {
   const { decision } = finding
   return {
     id: finding.id,
@@ -54,9 +97,8 @@ export function findingView(finding: ListedFinding) {
     class: finding.class,
     shape: finding.shape,
     confidence: finding.confidence,
-    matched: finding.matched,
-    sampled: finding.sampled,
-    masked_sample: finding.maskedSample,
+    ...(shows.counts && { matched: finding.matched, sampled: finding.sampled }),
+    ...(shows.sample && { masked_sample: finding.maskedSample }),
     status: finding.status,
     decision: decision && {
       reason: decision.reason,

@@ -1,12 +1,19 @@
-/** Lists what detection found, newest first. */
+/** Lists what detection found, newest first, in tables that the principal may see. */
 
+import { overseesTables } from '../core/oversight.ts'
+import type { Principal } from '../core/principal.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { pageView } from '../http/page-view.ts'
 import { type FindingFilter, listFindings } from '../store/detection/findings.ts'
 import type { Store } from '../store/store.ts'
-import { findingView } from './finding-view.ts'
+import { seenFindings } from './finding-view.ts'
 
 /** Reads one page of findings. Throws `bad_request` for a bad page token. */
-export async function listDetectionFindings(store: Store, tenant: TenantId, filter: FindingFilter) {
-  return pageView(await listFindings(store, tenant, filter), findingView)
+export async function listDetectionFindings(
+  store: Store,
+  tenant: TenantId,
+  principal: Principal,
+  filter: Omit<FindingFilter, 'readableOnly'>,
+) {
+  const page = await listFindings(store, tenant, { ...filter, readableOnly: !overseesTables(principal) })
+  return { items: await seenFindings(store, tenant, principal, page.items), next_page_token: page.next }
 }

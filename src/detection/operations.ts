@@ -83,7 +83,7 @@ export const detectionOperations = [
     input: object({ ...tableFilter, state: maybe(oneOf(runStates)), ...pageInput }),
     output: pageOf(runSchema),
     run: ({ parts, caller }, { state, ...page }) =>
-      listDetectionRuns(parts.store, caller.tenant, { state, ...tablePageRequest(page) }),
+      listDetectionRuns(parts.store, caller.tenant, caller.principal, { state, ...tablePageRequest(page) }),
   }),
   operation({
     name: 'get_detection_run',
@@ -95,7 +95,7 @@ export const detectionOperations = [
     input: object({ id: uuid }),
     output: runWithAttemptsSchema,
     faults: { not_found: 'The tenant has no such run.' },
-    run: ({ parts, caller }, { id }) => showDetectionRun(parts.store, caller.tenant, id),
+    run: ({ parts, caller }, { id }) => showDetectionRun(parts.store, caller.tenant, caller.principal, id),
   }),
   operation({
     name: 'list_detection_findings',
@@ -114,7 +114,7 @@ export const detectionOperations = [
     }),
     output: pageOf(findingSchema),
     run: ({ parts, caller }, { run, confidence_min, namespace, table, limit, page_token, ...filter }) =>
-      listDetectionFindings(parts.store, caller.tenant, {
+      listDetectionFindings(parts.store, caller.tenant, caller.principal, {
         ...filter,
         ...tablePageRequest({ namespace, table, limit, page_token }),
         runId: run,

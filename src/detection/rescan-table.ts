@@ -4,21 +4,23 @@ import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { Actor } from '../core/administration.ts'
 import { capabilitiesOf } from '../core/catalog-kinds.ts'
+import { overseesTables } from '../core/oversight.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { credentialByRoot } from '../storage/access.ts'
 import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
 import { type CurrentMetadata, lastPlaceOf, requestRescan } from '../store/detection/run-list.ts'
+import { findReadableTable } from '../store/governance/readable-tables.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { DetectionParts } from './parts.ts'
-import { runView } from './run-view.ts'
+import { runView, sightsOfRuns } from './run-view.ts'
 
 const loadMs = 10_000
 
 /**
  * @param actor the verified principal, whom the attempt names, with its session
- * @throws Fault `not_found` when no snapshot is known, `conflict` when a scan of it waits or runs, `unavailable` when
- * the catalog does not say which metadata file is current
+ * @throws Fault `not_found` when no snapshot is known or the actor may not see the table, `conflict` when a scan of it
+ * waits or runs, `unavailable` when the catalog does not say which metadata file is current
  */
 export async function rescanTable(
   parts: Pick<DetectionParts, 'store' | 'catalogs'>,
@@ -26,10 +28,12 @@ export async function rescanTable(
   table: TableRef,
   actor: Actor,
 ) {
+  if (!overseesTables(actor) && (await findReadableTable(parts.store, tenant, table)) === undefined)
+    throw unknown()
   const current = await currentMetadata(parts, tenant, table)
   const run = await requestRescan(parts.store, tenant, table, actor, current)
-  if (run === undefined) throw new Fault('not_found', 'No snapshot of this table is known to detection.')
-  return runView(run)
+  if (run === undefined) throw unknown()
+  return runView(run, (await sightsOfRuns(parts.store, tenant, actor, [run]))(run))
 }
 
 /** Undefined where the table's catalog was removed or cannot be asked: then the newest known snapshot is taken. */
@@ -57,6 +61,10 @@ export async function currentMetadata(
     if (thrown instanceof CatalogError || thrown instanceof Fault) throw unasked({ cause: thrown })
     throw thrown
   }
+}
+
+function unknown(): Fault {
+  return new Fault('not_found', 'No snapshot of this table is known to detection.')
 }
 
 function unasked(options: { readonly cause?: unknown } = {}): Fault {

@@ -1,7 +1,15 @@
-/** Shows detection runs in the form of the API. */
+/**
+ * Shows detection runs in the form of the API, as one principal sees them. What a scan read counts rows and values, and
+ * names files. Where a filter or mask hides some of them, only those who look after the tenant's tables see it, and not
+ * how many values there were.
+ */
 
 import type { ScanReport } from '../core/detection.ts'
 import { coverageOf, hitSources, runStates } from '../core/detection.ts'
+import { isSteward, overseesTables } from '../core/oversight.ts'
+import type { Principal } from '../core/principal.ts'
+import { tableKey } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import {
   described,
   list,
@@ -16,6 +24,8 @@ import {
   wholeNumber,
 } from '../http/schemas.ts'
 import type { DetectionAttempt, DetectionRun } from '../store/detection/run-list.ts'
+import { sightsOf } from '../store/governance/table-sight.ts'
+import type { Store } from '../store/store.ts'
 
 const report = described(
   object({
@@ -38,16 +48,16 @@ const report = described(
     ),
     problems: maybe(described(list(object({ file: text, reason: text })), 'the first of them')),
   }),
-  'What the scan covered; empty until there was one',
+  'What the scan covered; empty until there was one, and where a filter or mask hides values from you',
 )
 const runMembers = {
   id: uuid,
-  metadata_location: text,
+  metadata_location: maybe(described(text, 'absent where a filter or mask hides values from you')),
   source: oneOf(hitSources),
   table: maybe(tableIdentifier),
   state: oneOf(runStates),
   attempt: wholeNumber,
-  reason: described(text, 'why it failed; empty otherwise'),
+  reason: described(text, 'why it failed, where you see its report; empty otherwise'),
   report,
   created_at: time,
   finished_at: maybe(time),
@@ -66,24 +76,51 @@ const attempt = object({
 export const runSchema = object(runMembers)
 export const runWithAttemptsSchema = object({ ...runMembers, attempts: list(attempt) })
 
+/**
+ * What a principal sees of a run:
+ * - `whole`
+ * - `operation`: all but how many values there were
+ * - `state`: nothing of what was read
+ */
+export type RunSight = 'whole' | 'operation' | 'state'
+
+/** Tells how a principal sees each of these runs. @throws Fault where the governance cannot be loaded */
+export async function sightsOfRuns(
+  store: Store,
+  tenant: TenantId,
+  principal: Principal,
+  runs: readonly DetectionRun[],
+): Promise<(run: DetectionRun) => RunSight> {
+  if (isSteward(principal)) return () => 'whole'
+  const sights = await sightsOf(
+    store,
+    tenant,
+    principal,
+    runs.flatMap(({ table }) => table ?? []),
+  )
+  return ({ table }) => {
+    if (table !== undefined && sights.get(tableKey(table))?.isWhole === true) return 'whole'
+    return overseesTables(principal) ? 'operation' : 'state'
+  }
+}
+
 /** Shows a run. */
-export function runView(run: DetectionRun) {
+export function runView(run: DetectionRun, sight: RunSight) {
   return {
     id: run.id,
-    metadata_location: run.metadataLocation,
+    ...(sight !== 'state' && { metadata_location: run.metadataLocation }),
     source: run.source,
     table: run.table,
     state: run.state,
     attempt: run.attempt,
-    reason: run.reason,
-    report: reportView(run.report),
+    ...scanView(run, sight),
     created_at: run.createdAt,
     finished_at: run.finishedAt,
   }
 }
 
 /** Shows one attempt of a run. */
-export function attemptView(one: DetectionAttempt) {
+export function attemptView(one: DetectionAttempt, sight: RunSight) {
   return {
     attempt: one.attempt,
     cause: one.cause,
@@ -91,9 +128,14 @@ export function attemptView(one: DetectionAttempt) {
     started_at: one.startedAt,
     finished_at: one.finishedAt,
     outcome: one.outcome,
-    reason: one.reason,
-    report: reportView(one.report),
+    ...scanView(one, sight),
   }
+}
+
+function scanView({ reason, report: scan }: Pick<DetectionRun, 'reason' | 'report'>, sight: RunSight) {
+  if (sight === 'state') return { reason: '', report: {} }
+  const { values_sampled, ...operation } = reportView(scan)
+  return { reason, report: sight === 'whole' ? { ...operation, values_sampled } : operation }
 }
 
 function reportView(scan: Partial<ScanReport>) {

@@ -1,14 +1,17 @@
 /** Shows a detection run with its attempts. */
 
 import { Fault } from '../base/fault.ts'
+import { overseesTables } from '../core/oversight.ts'
+import type { Principal } from '../core/principal.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { findRun } from '../store/detection/run-list.ts'
 import type { Store } from '../store/store.ts'
-import { attemptView, runView } from './run-view.ts'
+import { attemptView, runView, sightsOfRuns } from './run-view.ts'
 
-/** Throws `not_found`. */
-export async function showDetectionRun(store: Store, tenant: TenantId, id: string) {
-  const run = await findRun(store, tenant, id)
+/** Throws `not_found`, also where the principal may not see the table. */
+export async function showDetectionRun(store: Store, tenant: TenantId, principal: Principal, id: string) {
+  const run = await findRun(store, tenant, id, !overseesTables(principal))
   if (run === undefined) throw new Fault('not_found', 'There is no such detection run.')
-  return { ...runView(run), attempts: run.attempts.map(attemptView) }
+  const sight = (await sightsOfRuns(store, tenant, principal, [run]))(run)
+  return { ...runView(run, sight), attempts: run.attempts.map((attempt) => attemptView(attempt, sight)) }
 }

@@ -13,6 +13,7 @@ import { admitLocation, parseRoots } from '../storage/locations.ts'
 import { ReadFailure } from '../storage/read-failure.ts'
 import type { TableAccess } from '../storage/vended-access.ts'
 import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
+import { readSettings } from '../store/contract/read-settings.ts'
 import { lastPlaceOf } from '../store/detection/run-list.ts'
 import { type CustomMatch, classifyByCustom, judgeValue } from './classify/classify-custom.ts'
 import { StepBudget } from './classify/compile-classifier.ts'
@@ -88,8 +89,16 @@ export async function tryOnTable(
   })
   const reason = outcome.kind === 'failed' ? outcome.reason : outcome.result.reason
   if (outcome.kind === 'failed' || reason !== '') throw unreadable(`${reason}.`)
-  const findings = outcome.result.findings.map(({ finding }) => finding)
-  return { findings: findings.filter((finding) => finding.class === one.name), matches: [] }
+  const found = outcome.result.findings
+    .map(({ finding }) => finding)
+    .filter((each) => each.class === one.name)
+  const { findingSamples } = await readSettings(store, tenant)
+  const findings = findingSamples === 'nobody' ? found.map(withoutSample) : found
+  return { findings, matches: [] }
+}
+
+function withoutSample(finding: Finding): Finding {
+  return { ...finding, maskedSample: undefined }
 }
 
 async function readable<T>(work: () => Promise<T>): Promise<T> {

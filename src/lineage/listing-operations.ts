@@ -2,6 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import { lineageEventTypes } from '../core/lineage.ts'
+import { overseesTables } from '../core/oversight.ts'
 import { operationsOf } from '../http/declare.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
 import {
@@ -76,7 +77,10 @@ export const listingOperations = [
         ...(namespace !== undefined && job !== undefined && { job: { namespace, name: job } }),
         ...(parentRunId !== undefined && { parentRunId: uuidOf(parentRunId) }),
       }
-      const found = await listRuns(parts.store, caller.tenant, { ...filter, ...pageRequest(page) })
+      const found = await listRuns(parts.store, caller.tenant, {
+        ...{ ...filter, ...pageRequest(page) },
+        readableOnly: !overseesTables(caller.principal),
+      })
       return pageView(found, runView)
     },
   }),
@@ -99,7 +103,10 @@ export const listingOperations = [
     ),
     run: async ({ parts, caller }, page) =>
       pageView(
-        await listJobs(parts.store, caller.tenant, pageRequest(page)),
+        await listJobs(parts.store, caller.tenant, {
+          ...pageRequest(page),
+          readableOnly: !overseesTables(caller.principal),
+        }),
         ({ namespace, name, parents, lastRun }) => ({
           ...{ node: nodeName({ kind: 'job', namespace, name }), namespace, name, parents },
           ...(lastRun !== undefined && { last_run: runView(lastRun) }),
@@ -126,7 +133,10 @@ export const listingOperations = [
     ),
     run: async ({ parts, caller }, page) =>
       pageView(
-        await listDatasets(parts.store, caller.tenant, pageRequest(page)),
+        await listDatasets(parts.store, caller.tenant, {
+          ...pageRequest(page),
+          readableOnly: !overseesTables(caller.principal),
+        }),
         ({ namespace, name, tableKey, jobs }) => ({
           ...{ node: nodeName({ kind: 'dataset', namespace, name }), namespace, name, jobs },
           ...tableView(tableKey),

@@ -5,6 +5,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { lineageEventTypes } from '../core/lineage.ts'
+import { overseesTables, seesLineageText } from '../core/oversight.ts'
 import { principalSources } from '../core/principal.ts'
 import { operationsOf } from '../http/declare.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
@@ -97,8 +98,12 @@ const event = object({
   principal_source: oneOf(principalSources),
   state: oneOf(['pending', 'merged', 'refused']),
   refusal: maybe(described(refusal, 'which edges were refused, and why')),
-  body_sha256: described(text, 'hex'),
-  body: described(text, 'as received; empty once it is past its retention'),
+  is_cut: described(flag, 'whether the body was cut to what you may see'),
+  body_sha256: maybe(described(text, 'hex, of the whole body; absent where it was cut')),
+  body: described(
+    text,
+    'as received, for stewards with the right `lineage:text`; else cut to names; empty once it is past its retention',
+  ),
 })
 
 export const lineageOperations = [
@@ -163,14 +168,16 @@ export const lineageOperations = [
     output: object({ node: text, nodes: list(node), ...pageMembers(edge) }),
     faults: { not_found: 'The lineage graph has no such node.' },
     run: ({ parts, caller, signal }, { node: name, depth, direction = 'both', ...page }) => {
-      const query = { node: name, depth, direction, ...pageRequest(page), signal }
-      return walkLineage(parts.store, caller.tenant, query)
+      const readableOnly = !overseesTables(caller.principal)
+      const query = { node: name, depth, direction, ...pageRequest(page), readableOnly, signal }
+      return walkLineage(parts.store, caller.tenant, query, seesLineageText(caller))
     },
   }),
   operation({
     name: 'list_lineage_run_events',
     tag,
-    summary: 'The events of a run, each with its raw body, in the order in which they were received',
+    summary:
+      'The events of a run in the order in which they were received, each with its body as far as you may see it',
     method: 'GET',
     // A producer is a URI, and some clients do not encode its slashes.
     path: '/api/v1/lineage/runs/{producer+}/{run_id}',
@@ -184,7 +191,7 @@ export const lineageOperations = [
     output: object({ producer: text, run_id: uuid, ...pageMembers(event) }),
     faults: { not_found: 'No event of this run was received.' },
     run: ({ parts, caller }, { limit, page_token, ...run }) =>
-      showLineageRun(parts.store, caller.tenant, run, pageRequest({ limit, page_token })),
+      showLineageRun(parts.store, caller, run, pageRequest({ limit, page_token })),
   }),
   operation({
     name: 'list_refused_lineage',
@@ -207,13 +214,19 @@ export const lineageOperations = [
       ),
     }),
     run: async ({ parts, caller }, page) =>
-      pageView(await listRefusedEvents(parts.store, caller.tenant, pageRequest(page)), (each) => ({
-        producer: each.producer,
-        run_id: each.runId,
-        job: each.job,
-        event_type: each.eventType,
-        received_at: each.receivedAt,
-        refusal: each.refusal,
-      })),
+      pageView(
+        await listRefusedEvents(parts.store, caller.tenant, {
+          ...pageRequest(page),
+          readableOnly: !overseesTables(caller.principal),
+        }),
+        (each) => ({
+          producer: each.producer,
+          run_id: each.runId,
+          job: each.job,
+          event_type: each.eventType,
+          received_at: each.receivedAt,
+          refusal: each.refusal,
+        }),
+      ),
   }),
 ]

@@ -1,6 +1,7 @@
 /** Shows the lineage around a node in the form of the API. */
 
 import { Fault } from '../base/fault.ts'
+import type { ColumnDependency } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
 import {
@@ -14,11 +15,16 @@ import {
 import type { Store } from '../store/store.ts'
 import { nodeName, possibleStarts } from './node-name.ts'
 
-/** Reads one page of edges, nearest first, and the nodes that they join. Throws `bad_request` or `not_found`. */
+/**
+ * Reads one page of edges, nearest first, and the nodes that they join.
+ * @param withText whether what transformations say of themselves is shown, which may hold SQL
+ * @throws Fault `bad_request`, `not_found`
+ */
 export async function walkLineage(
   store: Store,
   tenant: TenantId,
   { node, ...query }: Omit<LineageQuery, 'start'> & { readonly node: string },
+  withText: boolean,
 ) {
   const { start, page } = await firstFound(store, tenant, possibleStarts(node), query)
   const nodes = new Map<string, LineageNode>()
@@ -30,7 +36,7 @@ export async function walkLineage(
       ...(nodes.has(name) ? [] : [startView(name, start)]),
       ...[...nodes].map(([each, one]) => nodeView(each, one)),
     ],
-    ...pageView(page, edgeView),
+    ...pageView(page, (edge) => edgeView(edge, withText)),
   }
 }
 
@@ -75,14 +81,19 @@ export function tableView(key: string | undefined) {
   return { table: { namespace: levels.slice(0, -1), name: levels.at(-1) ?? '' } }
 }
 
-function edgeView({ label, from, to, hops, columnCount, columns, transformations }: LineageEdge) {
+function edgeView(
+  { label, from, to, hops, columnCount, columns, transformations }: LineageEdge,
+  withText: boolean,
+) {
+  const shown = (all: ColumnDependency['transformations']) =>
+    withText ? all : all.map(({ description: _, ...named }) => named)
   return {
     label,
     from: nodeName(from),
     to: nodeName(to),
     hops,
     column_count: columnCount,
-    columns,
-    transformations,
+    columns: columns?.map((one) => ({ ...one, transformations: shown(one.transformations) })),
+    transformations: transformations && shown(transformations),
   }
 }

@@ -14,7 +14,7 @@ import {
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
-import type { PageRequest } from '../store/database/page.ts'
+import { type PageRequest, pageLimit, toPage } from '../store/database/page.ts'
 import { type Governance, loadGovernances } from '../store/governance/governance.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetrics, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
@@ -102,11 +102,29 @@ async function metricsWith(
   return keys.map((key) => byKey.get(key) ?? [])
 }
 
+/** Metrics that are looked at together, however few a page holds. */
+const stepMin = 100
+
 /** The metrics that one may ask for: those in force over tables that may be read. */
 export async function listMetricViews(asking: Asking, page: PageRequest & { readonly inForce: boolean }) {
-  const found = await listMetrics(asking.store, asking.tenant, page)
-  const views = await viewsOf(asking, found.items)
-  return pageView({ ...found, items: views }, (view) => view)
+  const limit = pageLimit(page)
+  const views: MetricView[] = []
+  let after = page.after
+  // A metric has the tables of what it is made of, which only the whole model tells. So the store cannot leave it out.
+  for (;;) {
+    const found = await listMetrics(asking.store, asking.tenant, {
+      ...page,
+      after,
+      limit: Math.max(limit, stepMin),
+    })
+    views.push(...(await viewsOf(asking, found.items)))
+    after = found.next
+    if (after === undefined || views.length > limit) break
+  }
+  return pageView(
+    toPage(views, limit, ({ name }) => name),
+    (view) => view,
+  )
 }
 
 /** By tableKey; undefined for a table without a model. */
@@ -149,7 +167,7 @@ function tablesReached(relation: MetricRelation | undefined): readonly TableRef[
 }
 
 /** The tables that a metric is computed over. */
-function tablesOf(model: SemanticModel, metric: MetricVersion): readonly TableRef[] {
+export function tablesOf(model: SemanticModel, metric: MetricVersion): readonly TableRef[] {
   const found = new Map<string, TableRef>()
   for (const leaf of simpleLeaves(model, metric)) {
     const { computation } = leaf.definition

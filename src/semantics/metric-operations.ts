@@ -1,7 +1,6 @@
 /** Declares the operations that save, move, show and list metrics. */
 
 import type { Static } from '@sinclair/typebox'
-import { Fault } from '../base/fault.ts'
 import { grains, metricKinds, metricStates } from '../core/metric.ts'
 import type { Caller } from '../core/operation.ts'
 import { pageRequest } from '../http/page-view.ts'
@@ -193,11 +192,11 @@ export const metricOperations = [
     access: asking,
     input: object({ metric: metricName, ...pageInput }),
     output: pageOf(version),
-    faults: { not_found: 'There is no such metric.' },
+    faults: { not_found: 'There is no such metric, or its table may not be read.' },
     run: async ({ parts, caller }, { metric: name, ...page }) => {
+      // It may be asked for under the same condition.
+      await showMetric(askingOf({ parts, caller }), name)
       const { items, next } = await listMetricVersions(parts.store, caller.tenant, name, pageRequest(page))
-      if (items.length === 0 && page.page_token === undefined)
-        throw new Fault('not_found', 'There is no such metric.')
       return { items: items.map(versionView), next_page_token: next }
     },
   }),

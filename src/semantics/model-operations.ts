@@ -3,8 +3,9 @@
 import { type Static, Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
 import { metricNamePattern, relationName, type TableModel } from '../core/metric.ts'
-import { tableKey } from '../core/table-ref.ts'
-import type { TenantId } from '../core/tenant.ts'
+import type { Caller } from '../core/operation.ts'
+import { overseesTables } from '../core/oversight.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
 import {
   addressed,
@@ -26,6 +27,7 @@ import { findReadableTables } from '../store/governance/readable-tables.ts'
 import { findTableModel, listTableModels } from '../store/semantics/models.ts'
 import type { Store } from '../store/store.ts'
 import { semanticBounds } from './bounds.ts'
+import { mayKnow } from './describe-metric.ts'
 import { browsing, changeOf, modelling, operation } from './parts.ts'
 import { type GivenModel, putTableModel } from './put-table-model.ts'
 
@@ -100,7 +102,7 @@ export const modelOperations = [
     run: async (context, { namespace, table, ...given }) => {
       const address = addressed({ namespace, table })
       const saved = await putTableModel(await changeOf(context), address, givenModel(given))
-      const [view] = await modelViews(context.parts.store, context.caller.tenant, [saved])
+      const [view] = await modelViews(context.parts.store, context.caller, [saved])
       return view ?? notThere()
     },
   }),
@@ -114,9 +116,9 @@ export const modelOperations = [
     input: object(tableAddress),
     output: tableModel,
     faults: { not_found: 'The table has no model.' },
-    run: async ({ parts: { store }, caller: { tenant } }, address) => {
-      const found = await findTableModel(store, tenant, addressed(address))
-      const [view] = found ? await modelViews(store, tenant, [found]) : []
+    run: async ({ parts: { store }, caller }, address) => {
+      const found = await findTableModel(store, caller.tenant, addressed(address))
+      const [view] = found ? await modelViews(store, caller, [found]) : []
       return view ?? notThere()
     },
   }),
@@ -129,9 +131,10 @@ export const modelOperations = [
     access: browsing,
     input: object(pageInput),
     output: pageOf(tableModel),
-    run: async ({ parts: { store }, caller: { tenant } }, input) => {
-      const page = await listTableModels(store, tenant, pageRequest(input))
-      return pageView({ ...page, items: await modelViews(store, tenant, page.items) }, (view) => view)
+    run: async ({ parts: { store }, caller }, input) => {
+      const readableOnly = !overseesTables(caller.principal)
+      const page = await listTableModels(store, caller.tenant, { ...pageRequest(input), readableOnly })
+      return pageView({ ...page, items: await modelViews(store, caller, page.items) }, (view) => view)
     },
   }),
 ]
@@ -140,8 +143,15 @@ function notThere(): never {
   throw new Fault('not_found', 'The table has no model.')
 }
 
-/** Models with the current names of their columns; a dropped one is named by its field id. */
-async function modelViews(store: Store, tenant: TenantId, models: readonly TableModel[]) {
+/**
+ * Those of these models whose tables the caller may see, with the current names of their columns; a dropped one is named
+ * by its field id. Relationships to tables that it may not see are left out.
+ */
+async function modelViews(
+  store: Store,
+  { tenant, principal }: Pick<Caller, 'tenant' | 'principal'>,
+  models: readonly TableModel[],
+) {
   const refs = models.flatMap(({ table, relationships }) => [table, ...relationships.map(({ to }) => to)])
   const governances = await loadGovernances(store, tenant, refs)
   const hiding = await findReadableTables(
@@ -150,8 +160,14 @@ async function modelViews(store: Store, tenant: TenantId, models: readonly Table
     models.map(({ table }) => relationName(table)),
   )
   const taken = new Set(hiding.map(({ ref }) => tableKey(ref)))
-  return models.map((model) => ({
-    ...modelView(model, governances),
+  const isSeen = (table: TableRef) =>
+    overseesTables(principal) || mayKnow(principal, governances.get(tableKey(table)))
+  const seen = models.filter(({ table }) => isSeen(table))
+  return seen.map((model) => ({
+    ...modelView(
+      { ...model, relationships: model.relationships.filter(({ to }) => isSeen(to)) },
+      governances,
+    ),
     ...(taken.has(tableKey(relationName(model.table))) && { hidden_by_table: true }),
   }))
 }

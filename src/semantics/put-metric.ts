@@ -12,12 +12,13 @@ import type {
 import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { semiAdditiveReason } from '../query/metrics/semi-additive.ts'
-import { loadGovernances } from '../store/governance/governance.ts'
+import { type Governance, loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
 import { findTerm } from '../store/semantics/terms.ts'
 import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
+import { mayKnow, tablesOf } from './describe-metric.ts'
 
 export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
   readonly kind: MetricComputation['kind']
@@ -36,7 +37,7 @@ export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
 /**
  * Saves the next version of a metric.
  * @param unlessSame whether a metric in force that is defined so already is left alone, as its attestations are
- * @throws Fault `not_found` for an unknown table, `unprocessable` for what cannot be computed, `conflict` as saveMetric
+ * @throws Fault `not_found` for an unknown table, or one that the author may not read, `unprocessable` for what cannot be computed, `conflict` as saveMetric
  * @returns undefined where it was left alone
  */
 export async function putMetric(
@@ -62,6 +63,7 @@ export async function putMetric(
   if (unlessSame && before?.state === 'active' && isSame(before.definition, definition)) return undefined
   const metric: MetricVersion = { name, number: 0, state: 'active', sha256: '', definition }
   const now = { ...model, metrics: new Map(model.metrics).set(name, metric) }
+  assertKnown(on, now, metric, governances)
   assertComputes(now, name, governances)
   const sha256 = (number: number) =>
     createHash('sha256')
@@ -110,6 +112,21 @@ function computationOf(
       if (window && toDate) throw new Fault('unprocessable', 'Give `window` or `to_date`, not both.')
       return { kind, metric: needed(metric, 'metric'), ...(window && { window }), ...(toDate && { toDate }) }
   }
+}
+
+/** @throws Fault `not_found` where its author may not know of one of its tables, so that nobody could ask for it */
+function assertKnown(
+  { actor }: SemanticChange,
+  model: SemanticModel,
+  metric: MetricVersion,
+  governances: ReadonlyMap<string, Governance>,
+): void {
+  const unknown = tablesOf(model, metric).find((table) => !mayKnow(actor, governances.get(tableKey(table))))
+  if (unknown !== undefined)
+    throw new Fault(
+      'not_found',
+      `There is no table ${tableName(unknown)} that you may read. Put it under a contract first.`,
+    )
 }
 
 /** @throws Fault `unprocessable` where the metric, or one that is made of it, would not compile */

@@ -5,16 +5,19 @@
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import { tableKey, tableName } from '../core/table-ref.ts'
+import type { SemanticModel } from '../core/semantic-model.ts'
+import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { type WrittenRows, writeRows } from '../query/json-rows.ts'
 import { compileMetricRequest, type MetricRequest } from '../query/metrics/request.ts'
 import type { QueryContext, QueryService, SessionCheck } from '../query/query-service.ts'
 import { SqlError } from '../query/sql-error.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import { findUsage } from '../store/query/usage.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import type { Store } from '../store/store.ts'
 import { ValueError } from '../wire/postgres/value-error.ts'
 import { semanticBounds } from './bounds.ts'
+import { mayKnow, tablesOf } from './describe-metric.ts'
 
 export interface QueryMetricsParts {
   readonly store: Store
@@ -46,7 +49,13 @@ export async function queryMetrics(
   const { model } = await loadSemanticModel(store, on.tenant, clock.now(), signal)
   const { text, parameters } = compileMetricRequest(model, request)
   const context: QueryContext = { ...on, searchPath: [], generated: true }
-  const prepared = await queries.prepare(context, text, [], { runsAtOnce: true, signal, sessionCheck })
+  const prepared = await queries
+    .prepare(context, text, [], { runsAtOnce: true, signal, sessionCheck })
+    .catch(async (thrown: unknown) => {
+      // What may not be read is unknown to the caller, in the words for what there is not.
+      compileMetricRequest(await knownPart(store, on, model), request)
+      throw thrown
+    })
   if (prepared.parameters.length !== parameters.length)
     throw new Fault('bad_request', 'A value of `where` does not fit its dimension.')
   const run = queries.run(context, prepared, {
@@ -89,6 +98,22 @@ export async function queryMetrics(
         : []),
       ...deprecated(model, request),
     ],
+  }
+}
+
+/** The part of a model that a reader may know of. */
+async function knownPart(
+  store: Store,
+  { tenant, principal }: Pick<QueryContext, 'tenant' | 'principal'>,
+  model: SemanticModel,
+): Promise<SemanticModel> {
+  const tables = [...model.tables.values()].map(({ table }) => table)
+  const governances = await loadGovernances(store, tenant, tables)
+  const isKnown = (table: TableRef) => mayKnow(principal, governances.get(tableKey(table)))
+  return {
+    ...model,
+    tables: new Map([...model.tables].filter(([, { table }]) => isKnown(table))),
+    metrics: new Map([...model.metrics].filter(([, metric]) => tablesOf(model, metric).every(isKnown))),
   }
 }
 

@@ -153,10 +153,11 @@ describe('reading without a contract', () => {
   const settings = `${base}/settings`
 
   test('is opted into by a steward or administrator, for their own tenant', async () => {
-    expect(await json(settings)).toEqual({ readable_without_contract: false } as never)
+    const closed = { readable_without_contract: false, finding_samples: 'stewards' }
+    expect(await json(settings)).toEqual(closed as never)
     expect(await status('PUT', settings, { readable_without_contract: true }, administrator)).toBe(204)
-    expect(await json(settings)).toEqual({ readable_without_contract: true } as never)
-    expect(await json(settings, foreign)).toEqual({ readable_without_contract: false } as never)
+    expect(await json(settings)).toEqual({ ...closed, readable_without_contract: true } as never)
+    expect(await json(settings, foreign)).toEqual(closed as never)
     expect(await status('PUT', settings, { readable_without_contract: 'yes' })).toBe(400)
     expect(await status('PUT', settings, { readable_without_contract: true }, service.owner.secret)).toBe(403)
   })

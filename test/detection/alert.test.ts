@@ -27,6 +27,7 @@ const finding: ListedFinding = {
   id: 'f',
   runId: 'r',
   table: { namespace: ['sales', 'eu'], name: 'people' },
+  fieldId: 2,
   column: 'email',
   class: 'email',
   shape: 'name_and_value',
@@ -42,11 +43,11 @@ const finding: ListedFinding = {
 describe('the text', () => {
   const link = new URL('https://covenant.example/api/v1/detection/findings?run=r')
 
-  test('names table, column, class, confidence, counts, mask and link', () => {
+  test('names table, column, class, confidence and link, and neither counts nor samples', () => {
     expect(alertPayload([finding], link).text).toBe(
       [
         'Sensitive data was detected in *sales.eu.people*.',
-        '• email: email, confidence 0.92 (9 of 10 sampled values, like `a***@e***.org`)',
+        '• email: email, confidence 0.92',
         '<https://covenant.example/api/v1/detection/findings?run=r|Findings of this run>',
       ].join('\n'),
     )

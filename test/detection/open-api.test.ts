@@ -99,6 +99,7 @@ test('says what is answered to what is not as it must be', async () => {
   })
   await called('POST', 'findings/{id}/decisions', `findings/${none}/decisions`, 403, {
     body: { decision: 'reject', reason: 'x' },
+    secret: detection.service.owner.secret,
   })
   await called('POST', 'rescans', 'rescans', 400, { body: '[]' })
   await called('POST', 'rescans', 'rescans', 404, { body: { table: { namespace: ['sales'], name: 'none' } } })

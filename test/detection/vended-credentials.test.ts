@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { createHmac } from 'node:crypto'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
 import { startVendingUpstream, type VendingUpstream } from '../support/vending-upstream.ts'
@@ -54,7 +55,13 @@ async function announce({ tenant }: TestTenant, token: string): Promise<void> {
   await service.app.detection.detector.idle()
 }
 
-const findings = async ({ secret }: TestTenant) => {
+const findings = async ({ tenant }: TestTenant) => {
+  // Of a table without a contract, stewards see the findings.
+  const { secret } = await createServiceSession(service.store, tenant, {
+    name: 'steward',
+    principal: { sub: 'sam', roles: ['steward'] },
+    scopes: ['read'],
+  })
   const response = await fetch(new URL('/api/v1/detection/findings', service.app.url), {
     headers: { 'x-svc-session': secret },
   })

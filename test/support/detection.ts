@@ -49,7 +49,7 @@ export interface DetectionService extends AsyncDisposable {
   commitPeople(files: readonly FileOptions[], through: 'gateway' | 'catalog'): Promise<Appended>
   /** One round of the poller, and all that it queued scanned. */
   detect(): Promise<void>
-  /** Calls the REST API. */
+  /** Calls the REST API, as a steward unless another secret is given. */
   call(
     method: string,
     path: string,
@@ -153,7 +153,7 @@ export async function startDetectionService(options: TestServiceOptions = {}): P
       await service.app.jobs.run('poll-snapshots')
       await service.app.detection.detector.idle()
     },
-    call: (method, path, { body, secret = owner.secret } = {}) =>
+    call: (method, path, { body, secret = stewardSecret } = {}) =>
       fetch(new URL(`/api/v1/detection/${path}`, service.app.url), {
         method,
         headers: { 'x-svc-session': secret },

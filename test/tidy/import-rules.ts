@@ -41,8 +41,8 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['store.ts'],
     ['with-signal.ts'],
     ['administration', 'event'],
+    ['graph'],
     [
-      'graph',
       'tenant',
       'catalog-credential',
       'query',

@@ -1,72 +1,12 @@
 /**
- * Decides who sees what of a check run. Checks read every row and value, so a number could tell what a filter or mask
- * hides. A steward sees everything. Others see a number only where no filter and no mask on its columns concerns them;
- * else of the standard's metrics whether they passed, and of the author's own statements nothing. What they see is
- * shown once the longest time of a run has passed, and without times, so that no duration tells an outcome.
+ * Shows a check run by a principal's sight of its table. Who may not see a number sees of the standard's metrics whether
+ * they passed, and of the author's own statements nothing. What they see is shown once the longest time of a run has
+ * passed, and without times, so that no duration tells an outcome.
  */
 
-import type { Principal } from '../../core/principal.ts'
-import { type TableRef, tableKey } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
 import type { StoredCheckResult, StoredCheckRun } from '../../store/check/check-results.ts'
-import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
-import { appliesTo } from '../../store/governance/governed-table.ts'
-import type { Store } from '../../store/store.ts'
+import type { Sight } from '../../store/governance/table-sight.ts'
 import { checkRunMsMax } from './check-runner.ts'
-
-/** What a principal may see of a table's checks. */
-export interface Sight {
-  /** Whether nothing of the table is hidden from the principal. */
-  readonly isWhole: boolean
-  /** Whether numbers of these columns may be seen. */
-  readonly showsNumbers: (fieldIds: readonly number[]) => boolean
-}
-
-const whole: Sight = { isWhole: true, showsNumbers: () => true }
-const closed: Sight = { isWhole: false, showsNumbers: () => false }
-
-/**
- * The sights of a principal, by tableKey. A table that may not be read is left out, so nothing of it is shown.
- * @throws Fault where the governance cannot be loaded; nothing is shown then
- */
-export async function sightsOf(
-  store: Store,
-  tenant: TenantId,
-  principal: Principal,
-  tables: readonly TableRef[],
-): Promise<ReadonlyMap<string, Sight>> {
-  const keys = [...new Map(tables.map((table) => [tableKey(table), table])).values()]
-  if (principal.roles.includes('steward')) return new Map(keys.map((table) => [tableKey(table), whole]))
-  const governances = keys.length === 0 ? new Map() : await loadGovernances(store, tenant, keys)
-  return new Map(
-    keys.flatMap((table): readonly [string, Sight][] => {
-      const governance: Governance | undefined = governances.get(tableKey(table))
-      const isReadable =
-        governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
-      return isReadable ? [[tableKey(table), sightOf(governance, principal)]] : []
-    }),
-  )
-}
-
-/** The sight of a principal that is no steward. @param governance undefined: the table is not known, so all is hidden */
-export function sightOf(governance: Governance | undefined, principal: Principal): Sight {
-  if (governance === undefined) return closed
-  const applies = appliesTo(principal)
-  // A filter hides rows, and every number counts rows.
-  if (governance.rowFilters.some(applies)) return closed
-  const masked = governance.columns.filter(({ masks }) => masks.some(applies))
-  const open = new Set(
-    governance.columns
-      .filter(({ name }) => !masked.some((one) => one.name === name || one.name.startsWith(`${name}.`)))
-      .map(({ fieldId }) => fieldId),
-  )
-  for (const { fieldId } of masked) open.delete(fieldId)
-  return {
-    isWhole: masked.length === 0,
-    // A column that the graph does not know is hidden, because no steward could have masked it.
-    showsNumbers: (fieldIds) => fieldIds.every((id) => open.has(id)),
-  }
-}
 
 /** Whether a run is shown: to those who do not see everything, only once no duration can be told from it. */
 export function isShown(

@@ -23,6 +23,7 @@ import {
   type OpenReplay,
 } from '../../store/commit/replays.ts'
 import type { Store } from '../../store/store.ts'
+import { hiddenTables } from './hidden-tables.ts'
 import { unavailable } from './judge-stored.ts'
 import { type MetadataFiles, metadataFiles } from './metadata-files.ts'
 import type { WorkerOutcome, WorkerTask } from './replay-worker.ts'
@@ -95,7 +96,12 @@ async function replayBatch(
   signal: AbortSignal,
 ): Promise<readonly (readonly [StoredChange, Replayed])[]> {
   const files = metadataFiles(parts, replay.tenant)
-  const tasks = [...Map.groupBy(changes, fileOf).values()].flatMap((same) =>
+  const tables = changes.map(({ table }) => table)
+  const hidden = await hiddenTables(parts.store, replay.tenant, tables, replay.startedBy)
+  const hiddenKeys = new Set(hidden.map(tableKey))
+  const isHidden = ({ table }: StoredChange) => hiddenKeys.has(tableKey(table))
+  const shown = changes.filter((change) => !isHidden(change))
+  const tasks = [...Map.groupBy(shown, fileOf).values()].flatMap((same) =>
     Array.from({ length: Math.ceil(same.length / taskChanges) }, (_, index) =>
       same.slice(index * taskChanges, (index + 1) * taskChanges),
     ),
@@ -109,7 +115,10 @@ async function replayBatch(
         results.set(change, judged[index] ?? unavailable('request'))
     })
   })
-  return changes.map((change) => [change, results.get(change) ?? unavailable('request')])
+  return changes.map((change) => [
+    change,
+    isHidden(change) ? unavailable('hidden') : (results.get(change) ?? unavailable('request')),
+  ])
 }
 
 const fileOf = ({ credentialId, table, baseMetadataLocation }: StoredChange) =>

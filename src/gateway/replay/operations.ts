@@ -2,6 +2,7 @@
 
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
+import type { Actor } from '../../core/administration.ts'
 import { decisions } from '../../core/decision.ts'
 import { policyKinds } from '../../core/policy.ts'
 import {
@@ -28,11 +29,12 @@ import {
   uuid,
   wholeNumber,
 } from '../../http/schemas.ts'
-import { groupFindings, listFindings } from '../../store/commit/replay-findings.ts'
+import { groupFindings, listFindings, tablesOfFindings } from '../../store/commit/replay-findings.ts'
 import { endReplay, findReplay, listReplays, type Replay, startReplay } from '../../store/commit/replays.ts'
 import { checkScope, namedScope } from '../../store/policy/policy-scope.ts'
 import type { Store } from '../../store/store.ts'
 import { askedScope, scopeMembers } from '../oversight/policy-views.ts'
+import { hiddenTables } from './hidden-tables.ts'
 
 interface Parts {
   readonly store: Store
@@ -115,6 +117,12 @@ async function existing({ store }: Parts, tenant: TenantId, replay: string): Pro
   const found = await findReplay(store, tenant, replay)
   if (found === undefined) throw new Fault('not_found', unknown.not_found)
   return found
+}
+
+/** The tables of a replay's findings that are hidden from who asks. @throws Fault `not_found` */
+async function hiddenIn(parts: Parts, tenant: TenantId, replay: string, actor: Actor) {
+  await existing(parts, tenant, replay)
+  return await hiddenTables(parts.store, tenant, await tablesOfFindings(parts.store, tenant, replay), actor)
 }
 
 export const replayOperations = [
@@ -257,9 +265,9 @@ export const replayOperations = [
       }),
     ),
     faults: unknown,
-    run: async ({ parts, tenant }, { id, outcome, ...page }) => {
-      await existing(parts, tenant, id)
-      const found = await listFindings(parts.store, tenant, id, { outcome, ...pageRequest(page) })
+    run: async ({ parts, tenant, actor }, { id, outcome, ...page }) => {
+      const without = await hiddenIn(parts, tenant, id, await actor())
+      const found = await listFindings(parts.store, tenant, id, { outcome, without, ...pageRequest(page) })
       return pageView(found, ({ commitId, createdAt, ...same }) => ({
         ...same,
         commit_id: commitId,
@@ -286,9 +294,9 @@ export const replayOperations = [
       }),
     ),
     faults: unknown,
-    run: async ({ parts, tenant }, { id, ...page }) => {
-      await existing(parts, tenant, id)
-      const found = await groupFindings(parts.store, tenant, id, pageRequest(page))
+    run: async ({ parts, tenant, actor }, { id, ...page }) => {
+      const without = await hiddenIn(parts, tenant, id, await actor())
+      const found = await groupFindings(parts.store, tenant, id, { without, ...pageRequest(page) })
       return pageView(found, ({ lastAt, ...same }) => ({ ...same, last_at: lastAt }))
     },
   }),

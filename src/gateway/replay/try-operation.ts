@@ -105,7 +105,7 @@ export const tryOperations = [
       if (commitId !== undefined) {
         if (Object.values(given).some((one) => one !== undefined))
           throw new Fault('bad_request', '`commit_id` names the whole commit: give nothing else of one.')
-        return await tryOnDecision(parts, caller.tenant, definitionCel, commitId, caller.identified)
+        return await tryOnDecision(parts, caller.tenant, definitionCel, commitId, caller.principal)
       }
       if (table === undefined || commit === undefined || principal === undefined)
         throw new Fault('bad_request', 'Give `table`, `commit` and `principal`, or `commit_id`.')

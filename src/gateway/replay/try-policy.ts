@@ -7,24 +7,20 @@ import { zstdCompressSync } from 'node:zlib'
 import { Fault } from '../../base/fault.ts'
 import { type JsonObject, jsonObject, stringifyJson } from '../../base/json.ts'
 import type { StoredChange } from '../../core/policy-replay.ts'
-import type { IdentifiedPrincipal, Principal } from '../../core/principal.ts'
+import type { Principal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { type ManifestFacts, noManifestFacts } from '../../policy/manifest-facts.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
-import type { MaskedFor } from '../base/parts.ts'
-import { isMasked } from '../stages/masked.ts'
 import type { ReplayParts } from './advance-replays.ts'
+import { hiddenTables } from './hidden-tables.ts'
 import type { TriedPolicy } from './judge-stored.ts'
 import { metadataFiles } from './metadata-files.ts'
 import type { TryTask } from './replay-worker.ts'
 
-export interface TryParts
-  extends Pick<ReplayParts, 'store' | 'tableAccess' | 'budget' | 'clock' | 'replayWorker'> {
-  readonly maskedFor: MaskedFor
-}
+export type TryParts = Pick<ReplayParts, 'store' | 'tableAccess' | 'budget' | 'clock' | 'replayWorker'>
 
 /** A commit given by hand. */
 export interface GivenCommit {
@@ -77,6 +73,7 @@ function tableOf({ table, columns, properties }: GivenCommit, nowMs: number): Js
 
 /**
  * Judges a stored commit again.
+ * @param caller verified
  * @throws Fault `not_found`; `forbidden` where a filter or mask keeps the caller from the table's metadata;
  *   `conflict` where it cannot be replayed
  */
@@ -85,11 +82,11 @@ export async function tryOnDecision(
   tenant: TenantId,
   definitionCel: string,
   commitId: string,
-  caller: IdentifiedPrincipal,
+  caller: Principal,
 ): Promise<TriedPolicy> {
   const record = await findAudit(parts.store, tenant, commitId)
   if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
-  if (await isMasked(parts, tenant, record.table, caller))
+  if ((await hiddenTables(parts.store, tenant, [record.table], caller)).length > 0)
     throw new Fault(
       'forbidden',
       'A row filter or column mask of the table applies to you, so its metadata is not shown. Give a commit by hand.',

@@ -5,7 +5,6 @@
 
 import DataLoader from 'dataloader'
 import type { Clock } from '../../base/clock.ts'
-import { type Sight, sightsOf } from '../../contract/checks/sight.ts'
 import { type DescribedTable, describeTablesNamed } from '../../contract/describe-table.ts'
 import type { CheckKind } from '../../core/check-run.ts'
 import type { GlossaryTerm } from '../../core/metric.ts'
@@ -40,6 +39,7 @@ import {
   versionInForceOfEach,
 } from '../../store/contract/versions.ts'
 import type { Page, PageRequest } from '../../store/database/page.ts'
+import { type Sight, sightsOf } from '../../store/governance/table-sight.ts'
 import { type LineageDirection, type LineagePage, lineageOfTables } from '../../store/lineage/graph.ts'
 import { findTerms } from '../../store/semantics/terms.ts'
 import type { Store } from '../../store/store.ts'

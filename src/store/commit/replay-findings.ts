@@ -5,7 +5,8 @@ import type { Decision } from '../../core/decision.ts'
 import type { ReplayFinding } from '../../core/policy-replay.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { given } from '../database/conditions.ts'
+import { type Condition, given } from '../database/conditions.ts'
+import { storableJson } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
@@ -35,18 +36,50 @@ interface FindingRow {
   readonly explanation: string | null
 }
 
+/** The tables that the findings of a replay are about. */
+export async function tablesOfFindings(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+): Promise<readonly TableRef[]> {
+  return await store.tenantQuery<TableRef>(
+    tenant,
+    `select distinct namespace, table_name as name from svc.policy_replay_finding
+     where tenant_id = $1 and replay_id = $2::text::uuid`,
+    [tenant, id],
+    { readOnly: true },
+  )
+}
+
+/** Leaves findings about these tables out. */
+interface Without {
+  readonly without?: readonly TableRef[]
+}
+
+/** The condition, and its parameter. */
+const without = (tables: readonly TableRef[] = []): Condition => [
+  `not exists (select 1 from jsonb_array_elements(?::text::jsonb) hidden
+     where hidden -> 'namespace' = namespace and hidden ->> 'name' = table_name)`,
+  tables.length === 0 ? undefined : storableJson(tables),
+]
+
 /** The findings of a replay, of the newest commit first. @throws Fault `bad_request` for a bad page token */
 export async function listFindings(
   store: Store,
   tenant: TenantId,
   id: string,
-  { outcome, ...page }: PageRequest & { readonly outcome?: ReplayFinding | undefined },
+  {
+    outcome,
+    without: hidden,
+    ...page
+  }: PageRequest & Without & { readonly outcome?: ReplayFinding | undefined },
 ): Promise<Page<ListedFinding>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, id, limit + 1],
     ['outcome = ?::text', outcome],
     ['audit_seq < ?::int8', afterCount(page)],
+    without(hidden),
   )
   const rows = await store.tenantQuery<FindingRow>(
     tenant,
@@ -84,10 +117,11 @@ export async function groupFindings(
   store: Store,
   tenant: TenantId,
   id: string,
-  page: PageRequest,
+  { without: hidden, ...page }: PageRequest & Without,
 ): Promise<Page<FindingGroup>> {
   const limit = pageLimit(page)
   const offset = Number(afterCount(page) ?? 0)
+  const { text, params } = given([tenant, id, offset, limit + 1], without(hidden))
   const rows = await store.tenantQuery<
     Pick<FindingRow, 'outcome' | 'namespace' | 'table_name' | 'committer' | 'reason'> & {
       readonly commits: string
@@ -96,10 +130,10 @@ export async function groupFindings(
   >(
     tenant,
     `select outcome, namespace, table_name, committer, reason, count(*) as commits, max(created_at) as last_at
-     from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid
+     from svc.policy_replay_finding where tenant_id = $1 and replay_id = $2::text::uuid${text}
      group by outcome, namespace, table_name, committer, reason
      order by count(*) desc, outcome, namespace, table_name, committer, reason offset $3::int limit $4::int`,
-    [tenant, id, offset, limit + 1],
+    params,
   )
   const found = toPage(rows, limit, () => String(offset + limit))
   return {

@@ -5,6 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
+import { isReadableKey } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 
 export interface ListedContract {
@@ -19,20 +20,22 @@ const property = (alias: string, name: string) =>
 
 /**
  * The tables that are under a contract, without the sentinel's table, whose id is ''.
+ * @param readableOnly leaves out those that may not be read. Default: false
  * @throws Fault `bad_request` for a page limit that is too large
  */
 export async function listContracts(
   store: Store,
   tenant: TenantId,
-  page: PageRequest,
+  { readableOnly = false, ...page }: PageRequest & { readonly readableOnly?: boolean },
 ): Promise<Page<ListedContract>> {
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<{ governed: string; contract: string }>(
     tenant,
-    `select t.properties as governed, k.properties as contract
-     from "GOVERNS" e join "Table" t on t.id = e.end_id join "Contract" k on k.id = e.start_id
-     where ${property('t', 'id')} > to_jsonb($1::text)::text::agtype
-     order by ${property('t', 'id')} limit $2::int`,
+    `select g.properties as governed, k.properties as contract
+     from "GOVERNS" e join "Table" g on g.id = e.end_id join "Contract" k on k.id = e.start_id
+     where ${property('g', 'id')} > to_jsonb($1::text)::text::agtype
+       ${readableOnly ? `and ${isReadableKey(property('g', 'id'))}` : ''}
+     order by ${property('g', 'id')} limit $2::int`,
     [storableText(page.after ?? ''), limit + 1],
   )
   const found = rows.map(({ governed, contract }) => ({

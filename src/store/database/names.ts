@@ -87,6 +87,12 @@ export function nodeId(key: string): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`
 }
 
+/** The same in SQL, of a text in the database. */
+export function nodeIdText(text: string): string {
+  return `case when octet_length(${text}) <= ${idBytesMax} then ${text}
+    else 'sha256:' || encode(sha256(convert_to(${text}, 'UTF8')), 'hex') end`
+}
+
 /**
  * Refuses a text that is too long for its index entry.
  * @param what the text's name in the message, at the start of a sentence

@@ -10,12 +10,15 @@ import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
+import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { projectClassification } from './results.ts'
 import { tableOf } from './runs.ts'
 
 export interface ListedFinding extends Finding {
   readonly id: string
+  /** Of its column; undefined where that is not in the schema. */
+  readonly fieldId: number | undefined
   readonly runId: string
   readonly table: TableRef | undefined
   readonly status: FindingStatus
@@ -37,6 +40,8 @@ export interface FindingFilter extends PageRequest {
   readonly status?: FindingStatus | undefined
   readonly class?: FindingClass | undefined
   readonly confidenceMin?: number | undefined
+  /** Leaves out findings of tables that may not be read. Default: false. */
+  readonly readableOnly?: boolean
 }
 
 interface FindingRow {
@@ -44,6 +49,7 @@ interface FindingRow {
   readonly run_id: string
   readonly namespace: readonly string[] | null
   readonly table_name: string | null
+  readonly field_id: string | null
   readonly path: string
   readonly class: FindingClass
   readonly shape: Finding['shape']
@@ -69,7 +75,7 @@ const statuses: Readonly<Record<FindingStatus, string>> = {
 }
 
 const listText = `
-  select f.finding_id, f.run_id, r.namespace, r.table_name, f.path, f.class, f.shape, f.confidence, f.matched, f.sampled,
+  select f.finding_id, f.run_id, r.namespace, r.table_name, f.field_id, f.path, f.class, f.shape, f.confidence, f.matched, f.sampled,
     f.masked_sample, f.status, d.reason as decision_reason, d.decided_by, d.decided_at,
     d.actor as decision_actor, f.found_at,
     to_char(f.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || f.finding_id as position, r.table_id
@@ -78,11 +84,14 @@ const listText = `
     and d.classification_id = f.classification_id order by d.decision_seq desc limit 1) d on true
   where f.tenant_id = $1`
 
+const readable = ` and ${isReadable('table_id')}`
+
 function toFinding(row: FindingRow): ListedFinding {
   return {
     id: row.finding_id,
     runId: row.run_id,
     table: tableOf(row),
+    fieldId: row.field_id === null ? undefined : Number(row.field_id),
     column: row.path,
     class: row.class,
     shape: row.shape,
@@ -134,7 +143,7 @@ export async function listFindings(
   )
   const rows = await store.tenantQuery<FindingRow>(
     tenant,
-    `select * from (${listText}) x where true${text} order by found_at desc, finding_id desc limit $2::int`,
+    `select * from (${listText}) x where true${text}${filter.readableOnly === true ? readable : ''} order by found_at desc, finding_id desc limit $2::int`,
     params,
   )
   const page = toPage(rows, limit, (row) => row.position)
@@ -145,6 +154,8 @@ export interface NewDecision {
   readonly decision: DetectionDecision
   readonly reason: string
   readonly actor: Actor
+  /** Whether only a finding of a table that may be read is found. Default: false. */
+  readonly readableOnly?: boolean
 }
 
 /**
@@ -156,13 +167,14 @@ export async function decideFinding(
   tx: Tx,
   tenant: TenantId,
   findingId: string,
-  { decision, reason, actor }: NewDecision,
+  { decision, reason, actor, readableOnly = false }: NewDecision,
 ): Promise<ListedFinding | undefined> {
   if (!isUuid(findingId)) return undefined
   const [made] = await tx.query<{ classification_id: string }>(
     `insert into svc.detection_decision (tenant_id, classification_id, finding_id, decision, reason, decided_by, actor)
-     select tenant_id, classification_id, finding_id, $3, $4, $5, $6::text::jsonb from svc.detection_finding
-     where tenant_id = $1 and finding_id = $2 returning classification_id`,
+     select f.tenant_id, f.classification_id, f.finding_id, $3, $4, $5, $6::text::jsonb
+     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
+     where f.tenant_id = $1 and f.finding_id = $2${readableOnly ? readable : ''} returning classification_id`,
     [tenant, findingId, decision, storableText(reason), actor.sub, storableJson(actor)],
   )
   if (made === undefined) return undefined

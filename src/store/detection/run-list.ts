@@ -9,6 +9,7 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
 
@@ -73,6 +74,8 @@ function toRun(row: RunRow): DetectionRun {
 export interface RunFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly state?: RunState | undefined
+  /** Leaves out runs of tables that may not be read. Default: false. */
+  readonly readableOnly?: boolean
 }
 
 /**
@@ -95,7 +98,7 @@ export async function listRuns(
   const rows = await store.tenantQuery<RunRow>(
     tenant,
     `select ${runColumns} from svc.detection_run
-     where tenant_id = $1${text}
+     where tenant_id = $1${text}${filter.readableOnly === true ? readable : ''}
      order by created_at desc, run_id desc limit $2::int`,
     params,
   )
@@ -103,18 +106,24 @@ export async function listRuns(
   return { ...page, items: page.items.map(toRun) }
 }
 
-/** A run with its attempts, or undefined. */
+const readable = ` and ${isReadable('table_id')}`
+
+/**
+ * A run with its attempts, or undefined.
+ * @param readableOnly whether only a run of a table that may be read is found
+ */
 export async function findRun(
   store: Store,
   tenant: TenantId,
   runId: string,
+  readableOnly = false,
 ): Promise<(DetectionRun & { readonly attempts: readonly DetectionAttempt[] }) | undefined> {
   if (!isUuid(runId)) return undefined
   return await store.tenantTransaction(
     tenant,
     async (tx) => {
       const [run] = await tx.query<RunRow>(
-        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2`,
+        `select ${runColumns} from svc.detection_run where tenant_id = $1 and run_id = $2${readableOnly ? readable : ''}`,
         [tenant, runId],
       )
       if (run === undefined) return undefined

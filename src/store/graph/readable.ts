@@ -19,6 +19,15 @@ export const readableFrom = `
   where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
     and ${tableId} <> '""'::agtype))`
 
+/**
+ * Whether the table of which an expression gives the id may be read. It is looked up for each row, so that a page of a
+ * list costs what it looks at, however many tables there are.
+ */
+export const isReadable = (id: string) => isReadableKey(`to_jsonb(${id})::text::agtype`)
+
+/** The same, where the id is a property of the graph. */
+export const isReadableKey = (key: string) => `exists (select 1 ${readableFrom} and ${tableId} = ${key})`
+
 /** Nodes of lineage datasets that are stored as a table that may not be read. */
 export const hiddenDatasets = `
   select d.id from "Dataset" d where ${property('d', 'table_id')} is not null

@@ -16,6 +16,7 @@ import { nodeId, storableJson } from '../database/names.ts'
 import type { Page, PageRequest } from '../database/page.ts'
 import { toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
+import { isSeenJobNamed } from './seen.ts'
 
 export interface ReceivedEvent {
   readonly event: LineageEvent
@@ -312,12 +313,19 @@ const runPageMax = 20
 /**
  * The events of one run, in the order in which they were received.
  * @param runId in lower case
+ * @param readableOnly leaves out events of jobs that are not seen
  * @throws Fault `bad_request` for a bad page token or a limit above 20
  */
 export async function listRunEvents(
   store: Store,
   tenant: TenantId,
-  { producer, runId, after = '0', limit = runPageMax }: { producer: string; runId: string } & PageRequest,
+  {
+    producer,
+    runId,
+    readableOnly = false,
+    after = '0',
+    limit = runPageMax,
+  }: { producer: string; runId: string; readableOnly?: boolean } & PageRequest,
 ): Promise<Page<StoredEvent>> {
   if (!/^\d{1,18}$/.test(after)) throw new Fault('bad_request', 'The page token is not valid.')
   if (!Number.isInteger(limit) || limit < 1 || limit > runPageMax)
@@ -330,7 +338,8 @@ export async function listRunEvents(
     `select * from (${inboxes
       .map(
         (table) => `select ${columns} from ${table}
-         where producer = $1 and run_id = $2::uuid and kind = 'run' and event_seq > $3::int8`,
+         where producer = $1 and run_id = $2::uuid and kind = 'run' and event_seq > $3::int8
+           ${readableOnly ? `and ${isSeenJobNamed(`${table}.job_namespace`, `${table}.job_name`)}` : ''}`,
       )
       .join(' union all ')}) run order by event_seq limit $4::int`,
     [producer, runId, after, limit + 1],

@@ -11,7 +11,7 @@ import { limits } from '../../limits.ts'
 import { nodeId } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
-import { hiddenDatasets } from '../graph/readable.ts'
+import { hiddenDatasets, isReadableKey } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { datasetId, jobId } from './events.ts'
 
@@ -184,6 +184,16 @@ const startExists = {
   contract: `select c.id from "Contract" c where ${key('c')} = ${given}`,
 } as const satisfies Record<LineageStart['kind'], string>
 
+/** A job exists for a reader only through a dataset that the reader may see, a table and a contract also by themselves. */
+function existsForReader(kind: LineageStart['kind']): string {
+  const found = 'select node from start'
+  if (kind === 'table')
+    return `${found} union all select t.id from "Table" t where ${key('t')} = ${given} and ${isReadableKey(given)}`
+  if (kind !== 'contract') return found
+  return `${found} union all select c.id from "Contract" c join "GOVERNS" g on g.start_id = c.id join "Table" t on t.id = g.end_id
+    where ${key('c')} = ${given} and ${isReadableKey(key('t'))}`
+}
+
 /** A dataset and all others that are names of the same table: a walk takes them for one. */
 const namesOf = (node: string) => `(select ${node} as node union all
       select other.node from lineage_name own
@@ -193,8 +203,7 @@ const namesOf = (node: string) => `(select ${node} as node union all
 function queryText(kind: LineageStart['kind'], directions: string, readableOnly: boolean): string {
   const walk = kind === 'column' || kind === 'table-column' ? columnWalk(directions) : datasetWalk(directions)
   const hidden = readableOnly ? hiddenDatasets : 'select id from "Dataset" where false'
-  // A job and a table exist for a reader only through a dataset that the reader may see.
-  const exists = readableOnly ? 'select node from start' : startExists[kind]
+  const exists = readableOnly ? existsForReader(kind) : startExists[kind]
   return `with recursive hidden (node) as materialized (${hidden}),
     start (node) as (
       select distinct named.node from (${starts[kind]}) s (id), lateral ${namesOf('s.id')} named

@@ -7,6 +7,7 @@ import { storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
+import { isSeenDataset, isSeenJob, isSeenJobNamed } from './seen.ts'
 
 export interface ListedRun {
   readonly seq: string
@@ -35,7 +36,12 @@ interface RunRow {
   readonly state_ms: number
 }
 
-export interface RunFilter {
+/** Whether what is not seen by everybody is left out. Default: false. */
+interface Seen {
+  readonly readableOnly?: boolean
+}
+
+export interface RunFilter extends Seen {
   readonly job?: LineageName
   /** In lower case. */
   readonly parentRunId?: string
@@ -67,7 +73,7 @@ const runFrom = `cross join lateral (
 export async function listRuns(
   store: Store,
   tenant: TenantId,
-  { job, parentRunId, ...page }: RunFilter & PageRequest,
+  { job, parentRunId, readableOnly = false, ...page }: RunFilter & PageRequest,
 ): Promise<Page<ListedRun>> {
   const limit = pageLimit(page)
   const after = afterCount(page)
@@ -79,6 +85,7 @@ export async function listRuns(
       ? []
       : [isOfJob(`${param(storableText(job.namespace))}::text`, `${param(storableText(job.name))}::text`)]),
     ...(parentRunId === undefined ? [] : [`i.parent_run_id = ${param(parentRunId)}::uuid`]),
+    ...(readableOnly ? [isSeenJobNamed('i.job_namespace', 'i.job_name')] : []),
   ]
   const rows = await store.tenantQuery<RunRow>(
     tenant,
@@ -118,7 +125,11 @@ export interface ListedJob extends LineageName {
 }
 
 /** The jobs, in a fixed order. @throws Fault `bad_request` for a bad page token or limit */
-export async function listJobs(store: Store, tenant: TenantId, page: PageRequest): Promise<Page<ListedJob>> {
+export async function listJobs(
+  store: Store,
+  tenant: TenantId,
+  { readableOnly = false, ...page }: PageRequest & Seen,
+): Promise<Page<ListedJob>> {
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<
     Partial<RunRow> & {
@@ -133,8 +144,8 @@ export async function listJobs(store: Store, tenant: TenantId, page: PageRequest
        from "PARENT_OF" e join "Job" p on p.id = e.start_id, lateral (select p.properties::text::jsonb as parent) parsed
        where e.end_id = j.id) as parents, run.*
      from (select id, properties, p ->> 'namespace' as namespace, p ->> 'name' as name
-       from "Job", lateral (select properties::text::jsonb as p) parsed
-       where id > ${nodeAt('Job')} order by id limit $2::int) j
+       from "Job" one, lateral (select properties::text::jsonb as p) parsed
+       where id > ${nodeAt('Job')} ${readableOnly ? `and ${isSeenJob('one.id')}` : ''} order by id limit $2::int) j
      left join lateral (
        select ${runColumns} from (
          select i.* from lineage_inbox i where ${isOfJob('j.namespace', 'j.name')}
@@ -164,7 +175,7 @@ export interface ListedDataset extends LineageName {
 export async function listDatasets(
   store: Store,
   tenant: TenantId,
-  page: PageRequest,
+  { readableOnly = false, ...page }: PageRequest & Seen,
 ): Promise<Page<ListedDataset>> {
   const limit = pageLimit(page)
   const rows = await store.tenantQuery<{
@@ -179,7 +190,8 @@ export async function listDatasets(
          select jsonb_agg(jsonb_build_object('namespace', job -> 'namespace', 'name', job -> 'name') order by e.id)
          from (select id, end_id from "PRODUCED_BY" where start_id = d.id order by id limit ${jobsShown}) e
            join "Job" j on j.id = e.end_id, lateral (select j.properties::text::jsonb as job) parsed) as jobs
-     from (select id, properties from "Dataset" where id > ${nodeAt('Dataset')} order by id limit $2::int) d order by d.id`,
+     from (select id, properties from "Dataset" one
+       where id > ${nodeAt('Dataset')} ${readableOnly ? `and ${isSeenDataset('one')}` : ''} order by id limit $2::int) d order by d.id`,
     [numberAfter(page), limit + 1],
     { readOnly: true },
   )

@@ -5,6 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import type { EventRefusal } from './events.ts'
+import { isSeenJobNamed, isSeenRefusal } from './seen.ts'
 
 export interface RefusedEvent {
   readonly seq: string
@@ -27,17 +28,24 @@ interface RefusedRow {
   readonly refusal: EventRefusal
 }
 
-/** @throws Fault `bad_request` for a bad page token or limit */
+/**
+ * Lists them.
+ * @param readableOnly leaves out events of jobs, or about datasets, that are not seen by everybody. Default: false
+ * @throws Fault `bad_request` for a bad page token or limit
+ */
 export async function listRefusedEvents(
   store: Store,
   tenant: TenantId,
-  page: PageRequest,
+  { readableOnly = false, ...page }: PageRequest & { readonly readableOnly?: boolean },
 ): Promise<Page<RefusedEvent>> {
   const limit = pageLimit(page)
   const after = afterCount(page)
   const before = after === undefined ? '' : 'and event_seq < $2::int8'
+  const seen = readableOnly
+    ? `and ${isSeenJobNamed('i.job_namespace', 'i.job_name')} and ${isSeenRefusal('i.refusal')}`
+    : ''
   const part = (table: string) => `(select event_seq, producer, run_id, job_namespace, job_name, event_type,
-      received_at, refusal from ${table} where state = 'refused' ${before} order by event_seq desc limit $1::int)`
+      received_at, refusal from ${table} i where state = 'refused' ${before} ${seen} order by event_seq desc limit $1::int)`
   const rows = await store.tenantQuery<RefusedRow>(
     tenant,
     `select * from (${part('lineage_inbox')} union all ${part('lineage_event')}) refused

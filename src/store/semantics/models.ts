@@ -6,6 +6,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { tableId } from '../contract/targets.ts'
 import { storableJson } from '../database/names.ts'
 import type { Page, PageRequest } from '../database/page.ts'
+import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
 import { findNewest, listNewest, type NewestRow } from './newest.ts'
@@ -38,12 +39,19 @@ export async function findTableModel(
   return row && toModel(row)
 }
 
-/** Every table with a model, by id. @throws Fault `bad_request` for a bad page */
+/**
+ * Every table with a model, by id.
+ * @param readableOnly leaves out tables that may not be read. Default: false
+ * @throws Fault `bad_request` for a bad page
+ */
 export async function listTableModels(
   store: Store,
   tenant: TenantId,
-  page: PageRequest,
+  { readableOnly = false, ...page }: PageRequest & { readonly readableOnly?: boolean },
 ): Promise<Page<TableModel>> {
-  const { items, ...more } = await listNewest<Definition>(store, tenant, 'table_model', page)
+  const { items, ...more } = await listNewest<Definition>(store, tenant, 'table_model', {
+    ...page,
+    ...(readableOnly && { condition: isReadable('table_id') }),
+  })
   return { items: items.map(toModel), ...more }
 }

@@ -19,14 +19,14 @@ export async function listNewest<Definition>(
   store: Store,
   tenant: TenantId,
   from: keyof typeof sources,
-  page: PageRequest,
+  { condition = 'true', ...page }: PageRequest & { readonly condition?: string },
 ): Promise<Page<NewestRow<Definition>>> {
   const limit = pageLimit(page)
   const name = sources[from]
   const rows = await store.tenantQuery<NewestRow<Definition>>(
     tenant,
     `select distinct on (${name}) ${name} as name, number, definition from svc.${from}
-     where tenant_id = $1 and ${name} > $2 order by ${name}, number desc limit $3::int`,
+     where tenant_id = $1 and ${name} > $2 and ${condition} order by ${name}, number desc limit $3::int`,
     [tenant, page.after ?? '', limit + 1],
   )
   return toPage(rows, limit, (row) => row.name)

@@ -11,9 +11,12 @@ import {
   replaceSchema,
   setProperties,
 } from '../../../demo/commits.ts'
+import { putContract } from '../../../src/contract/put-contract.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
 import { putTag } from '../../../src/contract/put-tag.ts'
 import type { Policy } from '../../../src/core/policy.ts'
 import { replayOutcomes } from '../../../src/core/policy-replay.ts'
+import { checkPolicies } from '../../../src/query/protect.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { putPolicy } from '../../../src/store/policy/policies.ts'
 import { actorOf } from '../../support/actor.ts'
@@ -60,8 +63,11 @@ async function start(input: Json, by = steward) {
 }
 
 /** Starts a replay and waits for its end. */
-async function replayed(input: Json): Promise<Json & { readonly id: string; readonly counts: Json }> {
-  const { status, body } = await start(input)
+async function replayed(
+  input: Json,
+  by = steward,
+): Promise<Json & { readonly id: string; readonly counts: Json }> {
+  const { status, body } = await start(input, by)
   expect([status, body]).toEqual([202, expect.objectContaining({ id: expect.any(String) })])
   return await eventually(async () => {
     await service.app.jobs.run('replay-policies')
@@ -350,6 +356,41 @@ describe('a commit that cannot be replayed is counted with the reason', () => {
     const found = await replayed({ ...always, definition_cel: 'manifest.added_files(commit) >= 0' })
     expect((await findings(found.id))[0]?.reason).toBe('the manifests of the commit cannot be read any more')
   })
+})
+
+test('says nothing of a table whose mask applies to who started it, or to who asks', async () => {
+  const { store, owner } = service
+  const on = { store, tenant: owner.tenant, actor: actorOf('ada'), checkPolicies }
+  const masked = { namespace: ['sales'], name: 'canaries' }
+  const at = `/v1/iceberg/${prefix}/v1/namespaces/sales/tables`
+  expect((await commit(service, createTable('canaries'), { path: at })).status).toBe(200)
+  expect(
+    (await commit(service, setProperties({ tier: 'CANARY-91' }), { path: `${at}/canaries` })).status,
+  ).toBe(200)
+  await putContract(on, masked, { id: 'canaries', version: 1 })
+  const mask = { id: 'm', action: 'replace-with-null', exemptRoles: ['administrator'] } as const
+  await putMask(on, { table: masked, column: 'customer' }, mask)
+  const exempt = await session(service, owner.tenant, ['read', 'admin'], ['administrator'], 'ada')
+  const input = {
+    definition_cel: 'commit.result.properties.tier != "CANARY-91"',
+    ...{ table: masked, kind: 'schema', commits: 1 },
+  }
+  const look = async (by: string, id: string, what: string) =>
+    (await ask(service, 'GET', `/api/v1/policy-replays/${id}/${what}`, by)).body as {
+      items: readonly { readonly outcome: string; readonly reason: string }[]
+    }
+  const own = await replayed(input)
+  const { items } = await look(exempt, own.id, 'findings')
+  expect(items.map(({ outcome, reason }) => [outcome, reason])).toEqual([
+    ['unavailable', 'a row filter or column mask of the table applies to who started the replay'],
+  ])
+  const theirs = await replayed(input, exempt)
+  expect((await look(exempt, theirs.id, 'findings')).items.map(({ outcome }) => outcome)).toEqual([
+    'newly_denied',
+  ])
+  expect((await look(exempt, theirs.id, 'summary')).items).toHaveLength(1)
+  for (const what of ['findings', 'summary'])
+    expect([what, (await look(steward, theirs.id, what)).items]).toEqual([what, []])
 })
 
 describe('a replay', () => {

@@ -1,6 +1,6 @@
 /** The names of the types with the values behind them. A field of one type leads to another by these. */
 
-import type { Sight, seenResult } from '../../../contract/checks/sight.ts'
+import type { seenResult } from '../../../contract/checks/sight.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
@@ -11,6 +11,7 @@ import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
 import type { ContractVersion, StoredVerdict } from '../../../store/contract/versions.ts'
+import type { Sight } from '../../../store/governance/table-sight.ts'
 import type { LineageEdge, LineageNode } from '../../../store/lineage/graph.ts'
 import type { Builder, Connection } from '../builder.ts'
 import type { UserError } from '../errors.ts'

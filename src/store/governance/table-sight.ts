@@ -1,0 +1,66 @@
+/**
+ * Decides what a principal may see of the numbers about a table: those of checks and of detection, which read every row
+ * and value, so that a number could tell what a filter or mask hides. A steward sees everything. Others see a number
+ * only where no filter and no mask on its columns concerns them.
+ */
+
+import type { Principal } from '../../core/principal.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import type { Store } from '../store.ts'
+import { type Governance, loadGovernances } from './governance.ts'
+import { appliesTo } from './governed-table.ts'
+
+/** What a principal may see of the numbers about a table. */
+export interface Sight {
+  /** Whether nothing of the table is hidden from the principal. */
+  readonly isWhole: boolean
+  /** Whether numbers of these columns may be seen. */
+  readonly showsNumbers: (fieldIds: readonly number[]) => boolean
+}
+
+const whole: Sight = { isWhole: true, showsNumbers: () => true }
+const closed: Sight = { isWhole: false, showsNumbers: () => false }
+
+/**
+ * The sights of a principal, by tableKey. A table that may not be read is left out, so nothing of it is shown.
+ * @throws Fault where the governance cannot be loaded; nothing is shown then
+ */
+export async function sightsOf(
+  store: Store,
+  tenant: TenantId,
+  principal: Principal,
+  tables: readonly TableRef[],
+): Promise<ReadonlyMap<string, Sight>> {
+  const keys = [...new Map(tables.map((table) => [tableKey(table), table])).values()]
+  if (principal.roles.includes('steward')) return new Map(keys.map((table) => [tableKey(table), whole]))
+  const governances = keys.length === 0 ? new Map() : await loadGovernances(store, tenant, keys)
+  return new Map(
+    keys.flatMap((table): readonly [string, Sight][] => {
+      const governance: Governance | undefined = governances.get(tableKey(table))
+      const isReadable =
+        governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
+      return isReadable ? [[tableKey(table), sightOf(governance, principal)]] : []
+    }),
+  )
+}
+
+/** The sight of a principal that is no steward. @param governance undefined: the table is not known, so all is hidden */
+export function sightOf(governance: Governance | undefined, principal: Principal): Sight {
+  if (governance === undefined) return closed
+  const applies = appliesTo(principal)
+  // A filter hides rows, and every number counts rows.
+  if (governance.rowFilters.some(applies)) return closed
+  const masked = governance.columns.filter(({ masks }) => masks.some(applies))
+  const open = new Set(
+    governance.columns
+      .filter(({ name }) => !masked.some((one) => one.name === name || one.name.startsWith(`${name}.`)))
+      .map(({ fieldId }) => fieldId),
+  )
+  for (const { fieldId } of masked) open.delete(fieldId)
+  return {
+    isWhole: masked.length === 0,
+    // A column that the graph does not know is hidden, because no steward could have masked it.
+    showsNumbers: (fieldIds) => fieldIds.every((id) => open.has(id)),
+  }
+}
