@@ -109,7 +109,8 @@ async function* measureService(run: BenchRun, kind: BenchStore): AsyncGenerator<
   stack.defer(() => app.stop())
   const tenantWith = async (name: string, own: Readonly<Record<string, string>>): Promise<TestTenant> => {
     const { id } = await createTenant(store, { name })
-    const given = { credential: undefined, token: 'bench', 's3.region': 'eu-central-1', ...own }
+    const roots = { storage_roots: ['s3://lake'] }
+    const given = { credential: undefined, token: 'bench', 's3.region': 'eu-central-1', ...roots, ...own }
     return await equipTenant(store, id, name, upstream.url.replace(/\/$/, ''), given)
   }
   const load = async ({ secret }: TestTenant, delegation?: string): Promise<string> => {

@@ -1,13 +1,19 @@
-/** `covenant check`: checks the settings and the license in the environment. It opens no store and no port. */
+/** `covenant check`: checks the settings and the license in the environment, and with `--catalogs` what is stored of catalogs. */
 
-import { parseConfig } from '../config.ts'
+import { type Config, parseConfig } from '../config.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
+import { openConfiguredStore } from '../open-store.ts'
+import { listCatalogsWithoutRoots } from '../store/catalog-credential/catalog-credentials.ts'
+import { vendingModeOf } from '../vending/settings.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
 
-const help = `Usage: covenant check
+const help = `Usage: covenant check [--catalogs]
 
 Checks the settings in the environment, and the license that they name, as a start does. It opens no store and no port.
+
+  --catalogs  opens the store, too, and lists the catalogs that give out nothing, because they register no storage_roots
+
 ${exitStatusHelp}`
 
 /** @returns the exit status */
@@ -17,14 +23,30 @@ export async function check(words: readonly string[], terminal: Terminal): Promi
     return exitStatus.done
   }
   try {
-    if (words.length > 0) throw new UsageError('`check` takes no words.')
-    const { license, demo, store } = parseConfig(terminal.env)
+    if (words.some((word) => word !== '--catalogs')) throw new UsageError('`check` takes no words.')
+    const config = parseConfig(terminal.env)
+    const { license, demo, store } = config
     await readInstalledLicense(license, demo)
     terminal.print(
       `The settings are valid. The store is ${store.kind === 'postgres' ? 'PostgreSQL' : 'embedded'}.`,
     )
-    return exitStatus.done
+    return words.includes('--catalogs') ? await checkCatalogs(config, terminal) : exitStatus.done
   } catch (error) {
     return reportFailure(error, 'covenant check', terminal)
   }
+}
+
+/** Lists the catalogs from which clients get nothing. @throws Fault of the store */
+async function checkCatalogs(config: Config, { print, complain }: Terminal): Promise<number> {
+  const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
+  const store = await openConfiguredStore(config, unmeasured, { warn: () => {} })
+  const stored = await listCatalogsWithoutRoots(store).finally(() => store.close())
+  const idle = stored.filter((one) => vendingModeOf(one) !== 'none')
+  for (const { tenant, nickname } of idle)
+    complain(
+      `The catalog ${nickname} of the tenant ${tenant} registers no storage_roots: no credentials, signatures or plans are given out.`,
+    )
+  if (idle.length > 0) return exitStatus.failed
+  print('Every catalog that gives out credentials or signatures registers its storage roots.')
+  return exitStatus.done
 }

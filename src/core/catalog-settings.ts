@@ -61,7 +61,7 @@ const storage = {
   storage_roots: {
     shown: true,
     about:
-      'A list of locations, such as `s3://lake/warehouse`. Files are read below them only; without them none is.',
+      'A list of locations, such as `s3://lake/warehouse`. Below them alone tables may lie, files are read, and credentials, signatures and plans are given out. Without them nothing is read or given out.',
   },
   's3.access-key-id': {
     about: 'The access key for storage. Without it, keys that the catalog vends are used.',

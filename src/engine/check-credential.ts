@@ -6,7 +6,8 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
 import { settingNamed } from '../core/catalog-settings.ts'
 import { readEngineOf } from '../core/read-engine.ts'
-import { vendingSettings } from '../vending/settings.ts'
+import { rootProblem, storageRoots } from '../storage/roots.ts'
+import { type VendingMode, vendingSettings } from '../vending/settings.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 
 /** Refuses names that nothing reads, because a misspelt setting would be without effect. */
@@ -21,6 +22,21 @@ function assertSettings({ kind, config }: Omit<CatalogCredential, 'id' | 'versio
   )
 }
 
+/** @throws Fault `bad_request` for a root that bounds nothing, and for a catalog that would give out nothing */
+function assertRoots(config: CatalogCredential['config'], mode: VendingMode): void {
+  const { storage_roots: given } = config
+  const roots = storageRoots(config)
+  if (given !== undefined && (!Array.isArray(given) || given.length !== roots.length))
+    throw new Fault('bad_request', 'The storage_roots must be a list of locations.')
+  const problem = roots.map(rootProblem).find((one) => one !== undefined)
+  if (problem !== undefined) throw new Fault('bad_request', `A location of storage_roots ${problem}.`)
+  if ((mode === 'vend' || mode === 'sign') && roots.length === 0)
+    throw new Fault(
+      'bad_request',
+      `The storage_roots are missing: with the vending.mode ${mode}, nothing is given out outside of them.`,
+    )
+}
+
 /**
  * Checks that the catalog adapter and the read engine can use a credential's endpoint and configuration.
  * @throws Fault `bad_request` where they cannot; its message names settings, never their values
@@ -33,7 +49,7 @@ export function checkCatalogSettings(credential: Omit<CatalogCredential, 'id' | 
     if (readEngineOf(config) === 'trino' && settings === undefined)
       throw new Fault('bad_request', 'The read engine trino requires the setting `trino.uri`.')
     assertSettings(credential)
-    vendingSettings(credential)
+    assertRoots(config, vendingSettings(credential).mode)
   } catch (thrown) {
     const fault = toFault(thrown)
     throw fault.kind === 'misconfigured' ? new Fault('bad_request', fault.publicMessage) : fault

@@ -15,6 +15,7 @@ import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
 import { limits } from '../limits.ts'
 import { type ReadOwner, territoryForRead } from '../storage/read-territory.ts'
+import { storageRoots } from '../storage/roots.ts'
 import type { Governance } from '../store/governance/governance.ts'
 import { governedSnapshot, governedTable } from '../store/governance/governed-table.ts'
 import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
@@ -117,8 +118,14 @@ async function placed(
   { table, state, snapshot }: ReadTable,
 ): Promise<readonly (readonly [string, ReadSnapshot])[] | undefined> {
   if (snapshot === undefined || state === undefined) return undefined
-  const { id: credentialId } = credential
-  const owner = { catalog: catalogOf(credential), credentialId, table: table.ref, tableUuid: state.tableUuid }
+  const owner = {
+    ...{
+      catalog: catalogOf(credential),
+      credentialId: credential.id,
+      roots: storageRoots(credential.config),
+    },
+    ...{ table: table.ref, tableUuid: state.tableUuid },
+  }
   assertNotQuarantined(territory, owner, snapshot.snapshotId)
   const own = await territoryForRead(store, tenant, owner, state, territory)
   return [[tableKey(table.ref), { ...snapshot, territory: own, owner }]]

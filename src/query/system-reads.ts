@@ -15,6 +15,7 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { territoryForRead } from '../storage/read-territory.ts'
+import { storageRoots } from '../storage/roots.ts'
 import { loadRead } from '../store/governance/read-call.ts'
 import { defaultTextOptions, textOf } from '../wire/postgres/text-values.ts'
 import { Attempt, type Load } from './attempt.ts'
@@ -157,6 +158,7 @@ async function loadSnapshot(
   const owner = {
     catalog: catalogOf(credential),
     credentialId: credential.id,
+    roots: storageRoots(credential.config),
     table: ref,
     tableUuid: state.tableUuid,
   }

@@ -15,13 +15,8 @@ import type { ClaimedRun } from '../store/detection/claims.ts'
 import type { Store } from '../store/store.ts'
 import { parseRoots, rootMatchLength } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
+import { storageRoots } from './roots.ts'
 import { bucketUrl, type S3Access, type StorageAccess } from './storage.ts'
-
-/** The registered roots of a credential, as configured. */
-export function storageRoots(config: Readonly<Record<string, unknown>>): readonly string[] {
-  const roots = config.storage_roots
-  return Array.isArray(roots) ? roots.filter((root) => typeof root === 'string') : []
-}
 
 /**
  * The credential for a run whose trigger named none, or one that was removed. It has the longest storage root above the

@@ -13,8 +13,15 @@ import {
 import type { NamedLocation } from '../wire/iceberg/named-locations.ts'
 import { claimOf, conflictOf, isCovered, placeLocation } from './place-locations.ts'
 
+/** A table whose territory may lie below the storage roots of the credential by which its catalog is opened. */
+export interface RootedOwner extends TerritoryOwner {
+  readonly credentialId: string
+  /** As configured. */
+  readonly roots: readonly string[]
+}
+
 export interface FedTable {
-  readonly owner: TerritoryOwner & { readonly credentialId: string }
+  readonly owner: RootedOwner
   /** From `foldersOf` of the table's metadata, as the catalog sent it. */
   readonly folders: readonly NamedLocation[]
 }
@@ -36,7 +43,7 @@ export function lackingOf(
   const conflicts: FoundConflict[] = []
   for (const placed of folders.map(placeLocation)) {
     if (placed.path !== undefined && isCovered(seen, placed.path)) continue
-    const claim = claimOf(placed, owner.table, owner.tableUuid)
+    const claim = claimOf(placed, owner.table, owner.tableUuid, owner.roots)
     if (typeof claim !== 'string') prefixes.push(claim)
     else if (placed.path === undefined || !isCovered(prefixesOf(prefixes), placed.path))
       conflicts.push(conflictOf(placed, undefined))

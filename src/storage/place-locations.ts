@@ -5,6 +5,7 @@ import type { TerritoryRow } from '../core/territory-owner.ts'
 import type { ClaimedPrefix, FoundConflict } from '../store/territory/territory-rows.ts'
 import type { NamedLocation } from '../wire/iceberg/named-locations.ts'
 import { ancestorsOf, canonicalPath, canonicalPrefix, isWithin } from './canonical-path.ts'
+import { isOutOfBounds } from './roots.ts'
 
 export interface PlacedLocation {
   readonly use: NamedLocation['use']
@@ -59,16 +60,19 @@ export function conflictOf({ path, text }: PlacedLocation, row: TerritoryRow | u
 
 /**
  * A folder as a prefix that the table may take.
- * @returns why it may not, completing "the location …", where it may not. A whole bucket never may. A path that several
- *   tables could share may only where it holds the table's name or uuid as a folder
+ * @param roots of the table's catalog credential
+ * @returns why it may not, completing "the location …", where it may not. A whole bucket never may, nor what lies outside
+ *   of the roots. A path that several tables could share may only where it holds the table's name or uuid as a folder
  */
 export function claimOf(
   placed: PlacedLocation,
   table: TableRef,
   tableUuid: string | undefined,
+  roots: readonly string[],
 ): ClaimedPrefix | string {
   const { use, path, refusal } = placed
   if (path === undefined || use === 'file') return refusal ?? 'is no folder'
+  if (isOutOfBounds(path, roots)) return 'lies outside of the storage roots of its catalog credential'
   const ancestors = ancestorsOf(path)
   if (ancestors.length < 2) return 'is a whole bucket or root folder'
   if (use === 'metadata-file') return { prefix: path, kind: 'metadata-path', ancestors }

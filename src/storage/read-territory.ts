@@ -11,7 +11,7 @@ import type { Store } from '../store/store.ts'
 import { type ConflictSource, claimTerritory } from '../store/territory/territory-rows.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { ancestorsOf } from './canonical-path.ts'
-import { feedTerritory, lackingOf } from './feed-territory.ts'
+import { feedTerritory, lackingOf, type RootedOwner } from './feed-territory.ts'
 import { conflictOf, folderOf, placeLocation, rowAround } from './place-locations.ts'
 import type { OutsideFile } from './territory-guard.ts'
 
@@ -28,7 +28,7 @@ const offered = new WeakMap<TableState, string>()
 export async function territoryForRead(
   store: Store,
   tenant: TenantId,
-  owner: ReadOwner,
+  owner: RootedOwner,
   state: TableState,
   found: TerritoryFound,
 ): Promise<Territory> {

@@ -16,9 +16,10 @@ import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { topLevelMembers } from '../wire/iceberg/members.ts'
 import { isRestricted } from '../wire/iceberg/read-restrictions.ts'
-import { reachable, s3Access, storageAccess, storageRoots } from './access.ts'
+import { reachable, s3Access, storageAccess } from './access.ts'
 import { parseRoots } from './locations.ts'
 import { ReadFailure } from './read-failure.ts'
+import { storageRoots } from './roots.ts'
 import type { StorageAccess, VendedS3 } from './storage.ts'
 
 export interface TableAccessParts {

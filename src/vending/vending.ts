@@ -14,6 +14,7 @@ import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { limits } from '../limits.ts'
+import { givenOut, storageRoots } from '../storage/roots.ts'
 import type { Store } from '../store/store.ts'
 import { completeVended, dropReserved, reserveVended } from '../store/vended/vended-credentials.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
@@ -35,7 +36,7 @@ export interface VendRequest {
   readonly sub: string
   readonly credential: CatalogCredential
   readonly table: TableRef
-  /** The table's territory: canonical prefixes. */
+  /** The table's territory: canonical prefixes. What lies outside of the credential's storage roots is left out. */
   readonly prefixes: readonly string[]
   /** Of the tenant's territory, where the prefixes are those of an earlier request. */
   readonly territoryVersion?: string
@@ -65,7 +66,8 @@ export interface PendingVend {
 /**
  * Begins to issue the credentials of one table. Either `take` or `drop` follows.
  * @returns undefined where earlier ones would be given again, but the request does not know the present territory
- * @throws Fault `forbidden` without a license for it, `misconfigured`, `not_acceptable` where the catalog does not vend
+ * @throws Fault `forbidden` without a license for it, `misconfigured`, `not_acceptable` where the catalog does not vend,
+ *   `policy_denied` where nothing of the territory is below a storage root
  */
 export type Vend = (request: VendRequest) => PendingVend | undefined
 
@@ -91,7 +93,11 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
     }
     const settings = vendingSettings(credential)
     if (settings.mode !== 'vend') throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
-    const prefixes = outermost(all)
+    const prefixes = outermost(givenOut(all, credential.config))
+    if (prefixes.length === 0 && all.length > 0) {
+      withheld('territory')
+      throw new Fault('policy_denied', noRootAbove(table, credential))
+    }
     const lifetimeSeconds = lifetimeOf(access, session, clock)
     const key = JSON.stringify([
       ...[tenant, credential.id, credential.version, sessionId, access],
@@ -161,6 +167,14 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
 export function sessionNameOf(tenant: TenantId, sessionId: string): string {
   const digest = createHash('sha256').update(`${tenant} ${sessionId}`).digest('hex')
   return `covenant-${digest.slice(0, 40)}`
+}
+
+function noRootAbove(table: TableRef, { config }: CatalogCredential): string {
+  const why =
+    storageRoots(config).length === 0
+      ? 'its catalog credential registers no storage_roots'
+      : `no folder of ${tableName(table)} is below a storage root of its catalog`
+  return `policy denied: ${why}, so no credentials are given out. An administrator can register storage_roots`
 }
 
 /** Not longer than the session, as far as AWS allows. */

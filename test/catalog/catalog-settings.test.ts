@@ -9,7 +9,8 @@ import { catalogKindDescriptors, liveCatalogKinds } from '../../src/core/catalog
 import { type CatalogSettings, settingNamed } from '../../src/core/catalog-settings.ts'
 import { readEngineOf } from '../../src/core/read-engine.ts'
 import { parseTrinoSettings } from '../../src/engine/trino/settings.ts'
-import { s3Access, storageRoots } from '../../src/storage/access.ts'
+import { s3Access } from '../../src/storage/access.ts'
+import { storageRoots } from '../../src/storage/roots.ts'
 import { vendingSettings } from '../../src/vending/settings.ts'
 
 const settingsOf = (kind: (typeof liveCatalogKinds)[number]): CatalogSettings =>

@@ -7,6 +7,7 @@ import { checkCatalogSettings } from '../../src/engine/check-credential.ts'
 import { vendingModeOf, vendingSettings } from '../../src/vending/settings.ts'
 
 const vend = {
+  storage_roots: ['s3://lake'],
   'vending.mode': 'vend',
   'vending.role-arn': 'arn:aws:iam::123456789012:role/lake/reader',
   's3.access-key-id': 'AK',
@@ -45,6 +46,17 @@ describe('the mode', () => {
     for (const mode of ['vend', 'pass-through'])
       expect(refusal({ 'vending.mode': mode }, 'beta')).toContain('its vending.mode can be none only')
   })
+})
+
+test.each(['vend', 'sign'])('%s needs storage roots, each of which bounds something', (mode) => {
+  const given = { ...vend, 'vending.mode': mode }
+  expect(refusal(given)).toBe('')
+  for (const storage_roots of [undefined, []])
+    expect(refusal({ ...given, storage_roots })).toContain('The storage_roots are missing')
+  for (const root of ['ftp://lake', 's3://lake/../x', 'https://lake.s3.amazonaws.com/x', 's3://Lake_'])
+    expect(refusal({ ...given, storage_roots: ['s3://lake', root] })).toContain('A location of storage_roots')
+  for (const storage_roots of ['s3://lake', ['s3://lake', 1]])
+    expect(refusal({ storage_roots })).toBe('The storage_roots must be a list of locations.')
 })
 
 describe('settings that vend', () => {

@@ -10,6 +10,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { folderPrefixesOf, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { type FedTable, feedTerritory } from '../../storage/feed-territory.ts'
 import { isCovered, placeLocation } from '../../storage/place-locations.ts'
+import { storageRoots, withinRoots } from '../../storage/roots.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
@@ -29,6 +30,8 @@ export interface PlacedTable {
   readonly territory: (asked: Promise<TerritoryFound>) => Promise<TerritoryFound>
   /** The version of the territory after this load took folders; undefined where it took none. */
   readonly takenVersion: string | undefined
+  /** Whether some folder of the table is below no storage root: then none of its files is given out, in either mode. */
+  readonly isOutsideRoots: boolean
   /**
    * Whether the tenant enforces its territory and some folder of the table is outside of the table's now: a grant, a
    * release or another mode may have come since the state was taken.
@@ -74,18 +77,21 @@ export async function feedLoaded(
       // Another request may have taken its folders meanwhile.
       return isStrayIn(known, found) ? await ask() : found
     }
-    return { owner: known.owner, territory, takenVersion: undefined, isOutside }
+    return { owner: known.owner, territory, takenVersion: undefined, isOutside, ...boundsOf(known) }
   }
   const metadata = partOf(members.get('metadata'))
   const owner = {
     catalog: catalogOf(credential),
     credentialId: credential.id,
+    roots: storageRoots(credential.config),
     table,
     tableUuid: tableUuidOf(metadata),
   }
-  const { found, isOutside } = await take({ owner, folders: foldersOf(metadata) }, location)
+  const fed = { owner, folders: foldersOf(metadata) }
+  const { found, isOutside } = await take(fed, location)
   return {
     owner,
+    ...boundsOf(fed),
     territory: async () => found ?? (await ask()),
     takenVersion: found?.version,
     isOutside: async () => isOutside,
@@ -110,6 +116,10 @@ export function rememberVended(surface: SurfaceRequest, owner: TerritoryOwner, v
 
 function keyOf(tenant: TenantId, { id, version }: CatalogCredential, table: TableRef): string {
   return JSON.stringify([tenant, id, version, tableKey(table)])
+}
+
+function boundsOf({ owner, folders }: FedTable): Pick<PlacedTable, 'isOutsideRoots'> {
+  return { isOutsideRoots: !folders.every(({ text }) => withinRoots(text, owner.roots)) }
 }
 
 /** Whether some folder of a table is outside of its territory, or has no canonical form. */

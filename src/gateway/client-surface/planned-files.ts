@@ -1,5 +1,5 @@
 /**
- * Judges the files that a scan plan of the upstream names by the territory of their table. The upstream opens whatever
+ * Judges the files that a scan plan of the upstream names by the storage roots and the territory of their table. The upstream opens whatever
  * manifests a snapshot names, with its own rights, and a plan tells what stands in them. Reads no storage.
  */
 
@@ -8,6 +8,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import { tableName } from '../../core/table-ref.ts'
 import { territoryOf } from '../../core/territory-owner.ts'
 import { noteOutside, type ReadOwner } from '../../storage/read-territory.ts'
+import { rootPrefixes, storageRoots } from '../../storage/roots.ts'
 import { TerritoryFailure, type TerritoryGuard, territoryGuard } from '../../storage/territory-guard.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
@@ -15,18 +16,22 @@ import type { SurfaceRequest } from './surface-request.ts'
 
 /**
  * @param reply the upstream's, to a request for a plan, its result or its tasks
- * @throws Fault `policy_denied` for a file outside, where the tenant enforces its territory; `upstream_failed` where the
+ * @throws Fault `policy_denied` for a file outside of the storage roots, or of its territory where the tenant enforces it; `upstream_failed` where the
  *   reply cannot be read; of the store
  */
 export async function assertPlannedInside(
-  { parts, tenant }: SurfaceRequest,
+  { parts, tenant, upstream }: SurfaceRequest,
   owner: ReadOwner,
   reply: Uint8Array,
 ): Promise<void> {
   const { territory } = await loadWriteGovernance(parts.store, tenant, owner.table)
   const guard = territoryGuard(territoryOf(territory, owner))
+  const roots = rootPrefixes(storageRoots(upstream.credential.config))
+  const bounds = territoryGuard({ mode: 'enforce', version: '', prefixes: roots })
   try {
-    admitPlanned(guard, topLevelMembers(reply))
+    const members = topLevelMembers(reply)
+    admitPlanned(bounds, members)
+    admitPlanned(guard, members)
   } catch (thrown) {
     if (!(thrown instanceof TerritoryFailure)) throw thrown
     throw new Fault(

@@ -11,6 +11,7 @@ import { folderPrefixesOf, type TerritoryOwner } from '../../core/territory-owne
 import { filesMatching } from '../../engine/iceberg/prune-predicate.ts'
 import { type ScanTasks, scanTasks } from '../../engine/iceberg/scan-tasks.ts'
 import { canonicalPath } from '../../storage/canonical-path.ts'
+import { givenOut } from '../../storage/roots.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { openPlanTask, type PlanTask, sealPlanTask } from '../../vending/plan/plan-task.ts'
 import { vendingSettings } from '../../vending/settings.ts'
@@ -145,7 +146,7 @@ async function page(
       'policy_denied',
       `policy denied: the snapshot of the plan ${refusal}. Plan the scan again`,
     )
-  const prefixes = folderPrefixesOf(governance.territory, owner)
+  const prefixes = givenOut(folderPrefixesOf(governance.territory, owner), upstream.credential.config)
   const { metadataLocation } = task
   const planned = await snapshotPlan(surface, { table, metadataLocation, snapshotId, prefixes })
   const [snapshotSchema, currentSchema] = planned.schemas

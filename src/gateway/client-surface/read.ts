@@ -123,16 +123,18 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   }
   if (snapshots !== 'refs') noteLoaded(surface, table, loaded.body)
   const placed = await feedLoaded(surface, table, loaded.body)
-  const { owner, isOutside } = placed
-  const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
+  const { owner, isOutside, isOutsideRoots } = placed
+  const shown = { ...disclosure, vended: disclosure.vended && !isOutsideRoots && !(await isOutside()) }
   const disclosed = await discloseReply(loaded.body, tableMembers, shown)
   const { masked } = disclosed
   if (masked && (await isTrusted(surface)))
     return await restrictedTable(surface, table, loaded.body, disclosed.body)
-  const body = !masked && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
+  const body =
+    !masked && !isOutsideRoots && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
   const vended = vends && !masked ? await vendUnlessRefused(() => vend.take(placed)) : undefined
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
-  const signing = signs && !masked ? await signingOf(surface, owner, loaded.body) : undefined
+  const signing =
+    signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body) : undefined
   if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
   return jsonResponse(
     200,
@@ -171,12 +173,13 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   const table = tableRefOf(surface)
   const asked = issuesCredentials(surface) ? askTerritory(surface, table) : undefined
   const loaded = await assertUnmasked(surface)
-  const { owner, territory, isOutside } = await feedLoaded(surface, table, loaded)
+  const { owner, territory, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
   if (asked !== undefined) {
     const vended = await vendTable(surface, owner, await territory(asked))
     const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
     return jsonResponse(200, credentialsReply(table, vended, location), uncached)
   }
+  if (isOutsideRoots) throw outsideRoots(table)
   if (await isOutside()) throw outsideTerritory(table)
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
@@ -191,7 +194,8 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   const loaded = await assertUnmasked(surface)
   if (isCancel) return await passThrough(surface)
   const table = tableRefOf(surface)
-  const { owner, isOutside } = await feedLoaded(surface, table, loaded)
+  const { owner, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
+  if (isOutsideRoots) throw outsideRoots(table)
   if (isOwn) {
     if (await isOutside()) throw outsideTerritory(table)
     return await planOwn(surface, { owner, loaded })
@@ -202,6 +206,14 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   await assertPlannedInside(surface, owner, reply)
   const { body } = await discloseReply(reply, planMembers, shown)
   return jsonResponse(200, body)
+}
+
+/** The refusal for a table of which some folder is below no storage root, or whose catalog has none. */
+function outsideRoots(table: TableRef): Fault {
+  return new Fault(
+    'policy_denied',
+    `policy denied: a folder of ${tableName(table)} is outside of the storage roots of its catalog, so its files are not given out. An administrator can register it in storage_roots`,
+  )
 }
 
 /** The refusal to vend for a table of which some folder is not its own. Names no other table. */

@@ -8,10 +8,11 @@ import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { parseTenantId } from '../../core/tenant.ts'
-import { isOwn } from '../../core/territory-owner.ts'
+import { folderPrefixesOf } from '../../core/territory-owner.ts'
 import { readBody } from '../../http/read-body.ts'
 import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
+import { givenOut } from '../../storage/roots.ts'
 import { openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { findServiceSessionById } from '../../store/session/sessions.ts'
@@ -111,9 +112,7 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
   const governance = await loadWriteGovernance(store, tenant, table)
   const { territory } = governance
   const owner = { catalog: catalogOf(credential), table, tableUuid: ticket.tableUuid }
-  const prefixes = territory.rows
-    .filter((row) => row.kind !== 'derived' && isOwn(row, owner))
-    .map(({ prefix }) => prefix)
+  const prefixes = givenOut(folderPrefixesOf(territory, owner), credential.config)
   const isWriter = ticket.access === 'write' && session.scopes.includes('commit')
   const scope = { deletes: settings.deletes, prefixes }
   if (isWriter) return { settings, scope: { ...scope, access: 'write', mayRead: () => true } }
@@ -124,7 +123,7 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
       'policy_denied',
       `policy denied: the snapshot of the sign ticket ${refusal}. Load the table again`,
     )
-  const access = await parts.tableAccess(tenant, credential, table)
+  const access = () => parts.tableAccess(tenant, credential, table)
   const key = JSON.stringify([
     tenant,
     credential.id,

@@ -5,6 +5,7 @@ import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import type { CommitBody } from '../base/body.ts'
 import { type Disclosed, type Disclosure, discloseReply } from '../base/disclosure.ts'
@@ -55,7 +56,8 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
   const masked = await isMasked(parts, tenant, table, identified)
-  const passes = vendingModeOf(upstream.credential) === 'pass-through'
+  const { credential } = upstream
+  const passes = vendingModeOf(credential) === 'pass-through' && storageRoots(credential.config).length > 0
   const vended = passes && !masked && delegationOf(surface) !== undefined
   return { masked, vended, commits: mayCommit }
 }

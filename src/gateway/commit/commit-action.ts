@@ -13,7 +13,7 @@ import {
   writesMetadata,
 } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
-import { storageRoots } from '../../storage/access.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
 import { bodyOfText } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'

@@ -9,6 +9,7 @@ import type { Verdict } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { lackingOf } from '../../storage/feed-territory.ts'
+import { isOutOfBounds, storageRoots } from '../../storage/roots.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { claimTerritory, type FoundConflict } from '../../store/territory/territory-rows.ts'
 import { filesOf, foldersOf } from '../../wire/iceberg/named-locations.ts'
@@ -22,7 +23,10 @@ import { askedPrefixes, strayLocations, territoryDenial } from '../stages/territ
 export interface Stray {
   /** The first of them; undefined where the reply or the index could not be read. */
   readonly conflict: FoundConflict | undefined
-  /** Whether the tenant enforces its territory. So it is taken to be where that is unknown. */
+  /**
+   * Whether the tenant enforces its territory, or a folder is outside of the storage roots. So it is taken to be where
+   * that is unknown.
+   */
   readonly isEnforced: boolean
 }
 
@@ -36,7 +40,8 @@ export async function feedReply(
   try {
     const metadata = metadataOf(body)
     const tableUuid = staged ? undefined : tableUuidOf(metadata)
-    const owner = { catalog: catalogOf(credential), credentialId: credential.id, table, tableUuid }
+    const roots = storageRoots(credential.config)
+    const owner = { catalog: catalogOf(credential), credentialId: credential.id, roots, table, tableUuid }
     const files = filesOf(metadata)
     const folders = foldersOf(metadata)
     const { territory } = await loadWriteGovernance(parts.store, tenant, table, askedPrefixes(files))
@@ -60,7 +65,8 @@ export async function feedReply(
     const conflict: FoundConflict | undefined = overlap
       ? { prefix: overlap.prefix, reason: 'overlap', owner: overlap.row.table }
       : strays[0]
-    return conflict && { conflict, isEnforced: found.mode === 'enforce' }
+    const isBeyond = folders.some(({ text }) => isOutOfBounds(text, roots))
+    return conflict && { conflict, isEnforced: found.mode === 'enforce' || isBeyond }
   } catch (err) {
     parts.log.error(
       { err, table, commitId },

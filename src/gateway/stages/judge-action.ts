@@ -142,7 +142,7 @@ function locationsOf({ action, request }: ActionChange): readonly NamedLocation[
 async function actionTerritory(
   parts: GatewayParts,
   upstream: Upstream,
-  { tenant, table, commitId, staged, purge }: ActionChange,
+  { tenant, table, commitId, staged, purge, identified }: ActionChange,
   named: readonly NamedLocation[],
   loaded: Outcome<ActionGovernance> | undefined,
 ): Promise<Omit<TerritoryJudged, 'prefixes'>> {
@@ -158,7 +158,7 @@ async function actionTerritory(
     }
   if (named.length === 0 || found === undefined) return {}
   // A staged creation has no intent, and its client may write files before it commits.
-  const change = { tenant, table, commitId: staged ? undefined : commitId, named }
+  const change = { tenant, table, commitId: staged ? undefined : commitId, identified, named }
   return await judgeTerritory(parts, upstream, change, undefined, found)
 }
 

@@ -12,11 +12,11 @@ import type { Territory } from '../../core/territory.ts'
 import { territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { type ManifestFacts, noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
-import { storageRoots } from '../../storage/access.ts'
 import { whereaboutsIn } from '../../storage/canonical-path.ts'
 import { KeptBound } from '../../storage/manifest-bounds.ts'
 import { claimOf, placeLocation } from '../../storage/place-locations.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { type SnapshotDifference, snapshotReader } from '../../storage/snapshot-difference.ts'
 import { openStorage } from '../../storage/storage.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
@@ -172,10 +172,11 @@ async function territoryAfter(
   result: JsonObject,
 ): Promise<Pick<Territory, 'prefixes'>> {
   const tableUuid = tableUuidOf(result)
+  const roots = storageRoots(credential.config)
   const { territory: found } = await loadWriteGovernance(parts.store, tenant, table)
   const { mode, prefixes } = territoryOf(found, { catalog: catalogOf(credential), table, tableUuid })
   if (mode === 'observe') return { prefixes }
-  const set = foldersOf(result).map((named) => claimOf(placeLocation(named), table, tableUuid))
+  const set = foldersOf(result).map((named) => claimOf(placeLocation(named), table, tableUuid, roots))
   return {
     prefixes: [...prefixes, ...set.flatMap((claim) => (typeof claim === 'string' ? [] : claim.prefix))],
   }

@@ -5,7 +5,7 @@ import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
-import { storageRoots } from '../../storage/access.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import {
   assertIdentifierMatches,
   type CommitRequest,

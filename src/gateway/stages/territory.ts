@@ -6,19 +6,19 @@
 import type { JsonObject } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { Verdict } from '../../core/decision.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
   folderPrefixesOf,
   isOwn,
   type TerritoryFound,
-  type TerritoryOwner,
   type TerritoryRow,
   territoryOf,
   territoryPolicy,
 } from '../../core/territory-owner.ts'
 import { ancestorsOf } from '../../storage/canonical-path.ts'
-import { feedTerritory, lackingOf } from '../../storage/feed-territory.ts'
+import { feedTerritory, lackingOf, type RootedOwner } from '../../storage/feed-territory.ts'
 import {
   claimOf,
   conflictOf,
@@ -29,6 +29,7 @@ import {
   rowAround,
   shownCharsMax,
 } from '../../storage/place-locations.ts'
+import { isOutOfBounds, storageRoots } from '../../storage/roots.ts'
 import {
   type ClaimedPrefix,
   claimTerritory,
@@ -48,6 +49,8 @@ export interface TerritoryChange {
   readonly table: TableRef
   /** Territory taken for it goes with its intent; undefined where it has none. */
   readonly commitId: string | undefined
+  /** Who makes it: administrators are told the storage roots. */
+  readonly identified: IdentifiedPrincipal
   readonly named: readonly NamedLocation[]
 }
 
@@ -89,12 +92,7 @@ export function isAtHome(
   base: JsonObject,
   found: TerritoryFound,
 ): boolean {
-  const owner = {
-    catalog: catalogOf(credential),
-    credentialId: credential.id,
-    table,
-    tableUuid: tableUuidOf(base),
-  }
+  const owner = ownerOf(credential, table, base)
   if (lackingOf({ owner, folders: foldersOf(base) }, found) !== undefined) return false
   const { claims, problems } = placesOf(locationsNamed(request.updates).map(placeLocation), found, owner)
   return claims.length === 0 && problems.length === 0
@@ -111,13 +109,8 @@ export async function judgeTerritory(
   base: JsonObject | undefined,
   asked: TerritoryFound,
 ): Promise<TerritoryJudged> {
-  const { tenant, table, named } = change
-  const owner = {
-    catalog: catalogOf(credential),
-    credentialId: credential.id,
-    table,
-    tableUuid: base && tableUuidOf(base),
-  }
+  const { tenant, table, named, identified } = change
+  const owner = ownerOf(credential, table, base)
   let found = asked
   if (base !== undefined) {
     const fed = { owner, folders: foldersOf(base) }
@@ -137,6 +130,9 @@ export async function judgeTerritory(
   const own = territoryOf(found, owner).prefixes
   if (named.length === 0) return { prefixes: own }
   const { claims, problems } = placesOf(named.map(placeLocation), found, owner)
+  const outside = problems.find(({ isOutsideRoots }) => isOutsideRoots)
+  if (outside !== undefined)
+    return { prefixes: own, verdict: outsideRoots(table, outside.placed, owner.roots, identified) }
   const [first] = problems
   const others = found.rows.filter((row) => !isOwn(row, owner))
   if (first !== undefined && found.mode === 'enforce')
@@ -163,7 +159,7 @@ export async function judgeTerritory(
 export function strayLocations(
   named: readonly NamedLocation[],
   found: TerritoryFound,
-  owner: TerritoryOwner,
+  owner: RootedOwner,
 ): readonly FoundConflict[] {
   const others = found.rows.filter((row) => !isOwn(row, owner))
   const conflicts = placesOf(named.map(placeLocation), found, owner).problems.map(({ placed }) =>
@@ -176,13 +172,27 @@ interface Problem {
   readonly placed: PlacedLocation
   /** Completes "the location …". */
   readonly why: string
+  /** Then it is refused in every mode. */
+  readonly isOutsideRoots?: true
+}
+
+function ownerOf(
+  credential: Upstream['credential'],
+  table: TableRef,
+  base: JsonObject | undefined,
+): RootedOwner {
+  return {
+    ...{ catalog: catalogOf(credential), credentialId: credential.id, table },
+    roots: storageRoots(credential.config),
+    tableUuid: base && tableUuidOf(base),
+  }
 }
 
 /** Which folders the change takes, and which locations are not the table's. */
 function placesOf(
   placed: readonly PlacedLocation[],
   found: TerritoryFound,
-  owner: TerritoryOwner,
+  owner: RootedOwner,
 ): { readonly claims: readonly ClaimedPrefix[]; readonly problems: readonly Problem[] } {
   const claims: ClaimedPrefix[] = []
   const problems: Problem[] = []
@@ -199,12 +209,15 @@ function placesOf(
     ...placed.filter(({ use }) => use !== 'file'),
     ...placed.filter(({ use }) => use === 'file'),
   ]) {
-    if (one.path !== undefined && isHis(one.path, one.use)) continue
-    if (one.path === undefined || one.use === 'file') problems.push(strayFile(one, owner.table))
+    // A folder that was taken before the roots were registered, too.
+    const isOutsideRoots = one.use !== 'file' && isOutOfBounds(one.text, owner.roots)
+    if (one.path !== undefined && !isOutsideRoots && isHis(one.path, one.use)) continue
+    if (one.path === undefined || one.use === 'file')
+      problems.push({ ...strayFile(one, owner.table), ...(isOutsideRoots && { isOutsideRoots }) })
     else {
-      const claim = claimOf(one, owner.table, owner.tableUuid)
-      if (typeof claim === 'string') problems.push({ placed: one, why: claim })
-      else claims.push(claim)
+      const claim = claimOf(one, owner.table, owner.tableUuid, owner.roots)
+      if (typeof claim !== 'string') claims.push(claim)
+      else problems.push({ placed: one, why: claim, ...(isOutsideRoots && { isOutsideRoots }) })
     }
   }
   return { claims, problems }
@@ -231,6 +244,26 @@ function denied(table: TableRef, { placed, why }: Problem, row: TerritoryRow | u
       ? `${location} is in the territory of no table; a steward can grant its folder to ${tableName(table)}`
       : `${location} is in ${row.prefix}, which belongs to ${tableName(row.table)}`
   return territoryDenial(`the location ${location} ${why}`, explanation)
+}
+
+/** The denial of a folder outside of the storage roots. Their names are for administrators. */
+function outsideRoots(
+  table: TableRef,
+  placed: PlacedLocation,
+  roots: readonly string[],
+  identified: IdentifiedPrincipal,
+): Verdict {
+  if (placed.path === undefined) return denied(table, strayFile(placed, table), undefined)
+  const location = placed.path.slice(0, shownCharsMax)
+  const message = `the location ${location} lies outside of the storage roots of the catalog`
+  const told = isAdministrator(identified)
+    ? `${message}, which are ${roots.join(', ').slice(0, shownCharsMax)}`
+    : `${message}; an administrator can register its folder in storage_roots`
+  return territoryDenial(told, `${tableName(table)} can have no folder there: ${message}`)
+}
+
+function isAdministrator({ principal, verified }: IdentifiedPrincipal): boolean {
+  return verified && ['administrator', 'owner'].some((role) => principal.roles.includes(role))
 }
 
 /**

@@ -15,11 +15,11 @@ import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { isQuarantined, type TerritoryFound, territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
-import { storageRoots } from '../../storage/access.ts'
 import { feedTerritory } from '../../storage/feed-territory.ts'
 import { admitSnapshot, snapshotIdOf } from '../../storage/new-manifests.ts'
 import { BoundFailure, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { noteOutside, type ReadOwner } from '../../storage/read-territory.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { snapshotReader } from '../../storage/snapshot-difference.ts'
 import { openStorage, type Storage } from '../../storage/storage.ts'
 import { type OutsideFile, territoryGuard } from '../../storage/territory-guard.ts'
@@ -176,10 +176,11 @@ async function openTable(
   const { tenant, table, catalog } = first
   const credential = await findCatalogCredentialById(store, tenant, first.credentialId)
   if (credential === undefined || catalogOf(credential) !== catalog) return undefined
-  if (storageRoots(credential.config).length === 0) return undefined
+  const roots = storageRoots(credential.config)
+  if (roots.length === 0) return undefined
   const metadata = await loadMetadata(parts, first, credential, signal)
   if (metadata === undefined) return undefined
-  const owner = { catalog, credentialId: credential.id, table, tableUuid: tableUuidOf(metadata) }
+  const owner = { catalog, credentialId: credential.id, roots, table, tableUuid: tableUuidOf(metadata) }
   const asked = (await loadWriteGovernance(store, tenant, table)).territory
   if (asked.manifests === 'off') return undefined
   const fed = await feedTerritory(store, tenant, { owner, folders: foldersOf(metadata) }, 'commit', asked)

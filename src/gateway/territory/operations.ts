@@ -20,6 +20,7 @@ import {
   wholeNumber,
 } from '../../http/schemas.ts'
 import { ancestorsOf, canonicalPrefix } from '../../storage/canonical-path.ts'
+import { isOutOfBounds } from '../../storage/roots.ts'
 import type { Store } from '../../store/store.ts'
 import {
   grantTerritory,
@@ -185,6 +186,8 @@ export const territoryOperations = [
     run: async ({ parts, tenant, actor }, { catalog: nickname, table, prefix }) => {
       const granted = folder(prefix)
       const to = await territoryTable(parts.store, tenant, nickname, table)
+      if (isOutOfBounds(granted.prefix, to.roots))
+        throw new Fault('bad_request', 'The prefix lies outside of the storage roots of the catalog.')
       await grantTerritory(parts.store, tenant, to, granted, await actor())
       return { prefix: granted.prefix }
     },

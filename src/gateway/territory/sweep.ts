@@ -13,7 +13,8 @@ import { catalogOf } from '../../core/catalog.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import { feedTerritory } from '../../storage/feed-territory.ts'
+import { feedTerritory, type RootedOwner } from '../../storage/feed-territory.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import { tenantsToSweep } from '../../store/jobs/due-tenants.ts'
 import type { Store } from '../../store/store.ts'
@@ -71,7 +72,7 @@ async function sweepCatalog(
             parts,
             tenant,
             catalog,
-            { catalog: name, credentialId: credential.id },
+            { catalog: name, credentialId: credential.id, roots: storageRoots(credential.config) },
             table,
             signal,
           )
@@ -102,7 +103,7 @@ async function takeTable(
   { store }: SweepParts,
   tenant: TenantId,
   catalog: Catalog,
-  of: { readonly catalog: string; readonly credentialId: string },
+  of: Pick<RootedOwner, 'catalog' | 'credentialId' | 'roots'>,
   table: TableRef,
   signal: AbortSignal,
 ): Promise<void> {

@@ -303,6 +303,22 @@ export async function listCatalogKinds(store: Store): Promise<readonly CatalogKi
   return rows.map((row) => row.catalog_kind)
 }
 
+/** The catalogs of all tenants that register no storage roots, each without its secrets. At most 1,000. */
+export async function listCatalogsWithoutRoots(
+  store: Store,
+): Promise<
+  readonly (Pick<CatalogCredential, 'kind' | 'nickname' | 'config'> & { readonly tenant: TenantId })[]
+> {
+  const rows = await store.adminQuery<CatalogCredentialRow & { readonly tenant_id: TenantId }>(
+    `select tenant_id, catalog_kind, nickname, config from svc.catalog_credential
+     where jsonb_typeof(config -> 'storage_roots') is distinct from 'array' or config -> 'storage_roots' = '[]'
+     order by tenant_id, nickname collate "C" limit 1000`,
+  )
+  return rows.map(({ tenant_id, catalog_kind, nickname, config }) => ({
+    ...{ tenant: tenant_id, kind: catalog_kind, nickname, config },
+  }))
+}
+
 export interface WebhookSecret {
   readonly credentialId: string
   readonly secret: string

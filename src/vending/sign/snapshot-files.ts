@@ -10,11 +10,12 @@ import { type FileSet, FileSetBuilder } from './file-set.ts'
 
 /**
  * The metadata file, manifest list, manifests and live files of a snapshot, as far as they lie in the territory.
+ * @param access asked where some file must be read
  * @param prefixes the table's territory
  * @throws ReadFailure, Fault
  */
 export async function snapshotFiles(
-  access: StorageAccess,
+  access: () => Promise<StorageAccess>,
   budget: ByteBudget,
   {
     manifestList,
@@ -31,7 +32,7 @@ export async function snapshotFiles(
   }
   take(metadataFile)
   if (manifestList === undefined || !take(manifestList)) return set.build()
-  const storage = openStorage(access, budget)
+  const storage = openStorage(await access(), budget)
   try {
     return await storage.during(async () => {
       const list = await storage.readAll(manifestList, limits.tableMetadataBytesMax)

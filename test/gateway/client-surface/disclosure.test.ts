@@ -86,7 +86,9 @@ beforeAll(async () => {
       'idempotency-key-lifetime': 'PT30M',
     },
   )
-  tenant = await addTenant(service.store, 'leaky', upstream.url.replace(/\/$/, ''))
+  tenant = await addTenant(service.store, 'leaky', upstream.url.replace(/\/$/, ''), {
+    storage_roots: ['s3://lake'],
+  })
 })
 afterAll(async () => {
   await upstream.stop()

@@ -42,8 +42,12 @@ beforeAll(async () => {
     if (path.endsWith('/tables/secret')) return Response.json({ ...result, metadata: secret })
     return Response.json(result)
   })
-  tenant = await addTenant(service.store, 'plans', upstream.url.replace(/\/$/, ''))
-  foreign = await addTenant(service.store, 'others', upstream.url.replace(/\/$/, ''))
+  tenant = await addTenant(service.store, 'plans', upstream.url.replace(/\/$/, ''), {
+    storage_roots: ['s3://lake'],
+  })
+  foreign = await addTenant(service.store, 'others', upstream.url.replace(/\/$/, ''), {
+    storage_roots: ['s3://lake'],
+  })
   for (const { tenant: id } of [tenant, foreign]) await enforceTerritory(service.store, id)
   expect((await send(service, 'GET', '/namespaces/n/tables/secret', undefined, { tenant })).status).toBe(200)
 })

@@ -25,6 +25,7 @@ let tenant: TestTenant
 let foreign: TestTenant
 
 const config = {
+  storage_roots: ['s3://lake'],
   'vending.mode': 'sign',
   's3.access-key-id': 'AKSIGN',
   's3.secret-access-key': 'secret-of-signatures',

@@ -26,6 +26,7 @@ let tenant: TestTenant
 let foreign: TestTenant
 
 const config = () => ({
+  storage_roots: ['s3://lake', 's3a://other'],
   'vending.mode': 'vend',
   'vending.role-arn': reader,
   'vending.writer-role-arn': writer,

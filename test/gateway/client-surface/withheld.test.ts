@@ -122,7 +122,9 @@ beforeAll(async () => {
       { headers: { etag: '"e1"' } },
     )
   })
-  tenant = await addTenant(service.store, 'counted', upstream.url.replace(/\/$/, ''))
+  tenant = await addTenant(service.store, 'counted', upstream.url.replace(/\/$/, ''), {
+    storage_roots: ['s3://lake'],
+  })
   reader = await session(service, tenant.tenant, ['read'] satisfies SessionScope[])
 })
 afterAll(async () => {
