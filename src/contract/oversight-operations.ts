@@ -30,6 +30,7 @@ export const oversightOperations = [
     method: 'GET',
     path: `${contractsPath}/settings`,
     access: overseeing,
+    gives: { nothing: 'administration' },
     output: settings,
     run: async ({ parts, caller }) => {
       const { readableWithoutContract } = await readSettings(parts.store, caller.tenant)
@@ -43,6 +44,7 @@ export const oversightOperations = [
     method: 'PUT',
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
+    gives: { nothing: 'own input' },
     input: settings,
     run: async ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
       await putReadSettings(parts.store, caller.tenant, await caller.actor(), { readableWithoutContract }),
@@ -54,6 +56,7 @@ export const oversightOperations = [
     method: 'GET',
     path: `${contractsPath}/changes`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({

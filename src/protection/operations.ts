@@ -97,6 +97,7 @@ export const protectionOperations = [
     method: 'GET',
     path: '/api/v1/tables/{namespace}/{table}/transform-plan',
     access: writing,
+    gives: { visible: ['existence', 'columns'] },
     input: object({
       ...tableAddress,
       catalog: maybe(described(nonEmpty, 'needed where the tenant has several')),
@@ -137,6 +138,7 @@ export const protectionOperations = [
     method: 'GET',
     path: '/.well-known/jwks.json',
     access: { open: 'everyone' },
+    gives: { nothing: 'service' },
     output: object({
       keys: list(object({ kty: text, crv: text, kid: text, x: text, alg: text, use: text })),
     }),
@@ -149,6 +151,7 @@ export const protectionOperations = [
     method: 'GET',
     path: rulesPath,
     access: overseeing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({
@@ -178,6 +181,7 @@ export const protectionOperations = [
     method: 'PUT',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ ...ofColumn, ...rule }),
     faults: refusals,
     run: async (context, input) =>
@@ -194,6 +198,7 @@ export const protectionOperations = [
     method: 'DELETE',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(ofColumn),
     faults: { not_found: 'There is no such rule.' },
     run: async (context, input) =>
@@ -208,6 +213,7 @@ export const protectionOperations = [
     method: 'PUT',
     path: tagPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ tag: named, ...rule }),
     faults: refusals,
     examples: [{ input: { tag: 'sensitive.email', action: 'tokenize', method: 'hmac' } }],
@@ -221,6 +227,7 @@ export const protectionOperations = [
     method: 'DELETE',
     path: tagPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ tag: named }),
     faults: { not_found: 'There is no such rule.' },
     run: async (context, { tag: on }) => await orNotFound(deleteRule(await changeOf(context), { tag: on })),
@@ -232,6 +239,7 @@ export const protectionOperations = [
     method: 'POST',
     path: '/api/v1/transform/scopes/{scope}/rotations',
     access: changing,
+    gives: { nothing: 'administration' },
     input: object({ scope: named }),
     output: object({ kid: text }),
     run: async (context, { scope }) => ({ kid: await rotateScope(await changeOf(context), scope) }),

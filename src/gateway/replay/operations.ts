@@ -127,6 +127,7 @@ export const replayOperations = [
     method: 'POST',
     path: '/policy-replays',
     access: starting,
+    gives: { nothing: 'own input' },
     status: 202,
     input: {
       definition_cel: maybe(described(nonEmpty, 'the draft; it is not saved')),
@@ -202,6 +203,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: pageInput,
     output: pageOf(replaySchema),
     run: async ({ parts, tenant }, page) =>
@@ -214,6 +216,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { id },
     output: replaySchema,
     faults: unknown,
@@ -226,6 +229,7 @@ export const replayOperations = [
     method: 'POST',
     path: '/policy-replays/{id}/cancel',
     access: starting,
+    gives: { nothing: 'own input' },
     input: { id },
     output: replaySchema,
     faults: unknown,
@@ -242,6 +246,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/findings',
     access: reading,
+    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
     input: { id, outcome: maybe(oneOf(replayFindings)), ...pageInput },
     output: pageOf(
       object({
@@ -274,6 +279,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/summary',
     access: reading,
+    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
     input: { id, ...pageInput },
     output: pageOf(
       object({

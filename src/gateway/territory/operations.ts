@@ -56,6 +56,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory',
     access: reading,
+    gives: { nothing: 'administration' },
     input: {},
     output: object({
       mode: oneOf(territoryModes),
@@ -96,6 +97,7 @@ export const territoryOperations = [
     method: 'PUT',
     path: '/territory/mode',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { mode: oneOf(territoryModes) },
     faults: { conflict: 'The first sweep of a catalog has not finished, so nothing is enforced yet.' },
     examples: [{ input: { mode: 'enforce' } }],
@@ -109,6 +111,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory/prefixes',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(
       object({
@@ -135,6 +138,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory/conflicts',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(
       object({
@@ -167,6 +171,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/grants',
     access: granting,
+    gives: { nothing: 'own input' },
     input: { catalog, table: tableIdentifier, prefix: prefixText },
     output: object({ prefix: described(text, 'in canonical form') }),
     faults: {
@@ -198,6 +203,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/releases',
     access: administering,
+    gives: { nothing: 'own input' },
     input: {
       catalog,
       table: tableIdentifier,
@@ -221,6 +227,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/hand-overs',
     access: administering,
+    gives: { nothing: 'own input' },
     input: {
       from: object({ catalog, table: tableIdentifier }),
       to: object({ catalog, table: tableIdentifier }),
