@@ -2,7 +2,12 @@
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { type GivesOfTables, sights, silences } from '../../src/core/gives.ts'
+import { fieldGives } from '../../src/server/graphql/gives.ts'
+import { makeSchema } from '../../src/server/graphql/schema.ts'
+import { tools } from '../../src/server/mcp/tools.ts'
+import { catalogRelations } from '../../src/server/pgwire/catalog/allowed-names.ts'
 import type { DescribedOperation } from '../../src/server/rest/describe.ts'
+import { catalogGives } from '../support/catalog-gives.ts'
 import { call, type IdentityService, startIdentityService } from '../support/identity.ts'
 
 const page = new URL('../../docs/reference/visibility.md', import.meta.url)
@@ -77,4 +82,34 @@ test('says the same of both operations of a pair', async () => {
       const own = paths[path.replace('/admin/tenants/{tenant}', '/api/v1')]?.[method]
       if (own !== undefined) expect([path, one['x-gives']]).toEqual([path, own['x-gives']])
     }
+})
+
+test('says what each field of GraphQL gives, and knows each', async () => {
+  await holds(
+    'graphql',
+    written(
+      'Field',
+      fieldGives(makeSchema()).toSorted(([a], [b]) => a.localeCompare(b)),
+    ),
+  )
+})
+
+test('says what each tool of MCP gives', async () => {
+  await holds(
+    'mcp',
+    written(
+      'Tool',
+      tools.map(({ name, gives }) => [name, gives] as const),
+    ),
+  )
+})
+
+test('says what each relation of pg_catalog and information_schema gives, and knows each of pg_catalog', async () => {
+  expect(Object.keys(catalogGives.pg_catalog).toSorted()).toEqual([...catalogRelations].toSorted())
+  const all = Object.entries(catalogGives).flatMap(([schema, relations]) =>
+    Object.entries(relations).flatMap(([name, gives]) =>
+      gives === undefined ? [] : [[`${schema}.${name}`, gives] as const],
+    ),
+  )
+  await holds('catalogs', written('Relation', all))
 })
