@@ -58,6 +58,7 @@ export const tokenIssuerOperations = [
     method: 'PUT',
     path: `${root}/{name}`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ name: short, ...issuerMembers }),
     output: issuerSchema,
     faults: {
@@ -91,6 +92,7 @@ export const tokenIssuerOperations = [
     method: 'GET',
     path: root,
     access: reading,
+    gives: { nothing: 'administration' },
     input: object({}),
     output: object({ items: list(issuerSchema) }),
     run: async ({ parts, caller }) => ({
@@ -104,6 +106,7 @@ export const tokenIssuerOperations = [
     method: 'DELETE',
     path: `${root}/{name}`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ name: text }),
     faults: { not_found: 'There is no such issuer.' },
     run: async ({ parts, caller }, { name }) => {

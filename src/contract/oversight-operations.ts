@@ -32,6 +32,7 @@ export const oversightOperations = [
     method: 'GET',
     path: `${contractsPath}/settings`,
     access: overseeing,
+    gives: { nothing: 'administration' },
     output: settings,
     run: async ({ parts, caller }) => {
       const { readableWithoutContract, findingSamples } = await readSettings(parts.store, caller.tenant)
@@ -45,6 +46,7 @@ export const oversightOperations = [
     method: 'PUT',
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
+    gives: { nothing: 'own input' },
     input: object({ readable_without_contract: flag, finding_samples: maybe(findingSamples) }),
     run: async ({ parts, caller }, { readable_without_contract, finding_samples }) =>
       await putReadSettings(parts.store, caller.tenant, await caller.actor(), {
@@ -59,6 +61,7 @@ export const oversightOperations = [
     method: 'GET',
     path: `${contractsPath}/changes`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({

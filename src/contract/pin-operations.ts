@@ -40,6 +40,7 @@ export const pinOperations = [
     method: 'GET',
     path: `${tablePath}/pins`,
     access: reading,
+    gives: { visible: ['existence', 'description'] },
     input: object({ ...tableAddress, ...pageInput }),
     output: pageOf(pin),
     faults: { not_found: 'There is no such table.' },
@@ -56,6 +57,7 @@ export const pinOperations = [
     method: 'POST',
     path: `${tablePath}/pin`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({
       ...tableAddress,
       catalog: described(nonEmpty, 'nickname of the catalog that holds the snapshot'),
@@ -84,6 +86,7 @@ export const pinOperations = [
     method: 'POST',
     path: `${tablePath}/unpin`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(tableAddress),
     output: pin,
     faults: { conflict: 'The table is not pinned.' },

@@ -19,7 +19,7 @@ import { changeOf, changing, contractsPath, operation, orNotFound, tablePath } f
 import { putMask } from './put-mask.ts'
 import { putRowFilter } from './put-row-filter.ts'
 
-const common = { tag: 'contracts', access: changing } as const
+const common = { tag: 'contracts', access: changing, gives: { nothing: 'own input' } } as const
 const columnPath = `${tablePath}/columns/{column}` as const
 const tagPath = `${contractsPath}/tags/{tag}` as const
 

@@ -72,6 +72,7 @@ export const tableOperations = [
     method: 'GET',
     path: `${contractsPath}/tables`,
     access: reading,
+    gives: { visible: ['existence', 'description'] },
     input: object(pageInput),
     output: pageOf(
       object({ table: tableIdentifier, contract: object({ id: text, version: ordinal, state: text }) }),
@@ -86,6 +87,7 @@ export const tableOperations = [
     method: 'GET',
     path: tablePath,
     access: reading,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object(tableAddress),
     output: table,
     faults: { not_found: 'There is no such table, or it may not be read.' },
@@ -99,6 +101,7 @@ export const tableOperations = [
     method: 'PUT',
     path: tablePath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ ...tableAddress, id: nonEmpty, version: ordinal, ...schemaMembers }),
     faults: {
       conflict: 'The contract has a document: change that.',
@@ -128,6 +131,7 @@ export const tableOperations = [
     method: 'DELETE',
     path: tablePath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(tableAddress),
     faults: {
       not_found: 'The table is under no contract.',

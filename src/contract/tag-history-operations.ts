@@ -67,6 +67,7 @@ export const tagHistoryOperations = [
     summary: 'The tags of a table and its columns, each with what set it',
     description: 'A tag without `column` is the table’s own; its columns inherit it.',
     path: '/contracts/tables/{namespace}/{table}/tags',
+    gives: { overseen: ['existence', 'columns'] },
     input: tableAddress,
     output: object({
       items: list(
@@ -94,6 +95,7 @@ export const tagHistoryOperations = [
     name: 'list_tag_history',
     summary: 'Who set and removed tags, newest first, on what evidence',
     path: '/contracts/tag-history',
+    gives: { overseen: ['existence', 'columns'] },
     input: {
       tag: maybe(nonEmpty),
       ...tableFilter,

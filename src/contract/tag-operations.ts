@@ -19,7 +19,7 @@ import { deleteTag } from './delete-tag.ts'
 import { changeOf, changing, operation, orNotFound, tablePath } from './parts.ts'
 import { putTag } from './put-tag.ts'
 
-const common = { tag: 'contracts', access: changing } as const
+const common = { tag: 'contracts', access: changing, gives: { nothing: 'own input' } } as const
 
 const ofTable = {
   noun: 'table',

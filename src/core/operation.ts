@@ -7,6 +7,7 @@ import type { Static, TObject, TSchema } from '@sinclair/typebox'
 import type { FaultKind } from '../base/fault.ts'
 import type { Actor } from './administration.ts'
 import type { Capability } from './capability.ts'
+import type { GivesOfTables } from './gives.ts'
 import type { IdentifiedPrincipal, Principal, PrivilegedRole } from './principal.ts'
 import type { Session, SessionScope } from './session.ts'
 import type { TenantId } from './tenant.ts'
@@ -79,6 +80,8 @@ export interface Declaration<
   /** Further paths without members at which it is served, for clients that have theirs built in; not in the document. */
   readonly aliases?: readonly `/${string}`[]
   readonly access: A
+  /** What its answers tell of tables; shown as `x-gives` in the OpenAPI document. */
+  readonly gives: GivesOfTables
   /**
    * Members that the path names come from the path. The others come from the query for GET and DELETE, else from the
    * body.

@@ -118,6 +118,7 @@ export const classifierOperations = [
     method: 'GET',
     path: root,
     access: reading,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(pageInput),
     output: pageOf(classifierSchema),
     run: async ({ parts, caller }, page) =>
@@ -131,6 +132,7 @@ export const classifierOperations = [
     path: root,
     status: 201,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ ...named, definition: definitionSchema }),
     output: classifierSchema,
     faults: {
@@ -158,6 +160,7 @@ export const classifierOperations = [
     method: 'GET',
     path: `${root}/{name}`,
     access: reading,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(named),
     output: classifierSchema,
     faults: unknown,
@@ -172,6 +175,7 @@ export const classifierOperations = [
     method: 'PUT',
     path: `${root}/{name}`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ ...named, definition: definitionSchema }),
     output: classifierSchema,
     faults: { ...unknown, bad_request: 'A pattern is no RE2 or too large, or a check lacks a member.' },
@@ -190,6 +194,7 @@ export const classifierOperations = [
     method: 'DELETE',
     path: `${root}/{name}`,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(named),
     faults: unknown,
     run: async ({ parts, caller }, { name }) =>
@@ -204,6 +209,7 @@ export const classifierOperations = [
     method: 'POST',
     path: `${root}/{name}/try`,
     access: changing,
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       ...named,
       column: maybe(described(Type.String({ maxLength: 500 }), 'the name of the column of the values')),
@@ -232,6 +238,7 @@ export const classifierOperations = [
     method: 'POST',
     path: `${root}/{name}/activate`,
     access: changing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(named),
     output: classifierSchema,
     faults: { ...unknown, conflict: 'The definition was not tried since its last change.' },
@@ -245,6 +252,7 @@ export const classifierOperations = [
     method: 'POST',
     path: `${root}/{name}/deactivate`,
     access: changing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(named),
     output: classifierSchema,
     faults: unknown,

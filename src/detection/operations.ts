@@ -52,6 +52,7 @@ export const detectionOperations = [
     method: 'POST',
     path: '/v1/webhooks/alpha',
     access: { open: 'signature' },
+    gives: { nothing: 'own input' },
     headers: {
       'X-Alpha-Signature': { description: 'hex HMAC-SHA256 of the raw body', required: true },
       'X-Alpha-Tenant': { description: 'UUID of the tenant' },
@@ -80,6 +81,7 @@ export const detectionOperations = [
     method: 'GET',
     path: `${root}/runs`,
     access: reading,
+    gives: { visible: ['existence', 'counts'] },
     input: object({ ...tableFilter, state: maybe(oneOf(runStates)), ...pageInput }),
     output: pageOf(runSchema),
     run: ({ parts, caller }, { state, ...page }) =>
@@ -92,6 +94,7 @@ export const detectionOperations = [
     method: 'GET',
     path: `${root}/runs/{id}`,
     access: reading,
+    gives: { visible: ['existence', 'counts'] },
     input: object({ id: uuid }),
     output: runWithAttemptsSchema,
     faults: { not_found: 'The tenant has no such run.' },
@@ -104,6 +107,7 @@ export const detectionOperations = [
     method: 'GET',
     path: `${root}/findings`,
     access: readingFindings,
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       ...tableFilter,
       run: maybe(uuid),
@@ -130,6 +134,7 @@ export const detectionOperations = [
     method: 'POST',
     path: `${root}/findings/{id}/decisions`,
     access: deciding,
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       id: uuid,
       decision: oneOf(detectionDecisions),
@@ -163,6 +168,7 @@ export const detectionOperations = [
     method: 'POST',
     path: `${root}/rescans`,
     access: rescanning,
+    gives: { visible: ['existence', 'counts'] },
     input: object({ table: tableIdentifier }),
     output: runSchema,
     status: 202,

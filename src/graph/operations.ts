@@ -21,6 +21,7 @@ export const graphQueryOperations = [
     method: 'POST',
     path: '/api/v1/graph/query',
     access: { scope: 'read', capability: 'mcp' },
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({
       query: Type.String({ minLength: 1, maxLength: textBounds.charsMax }),
       parameters: maybe(

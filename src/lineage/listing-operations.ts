@@ -60,6 +60,7 @@ export const listingOperations = [
     method: 'GET',
     path: '/api/v1/lineage/runs',
     access,
+    gives: { visible: ['existence'] },
     input: object({
       job_namespace: maybe(described(nonEmpty, 'with `job`')),
       job: maybe(described(nonEmpty, 'name of a job')),
@@ -91,6 +92,7 @@ export const listingOperations = [
     method: 'GET',
     path: '/api/v1/lineage/jobs',
     access,
+    gives: { visible: ['existence'] },
     input: object(pageInput),
     output: pageOf(
       object({
@@ -120,6 +122,7 @@ export const listingOperations = [
     method: 'GET',
     path: '/api/v1/lineage/datasets',
     access,
+    gives: { visible: ['existence'] },
     input: object(pageInput),
     output: pageOf(
       object({

@@ -34,6 +34,7 @@ export const namespaceOperations = [
     method: 'GET',
     path: '/lineage/namespaces',
     access: { ...administering, scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    gives: { nothing: 'administration' },
     input: pageInput,
     output: pageOf(object({ namespace: text, first_level: maybe(text), catalog: text })),
     run: async ({ parts, tenant }, page) =>
@@ -55,6 +56,7 @@ export const namespaceOperations = [
     method: 'PUT',
     path: '/lineage/namespaces',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { ...key, catalog: described(nickname, 'nickname of a catalog of the tenant') },
     examples: [{ input: { namespace: 'trino://trino.example:8080', first_level: 'lake', catalog: 'main' } }],
     run: async ({ parts, tenant, actor }, { namespace, first_level: firstLevel = '', catalog }) => {
@@ -71,6 +73,7 @@ export const namespaceOperations = [
     method: 'DELETE',
     path: '/lineage/namespaces',
     access: administering,
+    gives: { nothing: 'own input' },
     input: key,
     faults: { not_found: 'There is no such mapping.' },
     run: async ({ parts, tenant, actor }, { namespace, first_level: firstLevel = '' }) => {

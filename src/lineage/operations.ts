@@ -118,6 +118,7 @@ export const lineageOperations = [
     // Where OpenLineage clients post unless they are told another endpoint.
     aliases: ['/api/v1/lineage'],
     access: { scope: 'lineage' },
+    gives: { nothing: 'own input' },
     input: Type.Object({
       eventType: maybe(oneOf(lineageEventTypes)),
       eventTime: maybe(text),
@@ -149,6 +150,7 @@ export const lineageOperations = [
     method: 'GET',
     path: '/api/v1/lineage/graph',
     access: { scope: 'read' },
+    gives: { visible: ['existence', 'columns'] },
     input: object({
       node: described(
         nonEmpty,
@@ -182,6 +184,7 @@ export const lineageOperations = [
     // A producer is a URI, and some clients do not encode its slashes.
     path: '/api/v1/lineage/runs/{producer+}/{run_id}',
     access: { scope: 'read' },
+    gives: { visible: ['existence', 'columns'] },
     input: object({
       producer: described(text, 'percent-encoded or as it is'),
       run_id: uuid,
@@ -200,6 +203,7 @@ export const lineageOperations = [
     method: 'GET',
     path: '/api/v1/lineage/refused',
     access: { scope: 'read' },
+    gives: { visible: ['existence', 'columns'] },
     input: object({ ...pageInput }),
     output: object({
       ...pageMembers(

@@ -103,6 +103,7 @@ export const protectionOperations = [
     method: 'GET',
     path: '/api/v1/tables/{namespace}/{table}/transform-plan',
     access: writing,
+    gives: { visible: ['existence', 'columns'] },
     input: object({
       ...tableAddress,
       catalog: maybe(described(nonEmpty, 'needed where the tenant has several')),
@@ -143,6 +144,7 @@ export const protectionOperations = [
     method: 'GET',
     path: '/.well-known/jwks.json',
     access: { open: 'everyone' },
+    gives: { nothing: 'service' },
     output: object({
       keys: list(object({ kty: text, crv: text, kid: text, x: text, alg: text, use: text })),
     }),
@@ -155,6 +157,7 @@ export const protectionOperations = [
     method: 'GET',
     path: rulesPath,
     access: overseeing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({
@@ -184,6 +187,7 @@ export const protectionOperations = [
     method: 'PUT',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ ...ofColumn, ...rule }),
     faults: refusals,
     run: async (context, input) =>
@@ -200,6 +204,7 @@ export const protectionOperations = [
     method: 'DELETE',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(ofColumn),
     faults: unsigned,
     run: async (context, input) =>
@@ -214,6 +219,7 @@ export const protectionOperations = [
     method: 'PUT',
     path: tagPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ tag: named, ...rule }),
     faults: refusals,
     examples: [{ input: { tag: 'sensitive.email', action: 'tokenize', method: 'hmac' } }],
@@ -227,6 +233,7 @@ export const protectionOperations = [
     method: 'DELETE',
     path: tagPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ tag: named }),
     faults: unsigned,
     run: async (context, { tag: on }) => await orNotFound(deleteRule(await changeOf(context), { tag: on })),
@@ -238,6 +245,7 @@ export const protectionOperations = [
     method: 'POST',
     path: '/api/v1/transform/scopes/{scope}/rotations',
     access: changing,
+    gives: { nothing: 'administration' },
     input: object({ scope: named }),
     output: object({ kid: text }),
     run: async (context, { scope }) => ({ kid: await rotateScope(await changeOf(context), scope) }),

@@ -35,6 +35,7 @@ export const revealOperations = [
     method: 'GET',
     path: revealsPath,
     access: overseeing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({
@@ -61,6 +62,7 @@ export const revealOperations = [
     method: 'PUT',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({
       ...ofColumn,
       roles: described(list({ ...nonEmpty, maxLength: 128 }, { minItems: 1, maxItems: 64 }), 'of readers'),
@@ -82,6 +84,7 @@ export const revealOperations = [
     method: 'DELETE',
     path: columnPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object(ofColumn),
     faults: { not_found: 'There is no such rule.' },
     run: async ({ parts, caller }, { column, ...input }) => {

@@ -38,6 +38,7 @@ export const subjectOperations = [
     method: 'POST',
     path: '/api/v1/tables/{namespace}/{table}/transform-subject-keys',
     access: writing,
+    gives: { nothing: 'own input' },
     status: 200,
     input: object({
       ...tableAddress,
@@ -73,6 +74,7 @@ export const subjectOperations = [
     method: 'GET',
     path: subjectsPath,
     access: overseeing,
+    gives: { nothing: 'administration' },
     input: object({
       ...pageInput,
       kind: maybe(named),
@@ -98,6 +100,7 @@ export const subjectOperations = [
     method: 'POST',
     path: `${subjectsPath}/{kind}/shreddings`,
     access: changing,
+    gives: { nothing: 'own input' },
     status: 200,
     input: object({
       kind: named,
@@ -124,6 +127,7 @@ export const subjectOperations = [
     method: 'GET',
     path: '/api/v1/transform/status',
     access: overseeing,
+    gives: { nothing: 'administration' },
     output: object({
       provider: described(text, 'that wraps new keys'),
       tenant_key: maybe(described(object({ provider: text }), 'absent: none was needed yet')),

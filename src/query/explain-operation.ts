@@ -70,6 +70,7 @@ export const explainOperations = [
     method: 'POST',
     path: '/api/v1/query/explain',
     access: { scope: 'read' },
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({
       statement: nonEmpty,
       catalog: maybe(described(text, 'explains a run in this catalog; give this or `dialect`')),

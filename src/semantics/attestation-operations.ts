@@ -62,6 +62,7 @@ export const attestationOperations = [
     method: 'POST',
     path,
     access: defining,
+    gives: { nothing: 'own input' },
     input: object({
       metric: metricName,
       tags: maybe(described(list(nonEmpty, { maxItems: 50 }), 'inherited tags that it loses')),
@@ -108,6 +109,7 @@ export const attestationOperations = [
     method: 'GET',
     path,
     access: asking,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({ metric: metricName }),
     output: object({ items: list(attestation) }),
     run: async ({ parts, caller }, { metric }) => ({
@@ -121,6 +123,7 @@ export const attestationOperations = [
     method: 'POST',
     path: `${path}/{attestation}/end`,
     access: defining,
+    gives: { nothing: 'own input' },
     input: object({ metric: metricName, attestation: uuid, reason: words }),
     faults: { not_found: 'There is no such attestation, or it was ended before.' },
     run: async (context, { metric, attestation: id, reason }) => {

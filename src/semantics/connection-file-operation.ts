@@ -33,6 +33,7 @@ export const connectionFileOperations = [
     method: 'GET',
     path,
     access: { scope: 'read', capability: 'xmla' },
+    gives: { visible: ['existence'] },
     input,
     media: { response: ['text/x-ms-odc'] },
     status: 200,

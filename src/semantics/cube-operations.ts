@@ -33,6 +33,7 @@ export const cubeOperations = [
     method: 'GET',
     path: '/api/v1/xmla/{catalog}/cubes',
     access: reading,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({ catalog: described(nonEmpty, 'nickname of a catalog credential') }),
     output: object({ items: list(cube) }),
     faults: { not_found: 'There is no such catalog.' },

@@ -27,6 +27,7 @@ export const glossaryOperations = [
     method: 'PUT',
     path: `${path}/{term}`,
     access: modelling,
+    gives: { nothing: 'own input' },
     input: object({
       term: metricName,
       ...members,
@@ -52,6 +53,7 @@ export const glossaryOperations = [
     method: 'GET',
     path: `${path}/{term}`,
     access: browsing,
+    gives: { visible: ['description'] },
     input: object({ term: metricName }),
     output: term,
     faults: { not_found: 'There is no such term.' },
@@ -68,6 +70,7 @@ export const glossaryOperations = [
     method: 'GET',
     path,
     access: browsing,
+    gives: { visible: ['description'] },
     input: object(pageInput),
     output: pageOf(term),
     run: async ({ parts, caller }, input) =>

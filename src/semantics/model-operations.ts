@@ -92,6 +92,7 @@ export const modelOperations = [
     method: 'PUT',
     path: `${path}/{namespace}/{table}`,
     access: modelling,
+    gives: { nothing: 'own input' },
     input: modelInput,
     output: tableModel,
     faults: {
@@ -113,6 +114,7 @@ export const modelOperations = [
     method: 'GET',
     path: `${path}/{namespace}/{table}`,
     access: browsing,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object(tableAddress),
     output: tableModel,
     faults: { not_found: 'The table has no model.' },
@@ -129,6 +131,7 @@ export const modelOperations = [
     method: 'GET',
     path,
     access: browsing,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object(pageInput),
     output: pageOf(tableModel),
     run: async ({ parts: { store }, caller }, input) => {

@@ -118,6 +118,7 @@ export const metricQueryOperations = [
     method: 'POST',
     path: '/api/v1/metrics/query',
     access: asking,
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       catalog: described(nonEmpty, 'nickname of a catalog credential'),
       ...metricRequestMembers,

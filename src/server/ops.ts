@@ -23,7 +23,15 @@ function probe(operationId: string, summary: string, checks: readonly string[]):
     200: { description: 'Every check passed', content },
     503: { description: 'A check failed', content },
   }
-  return { operationId, tags: ['operations'], summary, security: [], responses } satisfies DescribedOperation
+  const gives = { 'x-gives': { nothing: 'service' } } as const
+  return {
+    operationId,
+    tags: ['operations'],
+    summary,
+    ...gives,
+    security: [],
+    responses,
+  } satisfies DescribedOperation
 }
 const healthDetail = probe('get_health', 'Liveness', ['database'])
 const readyDetail = probe('get_readiness', 'Readiness', [

@@ -107,6 +107,7 @@ export const webhookSubscriptionOperations = [
     path: '/webhooks',
     status: 201,
     access: administering,
+    gives: { nothing: 'own input' },
     input: { name, url, types: described(types, '`*` is every type') },
     output: object({ ...webhook.properties, secret }),
     faults: { conflict: 'The tenant has too many webhooks.' },
@@ -131,6 +132,7 @@ export const webhookSubscriptionOperations = [
     method: 'GET',
     path: '/webhooks',
     access: reading,
+    gives: { nothing: 'administration' },
     input: pageInput,
     output: pageOf(webhook),
     run: async ({ parts, tenant }, page) =>
@@ -143,6 +145,7 @@ export const webhookSubscriptionOperations = [
     method: 'GET',
     path: '/webhooks/{webhook}',
     access: reading,
+    gives: { nothing: 'administration' },
     input: { webhook: uuid },
     output: webhook,
     faults: { not_found: unknown },
@@ -157,6 +160,7 @@ export const webhookSubscriptionOperations = [
     method: 'PATCH',
     path: '/webhooks/{webhook}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { webhook: uuid, name: maybe(name), url: maybe(url), types: maybe(types), enabled: maybe(flag) },
     output: webhook,
     faults: { not_found: unknown },
@@ -175,6 +179,7 @@ export const webhookSubscriptionOperations = [
     method: 'POST',
     path: '/webhooks/{webhook}/secrets',
     access: administering,
+    gives: { nothing: 'administration' },
     input: {
       webhook: uuid,
       overlap_hours: maybe({ ...wholeNumber, maximum: overlapHoursMax, default: 24 }),
@@ -195,6 +200,7 @@ export const webhookSubscriptionOperations = [
     method: 'DELETE',
     path: '/webhooks/{webhook}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { webhook: uuid },
     faults: { not_found: unknown },
     run: async ({ parts, tenant, actor }, { webhook: id }) => {
@@ -208,6 +214,7 @@ export const webhookSubscriptionOperations = [
     method: 'GET',
     path: '/webhooks/{webhook}/deliveries',
     access: reading,
+    gives: { nothing: 'administration' },
     input: { webhook: uuid, state: maybe(oneOf(deliveryStates)), ...pageInput },
     output: pageOf(object(deliveryMembers)),
     faults: { not_found: unknown },
@@ -226,6 +233,7 @@ export const webhookSubscriptionOperations = [
     method: 'GET',
     path: '/webhooks/{webhook}/deliveries/{sequence}',
     access: reading,
+    gives: { overseen: ['existence', 'description', 'columns', 'counts'] },
     input: { webhook: uuid, sequence: int64 },
     output: object({
       ...deliveryMembers,
@@ -258,6 +266,7 @@ export const webhookSubscriptionOperations = [
     method: 'POST',
     path: '/webhooks/{webhook}/replays',
     access: administering,
+    gives: { nothing: 'administration' },
     input: {
       webhook: uuid,
       from: maybe(described(int64, 'the number of the first event')),

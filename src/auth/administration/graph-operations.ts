@@ -41,6 +41,7 @@ export const graphOperations = [
     name: 'traverse_graph',
     summary: 'Lists the nodes within reach of a node, nearest first',
     path: `${graphPath}/reach`,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object({
       tenant: text,
       label: oneOf(vertexLabels),
@@ -69,6 +70,7 @@ export const graphOperations = [
     name: 'match_graph',
     summary: 'Runs a read-only Cypher query: MATCH with labelled nodes and relationships of fixed length',
     path: `${graphPath}/match`,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object({ tenant: text, query: nonEmpty }),
     output: object({ items: described(list(anyObject), 'a member for each expression after RETURN') }),
     faults,

@@ -59,6 +59,7 @@ export const holdOperations = [
     method: 'GET',
     path: '/holds',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: pageInput,
     output: pageOf(hold),
     run: async ({ parts, tenant }, page) =>
@@ -72,6 +73,7 @@ export const holdOperations = [
     method: 'POST',
     path: '/holds',
     access: holding,
+    gives: { nothing: 'own input' },
     status: 201,
     input: {
       table: maybe(described(tableIdentifier, 'absent: the whole tenant')),
@@ -94,6 +96,7 @@ export const holdOperations = [
     method: 'POST',
     path: '/holds/{id}/release',
     access: holding,
+    gives: { overseen: ['existence'] },
     input: { id: uuid, reason },
     output: hold,
     faults: unknown,

@@ -90,6 +90,7 @@ export const monthOperations = [
     summary: 'The months of the audit log and of usage records, also those that were detached',
     method: 'GET',
     path: '/admin/months',
+    gives: { nothing: 'administration' },
     input: object({}),
     output: object({ items: list(month) }),
     run: async ({ parts }) => ({ items: (await listMonths(parts.store)).map(view) }),
@@ -100,6 +101,7 @@ export const monthOperations = [
     summary: 'What each tenant has in an attached month, and what keeps it there; changes nothing',
     method: 'GET',
     path: '/admin/months/{name}/tenants',
+    gives: { nothing: 'administration' },
     input: object({ name }),
     output: object({
       items: list(
@@ -135,6 +137,7 @@ export const monthOperations = [
       'A call works for some seconds and says how far it is; while there is a `next_page_token`, call again. The month is kept where a setting or a legal hold of any tenant with rows in it says so. A month of the audit log takes its edges and snapshots in the graph along.',
     method: 'POST',
     path: '/admin/months/{name}/detach',
+    gives: { nothing: 'administration' },
     input: object({ name, page_token: pageToken }),
     output: object({
       items: list(object({ step: oneOf(['hash', 'remove', 'detach', 'detached']), rows: wholeNumber })),
@@ -158,6 +161,7 @@ export const monthOperations = [
     description: 'A call works for some seconds; while there is a `next_page_token`, call again.',
     method: 'POST',
     path: '/admin/months/{name}/verify',
+    gives: { nothing: 'administration' },
     input: object({ name, page_token: pageToken }),
     output: object({
       items: list(object({ verified: flag, rows: wholeNumber })),

@@ -43,6 +43,7 @@ export const retentionOperations = [
     method: 'GET',
     path: '/retention',
     access: reading,
+    gives: { nothing: 'administration' },
     input: {},
     output: object({
       items: list(
@@ -69,6 +70,7 @@ export const retentionOperations = [
     method: 'PUT',
     path: '/retention/{kind}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { kind, keep_days: keepDays },
     examples: [{ input: example }],
     run: async ({ parts, tenant, actor }, input) =>
@@ -81,6 +83,7 @@ export const retentionOperations = [
     method: 'DELETE',
     path: '/retention/{kind}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { kind },
     faults: { not_found: 'The tenant has no setting of its own for this kind.' },
     run: async ({ parts, tenant, actor }, input) => {
@@ -94,6 +97,7 @@ export const retentionOperations = [
     summary: 'The settings of the installation, for tenants without their own',
     method: 'GET',
     path: '/admin/retention',
+    gives: { nothing: 'administration' },
     input: object({}),
     output: object({
       items: list(
@@ -120,6 +124,7 @@ export const retentionOperations = [
     summary: 'Says how long a kind of history is kept of tenants without a setting of their own',
     method: 'PUT',
     path: '/admin/retention/{kind}',
+    gives: { nothing: 'own input' },
     input: object({ kind, keep_days: keepDays }),
     examples: [{ input: example }],
     run: async ({ parts, caller }, input) =>

@@ -27,7 +27,10 @@ export interface TenantContext<Parts> {
 }
 
 interface TenantDeclaration<Parts, M extends Members, O extends TSchema>
-  extends Pick<Declaration, 'tag' | 'summary' | 'description' | 'method' | 'status' | 'faults' | 'examples'> {
+  extends Pick<
+    Declaration,
+    'tag' | 'summary' | 'description' | 'method' | 'gives' | 'status' | 'faults' | 'examples'
+  > {
   /** verb_noun; under /admin it is verb_tenant_noun. */
   readonly name: `${string}_${string}`
   /** Below /api/v1, and below /admin/tenants/{tenant}. */

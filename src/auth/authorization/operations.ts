@@ -35,6 +35,7 @@ export const authorizationOperations = [
     method: 'GET',
     path: '/.well-known/oauth-protected-resource/mcp',
     access: open,
+    gives: { nothing: 'service' },
     output: resourceSchema(),
     faults: noProvider,
     run: async ({ parts }) => protectedResource(parts),
@@ -46,6 +47,7 @@ export const authorizationOperations = [
     method: 'GET',
     path: '/.well-known/oauth-protected-resource',
     access: open,
+    gives: { nothing: 'service' },
     output: resourceSchema(),
     faults: noProvider,
     run: async ({ parts }) => protectedResource(parts),
@@ -57,6 +59,7 @@ export const authorizationOperations = [
     method: 'GET',
     path: '/.well-known/oauth-authorization-server',
     access: open,
+    gives: { nothing: 'service' },
     output: Type.Object({ issuer: text, authorization_endpoint: text, token_endpoint: text }),
     faults: noProvider,
     run: async ({ parts }) => authorizationServer(parts),
@@ -68,6 +71,7 @@ export const authorizationOperations = [
     method: 'GET',
     path: '/oauth/authorize',
     access: open,
+    gives: { nothing: 'oneself' },
     input: object({
       response_type: maybe(text),
       client_id: nonEmpty,
@@ -93,6 +97,7 @@ export const authorizationOperations = [
     method: 'POST',
     path: '/oauth/consent',
     access: { open: 'browser' },
+    gives: { nothing: 'oneself' },
     status: 302,
     media: { request: ['application/x-www-form-urlencoded'] },
     faults: {
@@ -109,6 +114,7 @@ export const authorizationOperations = [
     method: 'POST',
     path: '/oauth/token',
     access: open,
+    gives: { nothing: 'oneself' },
     media: { request: ['application/x-www-form-urlencoded'] },
     output: object({
       access_token: text,

@@ -31,6 +31,7 @@ export const logoutOperations = [
     method: 'POST',
     path: '/logout',
     access: { open: 'browser' },
+    gives: { nothing: 'oneself' },
     faults: ownFaults,
     respond: async ({ parts, request }) => {
       await endOwn(parts, request)
@@ -45,6 +46,7 @@ export const logoutOperations = [
     method: 'POST',
     path: '/logout/provider',
     access: { open: 'browser' },
+    gives: { nothing: 'oneself' },
     status: 302,
     faults: {
       ...ownFaults,
@@ -59,6 +61,7 @@ export const logoutOperations = [
     method: 'GET',
     path: afterLogout,
     access: { open: 'everyone' },
+    gives: { nothing: 'service' },
     status: 200,
     media: { response: ['text/plain'] },
     respond: async () =>
@@ -71,6 +74,7 @@ export const logoutOperations = [
     method: 'POST',
     path: '/logout/back-channel',
     access: { open: 'signature' },
+    gives: { nothing: 'own input' },
     media: { request: ['application/x-www-form-urlencoded'] },
     status: 200,
     faults: {

@@ -36,6 +36,7 @@ export const loginOperations = [
     method: 'GET',
     path: '/login',
     access: { open: 'everyone' },
+    gives: { nothing: 'oneself' },
     input: object({ return_to: maybe(described(text, 'path on this service to return to')) }),
     status: 302,
     faults: unavailable,
@@ -48,6 +49,7 @@ export const loginOperations = [
     method: 'GET',
     path: '/callback',
     access: { open: 'everyone' },
+    gives: { nothing: 'oneself' },
     input: object({ code: maybe(text), state: maybe(text) }),
     status: 302,
     faults: {

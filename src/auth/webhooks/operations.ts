@@ -61,6 +61,7 @@ export const webhookOperations = [
     name: 'receive_identity_event',
     summary: 'Events of the identity provider',
     path: '/webhooks/identity-provider',
+    gives: { nothing: 'own input' },
     headers: { 'WorkOS-Signature': { description: '`t=<ms>, v1=<hex>`' }, ...standardHeaders },
     respond: ({ parts, request }) =>
       receive(
@@ -74,6 +75,7 @@ export const webhookOperations = [
     name: 'receive_billing_event',
     summary: 'Events of the billing provider',
     path: '/webhooks/billing',
+    gives: { nothing: 'own input' },
     headers: { 'Stripe-Signature': { description: '`t=<s>,v1=<hex>`' }, ...standardHeaders },
     respond: ({ parts, request }) =>
       receive(parts, { ...parts.billing, schemes: [stripe, standard], read: readBillingEvent }, request),

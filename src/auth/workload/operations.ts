@@ -75,6 +75,7 @@ export const workloadTrustOperations = [
     method: 'PUT',
     path: '/workload-trusts/{name}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: {
       name,
       ...trustMembers,
@@ -110,6 +111,7 @@ export const workloadTrustOperations = [
     method: 'GET',
     path: '/workload-trusts',
     access: administering,
+    gives: { nothing: 'administration' },
     input: pageInput,
     output: pageOf(trust),
     run: async ({ parts, tenant }, page) =>
@@ -122,6 +124,7 @@ export const workloadTrustOperations = [
     method: 'DELETE',
     path: '/workload-trusts/{name}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { name: text },
     faults: { not_found: 'There is no such trust.' },
     run: async ({ parts, tenant, actor }, input) => {

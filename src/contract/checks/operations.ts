@@ -165,6 +165,7 @@ export const checkRunOperations = [
     method: 'GET',
     path: '/checks/runs',
     access: { ...reading, capability },
+    gives: { visible: ['existence', 'counts'] },
     input: { ...tableFilter, contract: maybe(nonEmpty), kind: maybe(oneOf(checkKinds)), ...pageInput },
     output: pageOf(object(runMembers)),
     run: async ({ parts: { store }, tenant, actor }, { contract, kind, ...page }) => {
@@ -189,6 +190,7 @@ export const checkRunOperations = [
     method: 'GET',
     path: '/checks/runs/{id}',
     access: { ...reading, capability },
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: { id: uuid },
     output: object({ ...runMembers, results: list(object(result)) }),
     faults: noRun,
@@ -208,6 +210,7 @@ export const checkRunOperations = [
     method: 'POST',
     path: '/checks/runs/{id}/cancel',
     access: { ...changing, capability },
+    gives: { nothing: 'own input' },
     input: { id: uuid },
     output: object({ id: uuid, state: oneOf(checkRunStates) }),
     faults: { ...noRun, conflict: 'The run has ended.' },
@@ -228,6 +231,7 @@ export const checkRunOperations = [
     method: 'POST',
     path: '/checks/runs/{id}/resume',
     access: { ...changing, capability },
+    gives: { nothing: 'own input' },
     input: { id: uuid },
     output: object({ id: uuid, state: oneOf(checkRunStates) }),
     faults: { ...noRun, conflict: 'The run did not stop, measured an error, or belongs to a deployment.' },
@@ -251,6 +255,7 @@ export const checkOperations = [
     method: 'POST',
     path: '/api/v1/checks/runs',
     access: { ...changing, capability },
+    gives: { nothing: 'own input' },
     input: object({
       contract: nonEmpty,
       namespace: list(nonEmpty, { minItems: 1 }),
@@ -300,6 +305,7 @@ export const checkOperations = [
     method: 'GET',
     path: '/api/v1/checks/results',
     access: { ...reading, capability },
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       ...tableFilter,
       check: maybe(described(nonEmpty, 'key of one check')),

@@ -50,6 +50,7 @@ export const reportOperations = [
     method: 'POST',
     path: '/api/v1/checks/results',
     access: { ...changing, capability: 'contracts' },
+    gives: { nothing: 'own input' },
     input: object({
       contract: nonEmpty,
       namespace: list(nonEmpty, { minItems: 1 }),

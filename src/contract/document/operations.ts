@@ -67,6 +67,7 @@ export const documentOperations = [
     path: documentPath,
     // A document holds the text of row filters, which readers do not see.
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object({
       id: text,
       apiVersion: maybe(described(oneOf(writtenApiVersions), 'default: the document’s own')),
@@ -89,6 +90,7 @@ export const documentOperations = [
     method: 'PUT',
     path: documentPath,
     access: changing,
+    gives: { overseen: ['description', 'columns'] },
     input: object({ id: text }),
     media: { request: yamlOrJson },
     output: imported,
@@ -113,6 +115,7 @@ export const documentOperations = [
     method: 'PATCH',
     path: documentPath,
     access: changing,
+    gives: { overseen: ['description', 'columns'] },
     input: object({ id: text }),
     headers: {
       'If-Match': { description: 'the ETag of the document that the patch was made for', required: true },
@@ -138,6 +141,7 @@ export const documentOperations = [
     method: 'POST',
     path: `${documentPath}/compare`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object({ id: text }),
     media: { request: yamlOrJson },
     output: comparisonSchema,
@@ -159,6 +163,7 @@ export const documentOperations = [
     method: 'DELETE',
     path: documentPath,
     access: changing,
+    gives: { nothing: 'own input' },
     input: object({ id: text }),
     faults: { not_found: 'The contract has no document in force.' },
     run: async (context, { id }) => await orNotFound(deleteDocument(await changeOf(context), id)),
@@ -170,6 +175,7 @@ export const documentOperations = [
     method: 'GET',
     path: `${contractsPath}/document-extension`,
     access: reading,
+    gives: { nothing: 'service' },
     output: anyObject,
     run: async () => covenantSchema,
   }),

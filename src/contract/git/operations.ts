@@ -58,6 +58,7 @@ export const gitOperations = [
     method: 'GET',
     path: `${contractsPath}/documents`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description'] },
     input: object(pageInput),
     output: pageOf(
       object({
@@ -85,6 +86,7 @@ export const gitOperations = [
     path: `${contractsPath}/proposals`,
     // The guard of each move says who may make it.
     access: { scope: 'admin', capability: 'contracts' },
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: proposals,
     output: object({ versions: list(versionSchema) }),
     status: 200,

@@ -104,6 +104,7 @@ export const lifeCycleOperations = [
     method: 'POST',
     path: versionsPath,
     access: writing,
+    gives: { nothing: 'own input' },
     input: object({ id: text }),
     media: { request: yamlOrJson },
     output: object(versionSummary),
@@ -131,6 +132,7 @@ export const lifeCycleOperations = [
     method: 'GET',
     path: versionsPath,
     access: overseeing,
+    gives: { overseen: ['existence', 'description'] },
     input: object({ id: text, ...pageInput }),
     output: pageOf(object(versionSummary)),
     run: ({ parts, caller }, { id, ...page }) =>
@@ -143,6 +145,7 @@ export const lifeCycleOperations = [
     method: 'GET',
     path: versionPath,
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(named),
     output: versionSchema,
     faults: noVersion,
@@ -156,6 +159,7 @@ export const lifeCycleOperations = [
     method: 'GET',
     path: `${versionPath}/document`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(named),
     headers: { Accept: { description: 'application/yaml or application/json; default: as received' } },
     media: { response: yamlOrJson },
@@ -184,6 +188,7 @@ export const lifeCycleOperations = [
     method: 'POST',
     path: `${versionPath}/moves`,
     access: writing,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({
       ...named,
       move: oneOf(moves.filter((move) => !isOfSystem(move))),
@@ -206,6 +211,7 @@ export const lifeCycleOperations = [
     method: 'POST',
     path: `${versionPath}/sign-offs`,
     access: { scope: 'admin', roles: ['steward', 'administrator'], capability },
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object({
       ...named,
       sha256: described(nonEmpty, 'of the document that is signed'),
@@ -227,6 +233,7 @@ export const lifeCycleOperations = [
     method: 'GET',
     path: `${documentPath}/moves`,
     access: overseeing,
+    gives: { overseen: ['existence', 'description'] },
     input: object({ id: text, ...pageInput }),
     output: pageOf(
       object({
@@ -252,6 +259,7 @@ export const lifeCycleOperations = [
     method: 'GET',
     path: `${contractsPath}/life-cycle-settings`,
     access: overseeing,
+    gives: { nothing: 'administration' },
     output: settings,
     run: async ({ parts, caller }) => {
       const run: RunQuery = (statement, params) => parts.store.tenantQuery(caller.tenant, statement, params)
@@ -266,6 +274,7 @@ export const lifeCycleOperations = [
     method: 'PUT',
     path: `${contractsPath}/life-cycle-settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'], capability },
+    gives: { nothing: 'own input' },
     input: settings,
     run: async (context, given) => {
       const { deploy_unverified: deployUnverified, notice_days: noticeDays, quiet_days: quietDays } = given

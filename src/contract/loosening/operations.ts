@@ -66,6 +66,7 @@ export const looseningOperations = [
     method: 'GET',
     path,
     access: overseeing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object(pageInput),
     output: pageOf(loosening),
     run: async ({ parts, caller }, page) =>
@@ -80,6 +81,7 @@ export const looseningOperations = [
     method: 'GET',
     path: `${path}/{id}`,
     access: overseeing,
+    gives: { overseen: ['existence', 'columns'] },
     input: object({ id: uuid }),
     output: loosening,
     faults: { not_found: 'There is no such request.' },
@@ -102,6 +104,7 @@ export const looseningOperations = [
     method: 'POST',
     path: `${path}/{id}/sign-offs`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
+    gives: { nothing: 'own input' },
     input: object({
       id: uuid,
       sha256: described(nonEmpty, 'of the request that was read'),

@@ -59,6 +59,7 @@ export const reconcileOperations = [
     method: 'POST',
     path: '/api/v1/checks/reconciliations',
     access,
+    gives: { nothing: 'own input' },
     input: object({
       contract: nonEmpty,
       namespace: list(nonEmpty, { minItems: 1 }),
@@ -119,6 +120,7 @@ export const reconcileOperations = [
     method: 'POST',
     path: '/api/v1/checks/runs/{id}/differences',
     access,
+    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
     input: object({
       id: uuid,
       columns: maybe(described(list(nonEmpty, { maxItems: 100 }), 'default: all')),

@@ -46,6 +46,7 @@ export const sourceOperations = [
     method: 'GET',
     path: '/reconciliation-sources',
     access: { ...administering, scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    gives: { nothing: 'administration' },
     input: pageInput,
     output: pageOf(
       object({
@@ -63,6 +64,7 @@ export const sourceOperations = [
     method: 'PUT',
     path: '/reconciliation-sources/{name}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { name, ...members, password: short },
     examples: [
       {
@@ -85,6 +87,7 @@ export const sourceOperations = [
     method: 'DELETE',
     path: '/reconciliation-sources/{name}',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { name },
     faults: { not_found: 'There is no such source.' },
     run: async ({ parts, tenant, actor }, { name: named }) => {

@@ -109,6 +109,7 @@ const ownExport = {
   name: 'export_decisions',
   path: '/api/v1/decisions/export',
   access: reading,
+  gives: { overseen: ['existence', 'columns', 'counts'] },
   input: object({ ...filters, format }),
 } as const
 const adminExport = {
@@ -116,6 +117,7 @@ const adminExport = {
   name: 'export_tenant_decisions',
   path: '/admin/tenants/{tenant}/decisions/export',
   access: { organization: 'internal admin' },
+  gives: { overseen: ['existence', 'columns', 'counts'] },
   input: object({ ...filters, format, tenant: text }),
   faults: { not_found: 'There is no such tenant.' },
 } as const
@@ -128,6 +130,7 @@ export const decisionOperations = [
     method: 'GET',
     path: '/decisions',
     access: reading,
+    gives: { overseen: ['existence', 'columns', 'counts'] },
     input: {
       ...filters,
       explain: maybe(described(flag, 'whether each has its principal, policies and outcomes')),
@@ -149,6 +152,7 @@ export const decisionOperations = [
     method: 'GET',
     path: '/decisions/{id}',
     access: reading,
+    gives: { overseen: ['existence', 'columns', 'counts'] },
     input: { id: described(text, '`X-Svc-Decision-Id` of the response') },
     output: decisionRecordSchema,
     faults: { not_found: 'The tenant has no such decision.' },

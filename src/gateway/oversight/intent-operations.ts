@@ -57,6 +57,7 @@ export const intentOperations = [
     method: 'GET',
     path: '/intents',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(object(members)),
     run: async ({ parts, tenant }, page) =>
@@ -69,6 +70,7 @@ export const intentOperations = [
     method: 'GET',
     path: '/intents/{commit_id}',
     access: reading,
+    gives: { overseen: ['existence', 'columns', 'counts'] },
     input: { commit_id: uuid },
     output: object({
       ...members,
@@ -96,6 +98,7 @@ export const intentOperations = [
     method: 'POST',
     path: '/intents/{commit_id}/settle',
     access: settling,
+    gives: { nothing: 'own input' },
     input: {
       commit_id: uuid,
       outcome: oneOf(settlementOutcomes),

@@ -15,6 +15,7 @@ const countOpen = operationsOf<{ readonly store: Store }>()({
   method: 'GET',
   path: '/admin/intents',
   access: { organization: 'internal admin' },
+  gives: { nothing: 'administration' },
   output: object({ open: wholeNumber, stale: wholeNumber }),
   run: async ({ parts }) => await countIntents(parts.store),
 })

@@ -53,6 +53,7 @@ export const policyOperations = [
     method: 'GET',
     path: '/policies',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(listedPolicy),
     run: async ({ parts, tenant }, { namespace, table: name, ...page }) => {
@@ -70,6 +71,7 @@ export const policyOperations = [
     method: 'GET',
     path: '/policies/{id}',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { id: text },
     output: object({
       ...policySchema.properties,
@@ -93,6 +95,7 @@ export const policyOperations = [
     method: 'PUT',
     path: '/policies/{id}',
     access: writing,
+    gives: { nothing: 'own input' },
     input: {
       id: text,
       ...scopeMembers,
@@ -148,6 +151,7 @@ export const policyOperations = [
     method: 'POST',
     path: '/policies/check',
     access: reading,
+    gives: { nothing: 'own input' },
     input: { definition_cel: described(nonEmpty, 'a CEL expression that gives a bool') },
     output: object({
       saveable: described(flag, 'whether a put would take the text: it has no problem'),
@@ -176,6 +180,7 @@ export const policyOperations = [
     method: 'GET',
     path: '/policies/{id}/history',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { id: text, ...pageInput },
     output: pageOf(
       object({
@@ -201,6 +206,7 @@ export const policyOperations = [
     method: 'POST',
     path: '/policies/{id}/unbind',
     access: writing,
+    gives: { nothing: 'own input' },
     input: { id: text, ...scopeMembers },
     faults: {
       not_found: 'The tenant has no such policy, or it is not bound to this.',
@@ -220,6 +226,7 @@ export const policyOperations = [
     method: 'DELETE',
     path: '/policies/{id}',
     access: writing,
+    gives: { nothing: 'own input' },
     input: { id: text },
     faults: unknown,
     run: async ({ parts, tenant, actor }, { id }) => {

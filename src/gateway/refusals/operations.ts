@@ -50,6 +50,7 @@ export const refusalOperations = pair({
   method: 'GET',
   path: '/refusals',
   access: { scope: 'read', roles: ['steward', 'administrator'] },
+  gives: { overseen: ['existence', 'columns', 'counts'] },
   input: {
     request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
     ...tableFilter,

@@ -135,6 +135,7 @@ export const replayOperations = [
     method: 'POST',
     path: '/policy-replays',
     access: starting,
+    gives: { nothing: 'own input' },
     status: 202,
     input: {
       definition_cel: maybe(described(nonEmpty, 'the draft; it is not saved')),
@@ -210,6 +211,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: pageInput,
     output: pageOf(replaySchema),
     run: async ({ parts, tenant }, page) =>
@@ -222,6 +224,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { id },
     output: replaySchema,
     faults: unknown,
@@ -234,6 +237,7 @@ export const replayOperations = [
     method: 'POST',
     path: '/policy-replays/{id}/cancel',
     access: starting,
+    gives: { nothing: 'own input' },
     input: { id },
     output: replaySchema,
     faults: unknown,
@@ -250,6 +254,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/findings',
     access: reading,
+    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
     input: { id, outcome: maybe(oneOf(replayFindings)), ...pageInput },
     output: pageOf(
       object({
@@ -282,6 +287,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/summary',
     access: reading,
+    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
     input: { id, ...pageInput },
     output: pageOf(
       object({

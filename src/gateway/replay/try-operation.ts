@@ -34,6 +34,7 @@ export const tryOperations = [
     method: 'POST',
     path: '/api/v1/policies/try',
     access: { scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    gives: { visible: ['existence', 'columns', 'counts'] },
     status: 200,
     input: object({
       definition_cel: nonEmpty,

@@ -31,6 +31,7 @@ export const derivedOperations = [
     method: 'POST',
     path: '/territory/derived',
     access: granting,
+    gives: { overseen: ['existence'] },
     input: tables,
     output: object({ prefixes: described(list(text), 'that the clone shares from now on') }),
     faults: {
@@ -52,6 +53,7 @@ export const derivedOperations = [
     method: 'POST',
     path: '/territory/derived/revoke',
     access: granting,
+    gives: { nothing: 'own input' },
     input: tables,
     output: object({ released: wholeNumber }),
     faults: { not_found: 'The tenant has no such catalog, or the table shares nothing with that source.' },

@@ -57,6 +57,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory',
     access: reading,
+    gives: { nothing: 'administration' },
     input: {},
     output: object({
       mode: oneOf(territoryModes),
@@ -97,6 +98,7 @@ export const territoryOperations = [
     method: 'PUT',
     path: '/territory/mode',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { mode: oneOf(territoryModes) },
     faults: { conflict: 'The first sweep of a catalog has not finished, so nothing is enforced yet.' },
     examples: [{ input: { mode: 'enforce' } }],
@@ -110,6 +112,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory/prefixes',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(
       object({
@@ -136,6 +139,7 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory/conflicts',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(
       object({
@@ -168,6 +172,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/grants',
     access: granting,
+    gives: { nothing: 'own input' },
     input: { catalog, table: tableIdentifier, prefix: prefixText },
     output: object({ prefix: described(text, 'in canonical form') }),
     faults: {
@@ -201,6 +206,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/releases',
     access: administering,
+    gives: { nothing: 'own input' },
     input: {
       catalog,
       table: tableIdentifier,
@@ -224,6 +230,7 @@ export const territoryOperations = [
     method: 'POST',
     path: '/territory/hand-overs',
     access: administering,
+    gives: { nothing: 'own input' },
     input: {
       from: object({ catalog, table: tableIdentifier }),
       to: object({ catalog, table: tableIdentifier }),

@@ -77,6 +77,7 @@ export const quarantineOperations = [
     method: 'PUT',
     path: '/territory/manifests',
     access: administering,
+    gives: { nothing: 'own input' },
     input: { mode: oneOf(manifestModes) },
     examples: [{ input: { mode: 'enforce' } }],
     run: async ({ parts, tenant, actor }, { mode }) =>
@@ -89,6 +90,7 @@ export const quarantineOperations = [
     method: 'GET',
     path: '/territory/quarantine',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(quarantined),
     run: async ({ parts, tenant }, page) =>
@@ -101,6 +103,7 @@ export const quarantineOperations = [
     method: 'GET',
     path: '/territory/quarantine/{id}',
     access: reading,
+    gives: { overseen: ['existence'] },
     input: { id: uuid },
     output: quarantined,
     faults: unknown,
@@ -118,6 +121,7 @@ export const quarantineOperations = [
     method: 'POST',
     path: '/territory/quarantine/{id}/release',
     access: releasing,
+    gives: { overseen: ['existence'] },
     input: {
       id: uuid,
       reason: Type.String({ minLength: 1, maxLength: limits.decisionReasonCharsMax }),

@@ -39,6 +39,7 @@ export const vendingOperations = [
     method: 'GET',
     path: '/credentials/out',
     access: { scope: 'read', roles, capability: 'vending' },
+    gives: { overseen: ['existence'] },
     input: { session: maybe(described(text, 'only those of this session')), ...tableFilter, ...pageInput },
     output: pageOf(
       object({
@@ -88,6 +89,7 @@ export const vendingOperations = [
     method: 'POST',
     path: '/credentials/denials',
     access: { scope: 'admin', roles, capability: 'vending' },
+    gives: { nothing: 'administration' },
     input: { session: uuid },
     output: object({ roles: list(text) }),
     faults: {
@@ -109,6 +111,7 @@ export const vendingOperations = [
     method: 'PUT',
     path: '/credentials/trusted-engines/{session}',
     access: { scope: 'admin', roles, capability: 'vending' },
+    gives: { nothing: 'own input' },
     input: {
       session: uuid,
       trusted: described(flag, 'false takes the mark away, with effect on the next request'),

@@ -28,6 +28,7 @@ export const stagedOperations = pair({
   method: 'GET',
   path: '/credentials/staged',
   access: { scope: 'admin', roles: ['administrator', 'owner'], capability: 'vending' },
+  gives: { overseen: ['existence'] },
   input: { session: uuid, ...tableFilter, ...pageInput },
   output: pageOf(
     object({

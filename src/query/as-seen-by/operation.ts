@@ -31,6 +31,7 @@ export const asSeenByOperations = [
     method: 'POST',
     path: '/api/v1/query/as-seen-by',
     access: { scope: 'read', roles: ['steward', 'administrator'] },
+    gives: { visible: ['existence', 'columns', 'values'] },
     status: 200,
     input: object({
       catalog: described(nonEmpty, 'nickname of the catalog credential'),

@@ -47,6 +47,7 @@ export const readLineageOperations = [
     method: 'GET',
     path: '/api/v1/lineage/reads',
     access: { scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    gives: { overseen: ['existence', 'columns'] },
     input: object({
       ...tableFilter,
       column: maybe(described(nonEmpty, 'of the table')),

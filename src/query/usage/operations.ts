@@ -91,6 +91,11 @@ export const usageOperations = [
     method: 'GET',
     path: '/api/v1/usage',
     access,
+    gives: {
+      visible: ['existence', 'columns', 'counts'],
+      overseen: ['existence', 'columns', 'counts'],
+      overseers: ['steward', 'administrator'],
+    },
     input: object(filters),
     output: pageOf(record),
     faults,
@@ -111,6 +116,11 @@ export const usageOperations = [
     method: 'GET',
     path: '/api/v1/usage/totals',
     access,
+    gives: {
+      visible: ['existence', 'counts'],
+      overseen: ['existence', 'counts'],
+      overseers: ['steward', 'administrator'],
+    },
     input: object({ by: oneOf(usageGroups), ...filters }),
     output: pageOf(total),
     faults,

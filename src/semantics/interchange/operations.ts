@@ -53,6 +53,7 @@ export const interchangeOperations = [
     method: 'POST',
     path: '/semantics/imports',
     access: modelling,
+    gives: { nothing: 'own input' },
     input: {
       format: oneOf(interchangeFormats),
       document: described(
@@ -89,6 +90,7 @@ export const interchangeOperations = [
     method: 'GET',
     path: '/semantics/export',
     access: browsing,
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: {
       format: maybe(described(oneOf(['ossie', 'odcs']), 'default `ossie`')),
       name: maybe(

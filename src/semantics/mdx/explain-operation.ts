@@ -54,6 +54,7 @@ export const mdxOperations = [
     method: 'POST',
     path: '/api/v1/xmla/{catalog}/explain',
     access: { scope: 'read', capability: 'xmla' },
+    gives: { visible: ['existence', 'description', 'columns'] },
     input: object({ catalog: described(nonEmpty, 'nickname of a catalog credential'), statement: nonEmpty }),
     output: object({
       read_as: described(text, 'the query in the form that was read'),

@@ -31,6 +31,7 @@ export const eventOperations = [
     method: 'GET',
     path: '/api/v1/events',
     access: { scope: 'read', roles, capability: 'contracts' },
+    gives: { overseen: ['existence', 'description', 'columns', 'counts'] },
     input: object({
       types: maybe(
         described(text, 'types of events, joined by commas; default: all that the caller may see'),

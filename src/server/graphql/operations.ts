@@ -38,6 +38,7 @@ export const storedOperationOperations = [
     method: 'GET',
     path: `${root}/operations`,
     access: reading,
+    gives: { nothing: 'administration' },
     input: object(pageInput),
     output: pageOf(object({ sha256, document: text, stored_at: time })),
     run: async ({ parts, caller }, page) =>
@@ -52,6 +53,7 @@ export const storedOperationOperations = [
     method: 'POST',
     path: `${root}/operations`,
     access: writing,
+    gives: { nothing: 'own input' },
     input: object({ document: nonEmpty }),
     output: object({ sha256 }),
     status: 201,
@@ -69,6 +71,7 @@ export const storedOperationOperations = [
     method: 'DELETE',
     path: `${root}/operations/{sha256}`,
     access: writing,
+    gives: { nothing: 'own input' },
     input: object({ sha256: text }),
     faults: { not_found: 'The tenant has stored no such operation.' },
     run: async ({ parts, caller }, { sha256: hash }) => {
@@ -83,6 +86,7 @@ export const storedOperationOperations = [
     method: 'GET',
     path: `${root}/settings`,
     access: reading,
+    gives: { nothing: 'administration' },
     output: settings,
     run: async ({ parts, caller }) => ({
       stored_operations_only: await takesStoredOnly(parts.store, caller.tenant),
@@ -95,6 +99,7 @@ export const storedOperationOperations = [
     method: 'PUT',
     path: `${root}/settings`,
     access: writing,
+    gives: { nothing: 'own input' },
     input: settings,
     run: async ({ parts, caller }, { stored_operations_only: only }) =>
       await saveStoredOnly(parts.store, caller.tenant, only, await caller.actor()),

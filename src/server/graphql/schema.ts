@@ -2,6 +2,7 @@
 
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
 import { newBuilder } from './builder.ts'
+import { fieldGives } from './gives.ts'
 import { addMutations } from './mutations.ts'
 import { addQueries } from './queries.ts'
 import { addSubscriptions } from './subscriptions.ts'
@@ -13,7 +14,7 @@ import { makeRefs } from './types/refs.ts'
 import { addSemantics } from './types/semantics.ts'
 import { addTables } from './types/tables.ts'
 
-/** Makes the schema. */
+/** Makes the schema. @throws Error where a field does not declare what it gives */
 export function makeSchema(): GraphQLSchema {
   const builder = newBuilder()
   const refs = makeRefs(builder)
@@ -26,7 +27,9 @@ export function makeSchema(): GraphQLSchema {
   addQueries(builder, refs)
   addMutations(builder, refs)
   addSubscriptions(builder, refs)
-  return builder.toSchema()
+  const schema = builder.toSchema()
+  fieldGives(schema)
+  return schema
 }
 
 /** The schema as text, in one order. */

@@ -8,6 +8,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { CheckPolicies } from '../../contract/change.ts'
 import type { DocumentCodec } from '../../contract/document/document-codec.ts'
+import type { GivesOfTables } from '../../core/gives.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
 import type { Licensed } from '../../license/licensed.ts'
@@ -43,6 +44,8 @@ export interface Tool {
   /** What it is for, in words for a model. It never holds text of a tenant. */
   readonly description: string
   readonly scope: McpScope
+  /** What its answers tell of tables. */
+  readonly gives: GivesOfTables
   readonly input: TObject
   readonly output: TObject
   /** Whether it only reads; default: true. */

@@ -1,6 +1,7 @@
 /** Translates the declaration of an operation into an Operation Object of OpenAPI 3.1. */
 
 import type { FaultKind } from '../../base/fault.ts'
+import type { GivesOfTables } from '../../core/gives.ts'
 import type { Access, Operation } from '../../core/operation.ts'
 import { faultStatus } from '../../http/fault-response.ts'
 import { placesOf } from '../../http/read-input.ts'
@@ -26,6 +27,8 @@ export interface DescribedOperation {
   readonly tags: readonly string[]
   readonly summary: string
   readonly description?: string
+  /** What its answers tell of tables (docs/reference/visibility.md). */
+  readonly 'x-gives': GivesOfTables
   /** Empty: no session is needed. Absent: a session is needed. */
   readonly security?: readonly never[]
   readonly parameters?: readonly Parameter[]
@@ -38,7 +41,7 @@ export const errorSchema = { $ref: '#/components/schemas/Error' } as const
 
 /** The Operation Object of a declaration. */
 export function describeOperation(operation: Operation): DescribedOperation {
-  const { name, tag, summary, description, access, input, output, examples, media } = operation
+  const { name, tag, summary, description, access, gives, input, output, examples, media } = operation
   const status = operation.status ?? (output === undefined ? 204 : 200)
   const parameters = parametersOf(operation)
   const { body } = placesOf(operation)
@@ -55,6 +58,7 @@ export function describeOperation(operation: Operation): DescribedOperation {
     tags: [tag],
     summary,
     ...(description !== undefined && { description }),
+    'x-gives': gives,
     ...('open' in access && access.open !== 'browser' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(media?.request !== undefined && {

@@ -4,7 +4,8 @@ import { Elysia } from 'elysia'
 import type { Logger } from 'pino'
 import type { Admit } from '../../auth/admit.ts'
 import { Fault } from '../../base/fault.ts'
-import type { RawContext } from '../../core/operation.ts'
+import { givesProblem } from '../../core/gives.ts'
+import type { Operation, RawContext } from '../../core/operation.ts'
 import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import type { BoundOperation } from '../../http/declare.ts'
 import { pathMatches, routerPaths } from '../../http/operation-path.ts'
@@ -15,10 +16,14 @@ interface Route {
   readonly request: Request
 }
 
-/** The routes of operations. Bodies are read here, never by the framework. */
+/**
+ * The routes of operations. Bodies are read here, never by the framework.
+ * @throws Error for an operation that does not declare what it gives
+ */
 export function operationRoutes(operations: readonly BoundOperation[], admit: Admit, log: Logger) {
   const app = new Elysia({ name: 'operations' })
   for (const operation of operations) {
+    requireGives(operation.declaration)
     const options = { parse: 'none', detail: describeOperation(operation.declaration) as object } as const
     const [plain = '', ...open] = routerPaths(operation.declaration.path)
     const handle = ({ request }: Route) => respondWithFaults(log, () => serve(operation, admit, request))
@@ -27,6 +32,12 @@ export function operationRoutes(operations: readonly BoundOperation[], admit: Ad
       app.route(operation.declaration.method, path, handle, { parse: 'none', detail: { hide: true } })
   }
   return app
+}
+
+function requireGives({ name, access, gives }: Operation): void {
+  const isRoleDemanded = 'organization' in access || ('roles' in access && access.roles !== undefined)
+  const problem = givesProblem(gives, { isRoleDemanded })
+  if (problem !== undefined) throw new Error(`The operation ${name} is not served: ${problem}.`)
 }
 
 async function serve(

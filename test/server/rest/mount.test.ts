@@ -61,7 +61,13 @@ describe('every operation with a session', () => {
 const operation = operationsOf<object>()
 const echo = object({ seen: text })
 const seen = async (value: unknown) => ({ seen: JSON.stringify(value) })
-const common = { tag: 'test', summary: 'For tests', access: { scope: 'read' }, output: echo } as const
+const common = {
+  tag: 'test',
+  summary: 'For tests',
+  access: { scope: 'read' },
+  gives: { nothing: 'own input' },
+  output: echo,
+} as const
 const operations = [
   operation({
     ...common,
@@ -129,5 +135,33 @@ describe('input', () => {
     const narrow = { ...signedIn, findSession: async () => ({ ...session, scopes: [] }) }
     expect((await send('POST', '/things/n', '{', narrow))[0]).toBe(403)
     expect((await send('POST', '/things/n', '{', {}))[0]).toBe(401)
+  })
+})
+
+describe('an operation that does not say what it gives', () => {
+  const [first] = operations
+  const served = (gives: unknown, access: object = { scope: 'read' }) =>
+    serveOperations([{ ...first, access, gives } as unknown as Operation], {})
+
+  test.each(['GET', 'POST'] as const)('is not served by %s', (method) => {
+    const { gives: _, ...rest } = common
+    const silent = { ...rest, name: 'silent', method, path: '/silent', run: seen } as const
+    // @ts-expect-error The type asks for `gives`.
+    const declared: Operation = silent
+    expect(() => serveOperations([declared], {})).toThrow(
+      'silent is not served: it does not declare what it gives',
+    )
+  })
+
+  test('is not served where it gives nothing for no reason, or something without a name', () => {
+    for (const gives of [{}, { visible: [] }, { nothing: 'because' }, { visible: ['all'] }])
+      expect(() => served(gives)).toThrow('show_table is not served')
+  })
+
+  test('is not served where it gives to overseers and admits everyone', () => {
+    const gives = { overseen: ['existence'] }
+    expect(() => served(gives)).toThrow('it gives to overseers, and demands no role')
+    expect(() => served(gives, { scope: 'read', roles: ['steward'] })).not.toThrow()
+    expect(() => served({ ...gives, overseers: ['steward'] })).not.toThrow()
   })
 })

@@ -20,6 +20,7 @@ export const checkQuery = tool({
   description:
     'Check a SELECT without running it: result columns, tables and columns that it reads, filters and masks that would apply, and what your earlier runs of it took. Returns no rows.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'description', 'columns'] },
   input: object({ sql: sqlInput, catalog: catalogInput }),
   output: object({
     columns: object({ ...untrustedMark, items: list(object({ name: text, type: text })), total: listTotal }),

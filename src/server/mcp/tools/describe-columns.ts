@@ -18,6 +18,7 @@ export const describeColumns = tool({
   description:
     'List the columns of a table: type, tags, mask, glossary term and description. Pages through wide tables.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'description', 'columns'] },
   input: object({
     table: tableInput,
     match: maybe(

@@ -34,6 +34,7 @@ export const explainContract = tool({
   description:
     'Explain a table: meaning, first columns, contract state, service levels, and which columns are masked or rows filtered for you.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'description', 'columns'] },
   input: object({ table: tableInput, sections: maybe(list(oneOf(sections), { maxItems: sections.length })) }),
   output: object({
     table: text,

@@ -19,6 +19,7 @@ export const findDatasets = tool({
   description:
     'Find tables that you may read, by words in names, descriptions, columns and tags, or by a glossary term. Start here. Also lists the catalogs that `query` takes.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'description', 'columns'] },
   input: object({
     query: maybe(
       Type.String({ maxLength: 200, description: 'words that must all be found; absent: all tables' }),

@@ -42,6 +42,7 @@ export const lineage = tool({
   description:
     'Lineage around a table, dataset, column or job: nodes, and edges nearest first. Data flows from `from` to `to`.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'columns'] },
   input: object({
     of: nodeInput,
     direction: maybe(oneOf(lineageDirections, { default: 'both' })),
@@ -122,6 +123,7 @@ export const lineagePath = tool({
   name: 'lineage_path',
   description: 'The shortest paths (up to 10) along which data flows from one node to another.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'columns'] },
   input: object({ from: nodeInput, to: nodeInput, hops }),
   output: object({ paths: list(list(object(nodeMembers))), truncated: flag, hint: maybe(text) }),
   async run({ parts, caller, signal }, { from, to, hops: depth }) {

@@ -45,6 +45,7 @@ export const listMetrics = tool({
   description:
     'List metrics that you may ask for: meaning, unit, dimensions. Prefer them to SQL of your own.',
   scope: 'mcp:read',
+  gives: { visible: ['existence', 'description', 'columns'] },
   input: object({
     query: maybe(Type.String({ maxLength: 200, description: 'words of names, labels, descriptions, terms' })),
     limit: maybe(Type.Integer({ minimum: 1, maximum: 50, default: listedDefault })),
@@ -124,6 +125,7 @@ export const queryMetric = tool({
   description:
     'Compute metrics by dimensions, without SQL. Masks and row filters apply; `restricted_by` names tables whose rows are filtered for you.',
   scope: 'mcp:query',
+  gives: { visible: ['existence', 'columns', 'values', 'counts'] },
   input: object({
     metrics: list(nonEmpty, { minItems: 1, maxItems: 10 }),
     dimensions: maybe(list(object({ name: nonEmpty, grain: maybe(grain) }), { maxItems: 10 })),

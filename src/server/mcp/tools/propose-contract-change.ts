@@ -31,6 +31,7 @@ export const proposeContractChange = tool({
   description:
     'Draft a change of a table’s contract document (ODCS) for people to review. Changes nothing that is in force. Raise `/version` by the step that the answer asks for. 10 a day.',
   scope: 'mcp:propose',
+  gives: { visible: ['existence', 'description', 'columns'] },
   writes: true,
   input: object({
     table: tableInput,

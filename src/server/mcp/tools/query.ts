@@ -57,6 +57,7 @@ export const query = tool({
   description:
     'Run one read-only SELECT and get rows. Masks and row filters of the contracts apply. Prefer aggregates and few columns; `truncated` says that there were more rows.',
   scope: 'mcp:query',
+  gives: { visible: ['existence', 'columns', 'values', 'counts'] },
   input: object({
     sql: sqlInput,
     parameters: maybe(

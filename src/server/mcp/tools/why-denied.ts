@@ -26,6 +26,11 @@ export const whyDenied = tool({
   description:
     'Explain why a commit (decision_id, the header X-Svc-Decision-Id) or a query (query_id) was refused. Your own only, unless you are a steward.',
   scope: 'mcp:read',
+  gives: {
+    visible: ['existence', 'columns', 'counts'],
+    overseen: ['existence', 'columns', 'counts'],
+    overseers: ['steward', 'administrator', 'owner'],
+  },
   input: object({ decision_id: maybe(uuid), query_id: maybe(uuid) }),
   output: object({
     decision: maybe(

@@ -1,0 +1,147 @@
+/**
+ * What each field tells of tables, by type (docs/reference/visibility.md 3). A schema with a field that is not here is
+ * not made. Connections, edges and pages hold nothing of their own.
+ */
+
+import { type GraphQLSchema, isObjectType } from 'graphql'
+import type { GivesOfTables, Silence } from '../../core/gives.ts'
+
+const visible = {
+  existence: { visible: ['existence'] },
+  description: { visible: ['description'] },
+  columns: { visible: ['columns'] },
+  values: { visible: ['values'] },
+  counts: { visible: ['counts'] },
+} as const satisfies Readonly<Record<string, GivesOfTables>>
+const overseers = ['steward', 'administrator', 'owner'] as const
+const more = {
+  /** The committer's own, and every one to overseers. */
+  overseen: {
+    visible: ['existence', 'columns', 'counts'],
+    overseen: ['existence', 'columns', 'counts'],
+    overseers,
+  },
+  ofPolicies: { overseen: ['existence'], overseers },
+  ofContracts: { overseen: ['existence', 'description', 'columns'], overseers },
+  ownUsage: {
+    visible: ['existence', 'counts'],
+    overseen: ['existence', 'counts'],
+    overseers: ['steward', 'administrator'],
+  },
+} as const satisfies Readonly<Record<string, GivesOfTables>>
+const kinds = { ...visible, ...more }
+
+type Kind = keyof typeof kinds
+/** Field names, with blanks between, by what they give; or why none gives anything. */
+type TypeGives = { readonly [K in Kind]?: string } | Silence
+
+const byType: Readonly<Record<string, TypeGives>> = {
+  Query: {
+    existence: 'contract contracts metric metrics node qualityRun table tables',
+    description: 'glossaryTerm glossaryTerms',
+    values: 'metricValues',
+    overseen: 'decision writeEvents',
+    ofContracts: 'contractVersion',
+    ofPolicies: 'policies',
+    ownUsage: 'usageTotals',
+  },
+  Mutation: { existence: 'attest pinTable', ofContracts: 'deploy proposeContractVersion signOff' },
+  Subscription: { existence: 'pinEvents', overseen: 'decisions', ofContracts: 'lifecycle' },
+  Table: {
+    existence: 'id name namespace lineage metrics pins',
+    description: 'contract contractVersion description pinnedSnapshotId',
+    columns: 'columns primaryKey rowFilters qualityChecks qualityRuns',
+    overseen: 'writeEvents',
+  },
+  Column: { existence: 'table', description: 'description', columns: 'id mask name required tags type' },
+  ColumnMask: { columns: 'action' },
+  RowFilter: { columns: 'columns expression id' },
+  Tag: { columns: 'name' },
+  Contract: {
+    existence: 'id name tables',
+    description: 'documentVersion state unverified',
+    ofContracts: 'moves versions',
+  },
+  ContractVersion: {
+    ofContracts:
+      'author breaking contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
+  },
+  ContractFinding: { ofContracts: 'access at change consumer message producer' },
+  ContractMove: { ofContracts: 'at auto by from move number reason to' },
+  Attestation: { ofContracts: 'at by comment level sha256' },
+  LifecycleNotice: { ofContracts: 'at by contract from move number reason sequence to' },
+  ContractVersionPayload: { ofContracts: 'number userErrors version' },
+  AttestPayload: { existence: 'finding status userErrors' },
+  PinTablePayload: { existence: 'sequence snapshotId userErrors' },
+  PinEvent: { existence: 'at by catalog kind sequence snapshotId' },
+  PinNotice: { existence: 'at by catalog kind sequence snapshotId table' },
+  UserError: 'own input',
+  GlossaryTerm: {
+    existence: 'metrics',
+    description: 'broader definition id links name owner synonyms version',
+  },
+  Metric: {
+    existence: 'id name kind label state tables version madeOf',
+    description: 'createdAt createdBy defaultGrain description format owner sha256 term unit',
+    columns: 'dimensions expression filter masked problems tags',
+  },
+  MetricDimension: { columns: 'description kind label name' },
+  MetricProblem: { columns: 'column detail kind' },
+  MetricColumn: { columns: 'kind name type unit' },
+  MetricValues: {
+    columns: 'columns masked restrictedBy warnings',
+    values: 'rows',
+    counts: 'truncated queryId',
+  },
+  LineageEdge: { existence: 'from hops label to' },
+  LineageNode: { existence: 'kind name namespace table' },
+  QualityRun: {
+    existence:
+      'id catalog cause contract currentSnapshotId kind number reason requestedAt requestedBy runId snapshotId state table',
+    columns: 'checks',
+    counts: 'bytes finishedAt ms rows startedAt steps stepsDone',
+  },
+  QualityCheck: {
+    existence: 'id run',
+    columns: 'at column custom engine key metric operator severity threshold unit',
+    counts: 'outcome reason value',
+  },
+  UsageTotal: { ownUsage: 'bytesOut bytesScanned key queries rowsOut runMs' },
+  Policy: { ofPolicies: 'definitionCel id kind message mode name policyId' },
+  WriteEvent: {
+    overseen:
+      'action commitId committer createdAt decision explanation id metadataLocation namespace reason requestId table tableName',
+  },
+  Decision: { overseen: 'outcomes policies' },
+  PolicyOutcome: { overseen: 'error explanation mode name policyId value' },
+  DecisionNotice: { overseen: 'action at commitId committer decision namespace reason sequence tableName' },
+}
+
+const isStructure = (name: string) => name === 'PageInfo' || /(?:Connection|Edge)$/.test(name)
+
+/** What each field gives, as `Type.field`. */
+export function fieldGives(schema: GraphQLSchema): readonly (readonly [string, GivesOfTables])[] {
+  return Object.values(schema.getTypeMap()).flatMap((type) => {
+    if (
+      !isObjectType(type) ||
+      type.name.startsWith('__') ||
+      (isStructure(type.name) && type.name !== 'LineageEdge')
+    )
+      return []
+    const declared = byType[type.name] ?? {}
+    return Object.keys(type.getFields()).map(
+      (field) => [`${type.name}.${field}`, givesOf(declared, type.name, field)] as const,
+    )
+  })
+}
+
+/** @throws Error where none or several are declared */
+function givesOf(declared: TypeGives, type: string, field: string): GivesOfTables {
+  if (typeof declared === 'string') return { nothing: declared }
+  const found = Object.entries(declared).flatMap(([kind, names]) =>
+    names.split(' ').includes(field) ? [kind] : [],
+  )
+  if (found.length !== 1)
+    throw new Error(`${type}.${field} is not served: it declares ${found.length} times what it gives.`)
+  return kinds[found[0] as Kind]
+}
