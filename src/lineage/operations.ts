@@ -30,12 +30,11 @@ import {
 import { limits } from '../limits.ts'
 import { lineageDirections } from '../store/lineage/graph.ts'
 import { listRefusedEvents } from '../store/lineage/refusals.ts'
-import type { Store } from '../store/store.ts'
 import { type ReceiveParts, receiveEvent } from './receive-event.ts'
 import { showLineageRun } from './show-run.ts'
 import { walkLineage } from './walk-graph.ts'
 
-const operation = operationsOf<ReceiveParts & { readonly store: Store }>()
+const operation = operationsOf<ReceiveParts>()
 const tag = 'lineage'
 
 const transformations = list(

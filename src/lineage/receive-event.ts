@@ -6,9 +6,13 @@
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { RawContext, SessionAccess } from '../core/operation.ts'
+import { overseesTables } from '../core/oversight.ts'
 import { inflateBody } from '../http/inflate-body.ts'
 import { readBodyOf } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
+import { datasetId } from '../store/lineage/events.ts'
+import { seenDatasets } from '../store/lineage/seen.ts'
+import type { Store } from '../store/store.ts'
 import { describeRefusal } from './describe-cycle.ts'
 import { parseLineageEvent } from './parse-event.ts'
 import type { LineageReceiver } from './receiver.ts'
@@ -16,19 +20,27 @@ import type { LineageReceiver } from './receiver.ts'
 export interface ReceiveParts {
   readonly receiver: LineageReceiver
   readonly clock: Clock
+  readonly store: Store
 }
 
 /** Throws `bad_request`, `unprocessable` for a cycle, or `unavailable` when the event was not stored or not merged. */
 export async function receiveEvent({
-  parts: { receiver, clock },
+  parts: { receiver, clock, store },
   caller,
   request,
   again,
 }: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
   const event = parseLineageEvent(await readEventBody(request, again), clock.now())
   const outcome = await receiver.receive(caller.tenant, { event, identified: caller.identified })
-  if (outcome.kind === 'refused')
-    throw new Fault('unprocessable', describeRefusal(outcome.count, outcome.first))
+  if (outcome.kind !== 'refused') return
+  const { count, first } = outcome
+  const seen = overseesTables(caller.principal)
+    ? undefined
+    : await seenDatasets(store, caller.tenant, first.cycle.map(datasetId))
+  throw new Fault(
+    'unprocessable',
+    describeRefusal(count, first, (name) => seen === undefined || seen.has(datasetId(name))),
+  )
 }
 
 async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {

@@ -23,8 +23,9 @@ import {
 } from '../store/semantics/attestations.ts'
 import { attestMetric } from './attest-metric.ts'
 import { semanticBounds } from './bounds.ts'
+import { showMetric } from './describe-metric.ts'
 import { metricName, prose } from './model-operations.ts'
-import { asking, changeOf, defining, operation } from './parts.ts'
+import { asking, askingOf, changeOf, defining, operation } from './parts.ts'
 
 const groupSize = Type.Integer({ minimum: 2, maximum: semanticBounds.groupSizeMax })
 const words = { ...prose, minLength: 1 }
@@ -112,9 +113,11 @@ export const attestationOperations = [
     gives: { visible: ['existence', 'description', 'columns'] },
     input: object({ metric: metricName }),
     output: object({ items: list(attestation) }),
-    run: async ({ parts, caller }, { metric }) => ({
-      items: (await listAttestations(parts.store, caller.tenant, metric)).map(attestationView),
-    }),
+    faults: { not_found: 'There is no such metric, or its table may not be read.' },
+    run: async ({ parts, caller }, { metric }) => {
+      await showMetric(askingOf({ parts, caller }), metric)
+      return { items: (await listAttestations(parts.store, caller.tenant, metric)).map(attestationView) }
+    },
   }),
   operation({
     ...common,

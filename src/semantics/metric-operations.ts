@@ -2,7 +2,6 @@
 
 import type { Static } from '@sinclair/typebox'
 import { grains, metricKinds, metricStates } from '../core/metric.ts'
-import type { Caller } from '../core/operation.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
   described,
@@ -23,7 +22,7 @@ import {
 import { listMetricVersions, moveMetric } from '../store/semantics/metrics.ts'
 import { listMetricViews, showMetric } from './describe-metric.ts'
 import { expressionText, metricName, prose } from './model-operations.ts'
-import { asking, changeOf, defining, operation, type SemanticParts } from './parts.ts'
+import { asking, askingOf, changeOf, defining, operation } from './parts.ts'
 import { type GivenMetric, putMetric } from './put-metric.ts'
 
 const about = {
@@ -206,16 +205,6 @@ export const metricOperations = [
     },
   }),
 ]
-
-function askingOf({
-  parts: { store, clock },
-  caller: { tenant, principal },
-}: {
-  readonly parts: SemanticParts
-  readonly caller: Pick<Caller, 'tenant' | 'principal'>
-}) {
-  return { store, clock, tenant, principal }
-}
 
 function versionView({ number, state, sha256, definition, at, by }: Awaited<ReturnType<typeof moveMetric>>) {
   return { version: number, state, sha256, kind: definition.computation.kind, created_at: at, created_by: by }

@@ -1,7 +1,7 @@
 /** What the operations of the semantic layer share: dependencies, permissions, and the principal of a change. */
 
 import type { Clock } from '../base/clock.ts'
-import type { OperationContext, SessionAccess } from '../core/operation.ts'
+import type { Caller, OperationContext, SessionAccess } from '../core/operation.ts'
 import { operationsOf } from '../http/declare.ts'
 import type { QueryService } from '../query/query-service.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
@@ -28,4 +28,15 @@ export async function changeOf({
   caller,
 }: Pick<OperationContext<SemanticParts, SessionAccess>, 'parts' | 'caller'>): Promise<SemanticChange> {
   return { store: parts.store, tenant: caller.tenant, actor: await caller.actor() }
+}
+
+/** Who asks for metrics, and of which tenant. */
+export function askingOf({
+  parts: { store, clock },
+  caller: { tenant, principal },
+}: {
+  readonly parts: Pick<SemanticParts, 'store' | 'clock'>
+  readonly caller: Pick<Caller, 'tenant' | 'principal'>
+}) {
+  return { store, clock, tenant, principal }
 }

@@ -59,7 +59,6 @@ const aboutOneself = [
   'GET /api/v1/glossary',
   'GET /api/v1/semantics/tables',
   'GET /api/v1/semantics/export',
-  'GET /api/v1/metrics/:metric/attestations',
   'GET /api/v1/contracts/tables',
   'GET /api/v1/checks/runs',
   // It says the same to every tenant.

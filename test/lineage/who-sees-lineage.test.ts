@@ -106,6 +106,27 @@ describe('lists', () => {
   })
 })
 
+test('an edge that would close a cycle is refused without names that its sender may not see', async () => {
+  const board = { namespace: 's3://lake', name: 'board' }
+  const of = (inputs: readonly object[], outputs: readonly object[]) => ({
+    ...lineageEvent({}),
+    job: { namespace: 'airflow', name: 'boarding' },
+    inputs,
+    outputs,
+  })
+  expect((await sendLineage(s.service, of([dataset('bare')], [board]))).status).toBe(202)
+  const closing = async (secret: string) => {
+    const answer = await sendLineage(s.service, of([board], [dataset('open')]), { secret })
+    return [answer.status, await answer.text()] as const
+  }
+  const [status, text] = await closing(s.service.owner.secret)
+  expect(status).toBe(422)
+  expect(text).toContain('→ … →')
+  expect(text).not.toContain('bare')
+  const steward = await s.session('sender', ['steward'], ['lineage'])
+  expect((await closing(steward))[1]).toContain('sales.bare')
+})
+
 describe('walks', () => {
   const walk = (as: Parameters<SeenTables['call']>[0], node: string) =>
     s.call(as, 'GET', `${root}/graph?${new URLSearchParams({ node })}`)

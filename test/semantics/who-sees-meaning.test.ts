@@ -101,11 +101,12 @@ describe('models', () => {
 })
 
 describe('metrics', () => {
-  test('over tables that may not be read have no versions either', async () => {
+  test('over tables that may not be read have neither versions nor attestations', async () => {
     for (const name of ['rows_bare', 'ratio_bare', 'none'])
-      for (const path of [metricOf(name), `${metricOf(name)}/versions`])
+      for (const path of ['', '/versions', '/attestations'].map((part) => `${metricOf(name)}${part}`))
         expect([path, await status('reader', path)]).toEqual([path, 404])
-    expect(await status('reader', `${metricOf('rows_open')}/versions`)).toBe(200)
+    for (const part of ['versions', 'attestations'])
+      expect(await status('reader', `${metricOf('rows_open')}/${part}`)).toBe(200)
     expect(await status('foreign', `${metricOf('rows_open')}/versions`)).toBe(404)
   })
 

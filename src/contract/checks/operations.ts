@@ -12,6 +12,7 @@ import {
   type NewCheckRun,
   severities,
 } from '../../core/check-run.ts'
+import { isSteward } from '../../core/oversight.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tablePageRequest } from '../../http/page-view.ts'
@@ -169,11 +170,16 @@ export const checkRunOperations = [
     input: { ...tableFilter, contract: maybe(nonEmpty), kind: maybe(oneOf(checkKinds)), ...pageInput },
     output: pageOf(object(runMembers)),
     run: async ({ parts: { store }, tenant, actor }, { contract, kind, ...page }) => {
-      const found = await listCheckRuns(store, tenant, { contract, kind, ...tablePageRequest(page) })
+      const principal = await actor()
+      const readableOnly = !isSteward(principal)
+      const found = await listCheckRuns(store, tenant, {
+        ...{ contract, kind, readableOnly },
+        ...tablePageRequest(page),
+      })
       const sights = await sightsOf(
         store,
         tenant,
-        await actor(),
+        principal,
         found.items.map(({ table }) => table),
       )
       const items = found.items.flatMap((run) => {

@@ -14,6 +14,7 @@ import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
+import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 
 /** Appends what a step found. */
@@ -104,13 +105,15 @@ export interface CheckRunFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly contract?: string | undefined
   readonly kind?: CheckKind | undefined
+  /** Leaves out runs over tables that may not be read. Default: false. */
+  readonly readableOnly?: boolean
 }
 
 /** The tenant's runs, newest first. @throws Fault `bad_request` for a bad page token */
 export async function listCheckRuns(
   store: Store,
   tenant: TenantId,
-  { table, contract, kind, ...page }: CheckRunFilter,
+  { table, contract, kind, readableOnly = false, ...page }: CheckRunFilter,
 ): Promise<Page<StoredCheckRun>> {
   const limit = pageLimit(page)
   const { text, params } = given(
@@ -126,7 +129,8 @@ export async function listCheckRuns(
   )
   const rows = await store.tenantQuery<RunRow>(
     tenant,
-    `select ${runColumns} from svc.check_run where tenant_id = $1${text} order by run_seq desc limit $2::int`,
+    `select ${runColumns} from svc.check_run
+     where tenant_id = $1${text}${readableOnly ? ` and ${isReadable('table_id')}` : ''} order by run_seq desc limit $2::int`,
     params,
   )
   const found = toPage(rows, limit, (row) => row.run_seq)
