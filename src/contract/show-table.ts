@@ -2,49 +2,61 @@
 
 import { Fault } from '../base/fault.ts'
 import type { ContractSchema } from '../core/contract-schema.ts'
+import type { Governance, StoredMask } from '../core/governance.ts'
 import type { Principal } from '../core/principal.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
-import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
+import { loadGovernance } from '../store/governance/governance.ts'
+import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { Store } from '../store/store.ts'
 
-/** Shows a table: readers see its columns and tags, and stewards also its filters and masks. Throws `not_found`. */
-export async function showTable(store: Store, tenant: TenantId, table: TableRef, { roles }: Principal) {
-  const [governance, schema] = await Promise.all([
+/** Shows a table: readers see the columns that they may name, with tags; stewards all, with filters and masks. Throws `not_found`. */
+export async function showTable(store: Store, tenant: TenantId, table: TableRef, principal: Principal) {
+  const [governance, schema, readable] = await Promise.all([
     loadGovernance(store, tenant, table),
     loadDeclaredSchema(store, tenant, table),
+    findReadableTable(store, tenant, principal, table),
   ])
   if (governance === undefined) throw new Fault('not_found', 'There is no such table.')
   const version = governance.contract && (await versionOf(store, tenant, governance.contract.id))
-  return tableView(governance, schema, version, roles.includes('steward'))
+  const seen = readable ?? seenTable(governance, currentSchema(governance), principal)
+  const ids = seen.columns.flatMap(({ fieldId, nestedIds }) => [fieldId, ...nestedIds])
+  return tableView(
+    governance,
+    schema,
+    version,
+    principal.roles.includes('steward') ? undefined : new Set(ids),
+  )
 }
 
 /**
  * Builds the view.
  * @param schema what the contract declares
  * @param version the version in force of a contract that came as a document
- * @param withPolicies whether filters and masks are shown
+ * @param seen field ids that are shown; undefined: every one, with filters and masks
  */
 function tableView(
   { ref, contract, pin, tags, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
   version: ContractVersion | undefined,
-  withPolicies: boolean,
+  seen: ReadonlySet<number> | undefined,
 ) {
+  const withPolicies = seen === undefined
   return {
     table: { namespace: ref.namespace, name: ref.name },
     contract: contract && { ...contract, ...versionView(version), ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     ...(tags.length > 0 && { tags }),
     columns: columns
-      .filter(({ current }) => current || withPolicies)
+      .filter(({ fieldId }) => seen === undefined || seen.has(fieldId))
       .map(({ name, type, required, current, tags, masks }) => ({
         name,
         type: typeof type === 'string' ? type : type.type,
         required,
-        ...(!current && { dropped: true }),
+        ...(!current && withPolicies && { dropped: true }),
         tags,
         ...(withPolicies && { masks: masks.map(maskView) }),
       })),

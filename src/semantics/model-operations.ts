@@ -2,6 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import { metricNamePattern, relationName, type TableModel } from '../core/metric.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -21,7 +22,7 @@ import {
   tableAddress,
   tableIdentifier,
 } from '../http/schemas.ts'
-import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import { findReadableTables } from '../store/governance/readable-tables.ts'
 import { findTableModel, listTableModels } from '../store/semantics/models.ts'
 import type { Store } from '../store/store.ts'
@@ -147,6 +148,7 @@ async function modelViews(store: Store, tenant: TenantId, models: readonly Table
   const hiding = await findReadableTables(
     store,
     tenant,
+    'anyone',
     models.map(({ table }) => relationName(table)),
   )
   const taken = new Set(hiding.map(({ ref }) => tableKey(ref)))

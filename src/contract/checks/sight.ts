@@ -5,12 +5,13 @@
  * shown once the longest time of a run has passed, and without times, so that no duration tells an outcome.
  */
 
+import type { Governance } from '../../core/governance.ts'
 import type { Principal } from '../../core/principal.ts'
+import { everySchema, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { StoredCheckResult, StoredCheckRun } from '../../store/check/check-results.ts'
-import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
-import { appliesTo } from '../../store/governance/governed-table.ts'
+import { loadGovernances } from '../../store/governance/governance.ts'
 import type { Store } from '../../store/store.ts'
 import { checkRunMsMax } from './check-runner.ts'
 
@@ -51,21 +52,8 @@ export async function sightsOf(
 /** The sight of a principal that is no steward. @param governance undefined: the table is not known, so all is hidden */
 export function sightOf(governance: Governance | undefined, principal: Principal): Sight {
   if (governance === undefined) return closed
-  const applies = appliesTo(principal)
-  // A filter hides rows, and every number counts rows.
-  if (governance.rowFilters.some(applies)) return closed
-  const masked = governance.columns.filter(({ masks }) => masks.some(applies))
-  const open = new Set(
-    governance.columns
-      .filter(({ name }) => !masked.some((one) => one.name === name || one.name.startsWith(`${name}.`)))
-      .map(({ fieldId }) => fieldId),
-  )
-  for (const { fieldId } of masked) open.delete(fieldId)
-  return {
-    isWhole: masked.length === 0,
-    // A column that the graph does not know is hidden, because no steward could have masked it.
-    showsNumbers: (fieldIds) => fieldIds.every((id) => open.has(id)),
-  }
+  const seen = seenTable(governance, everySchema(governance), principal)
+  return { isWhole: isWhole(seen), showsNumbers: (fieldIds) => showsValues(seen, fieldIds) }
 }
 
 /** Whether a run is shown: to those who do not see everything, only once no duration can be told from it. */
