@@ -12,7 +12,7 @@ import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
-import { isMaskedFor } from '../store/governance/governed-table.ts'
+import { isMaskedFor } from '../store/governance/protections.ts'
 import { restrictionsFor } from './restrictions-for.ts'
 
 /** The parts that the pipeline shares with the rest of the process. */

@@ -6,6 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Actor } from '../core/administration.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
@@ -13,7 +14,6 @@ import { type ContractChange, recordChange } from '../store/contract/changes.ts'
 import type { ConcernedTables } from '../store/contract/rows.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
-import { governedTable } from '../store/governance/governed-table.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lists the problems that keep the policies of a table from being applied. */
@@ -53,7 +53,9 @@ export async function changeIn(
 ): Promise<void> {
   for (const table of await work(tx)) {
     const governance = await readGovernance((text, params) => tx.query(text, params), table)
-    const problems = governance ? checkPolicies(governedTable(governance, undefined)) : []
+    const problems = governance
+      ? checkPolicies(seenTable(governance, currentSchema(governance), 'anyone'))
+      : []
     if (problems.length > 0)
       throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
   }

@@ -4,15 +4,14 @@
  */
 
 import { primaryKeyOf } from '../core/contract-schema.ts'
+import type { RowFilter } from '../core/governed-table.ts'
 import type { IcebergType } from '../core/iceberg-type.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
-import { type TableRef, tableKey } from '../core/table-ref.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
 import { boundColumn } from '../store/governance/declared-schema.ts'
-import { type Governance, loadGovernances, type StoredRowFilter } from '../store/governance/governance.ts'
-import { appliesTo } from '../store/governance/governed-table.ts'
 import {
   findReadableTables,
   type ReadableColumn,
@@ -51,25 +50,9 @@ export interface DescribedTable {
 }
 
 /**
- * Describes tables that may be read.
- * @throws Fault as `loadGovernances`
- */
-export async function describeTables(
-  store: Store,
-  tenant: TenantId,
-  tables: readonly ReadableTable[],
-  principal: Principal,
-): Promise<readonly DescribedTable[]> {
-  if (tables.length === 0) return []
-  const refs = tables.map(({ ref }) => ref)
-  const governances = await loadGovernances(store, tenant, refs)
-  return tables.flatMap((table) => described(table, governances, principal))
-}
-
-/**
  * Describes one table.
  * @returns undefined where there is no such table, or it may not be read
- * @throws Fault as `listReadableTables` and `loadGovernances`
+ * @throws Fault as `listReadableTables`
  */
 export async function describeTable(
   store: Store,
@@ -90,21 +73,7 @@ export async function describeTablesNamed(
   refs: readonly TableRef[],
   principal: Principal,
 ): Promise<readonly DescribedTable[]> {
-  const [found, governances] = await Promise.all([
-    findReadableTables(store, tenant, refs),
-    loadGovernances(store, tenant, refs),
-  ])
-  return found.flatMap((table) => described(table, governances, principal))
-}
-
-/** @returns none for a table that was dropped between the two loads */
-function described(
-  table: ReadableTable,
-  governances: ReadonlyMap<string, Governance>,
-  principal: Principal,
-): readonly DescribedTable[] {
-  const governance = governances.get(tableKey(table.ref))
-  return governance === undefined ? [] : [describe(table, governance, principal)]
+  return (await findReadableTables(store, tenant, principal, refs)).map(described)
 }
 
 /** The version of a contract in force; undefined where the contract has no document. */
@@ -116,10 +85,9 @@ export function contractVersion(
   return versionInForce((text, params) => store.tenantQuery(tenant, text, params), tenant, contract)
 }
 
-function describe(table: ReadableTable, governance: Governance, principal: Principal): DescribedTable {
+/** Describes a table to the principal as whom it was loaded. */
+export function described(table: ReadableTable): DescribedTable {
   const { ref, contract, declared } = table
-  const applies = appliesTo(principal)
-  const stored = new Map(governance.columns.map((column) => [column.fieldId, column]))
   const declaredText = new Map(
     declared?.schema.properties?.map((property) => [
       boundColumn(declared, ref, property.name, table.columns)?.fieldId,
@@ -127,10 +95,9 @@ function describe(table: ReadableTable, governance: Governance, principal: Princ
     ]),
   )
   const describeColumn = (column: ReadableColumn): DescribedColumn => {
-    const { name, type, required, fieldId, doc } = column
+    const { name, type, required, fieldId, tags, doc } = column
     const description = declaredText.get(fieldId) ?? doc
-    const mask = maskOf(stored.get(fieldId)?.masks.filter(applies) ?? [], type, required)
-    const tags = stored.get(fieldId)?.tags ?? []
+    const mask = maskOf(column)
     return {
       ...{ fieldId, name, type: typeName(type), required, tags },
       ...(description !== undefined && { description }),
@@ -148,23 +115,19 @@ function describe(table: ReadableTable, governance: Governance, principal: Princ
       const column = declared && boundColumn(declared, ref, name, table.columns)
       return column === undefined ? [] : [column.name]
     }),
-    filters: governance.rowFilters.filter(applies).map((filter) => describeFilter(filter, table)),
-    pinnedSnapshotId: governance.pin?.snapshotId,
+    filters: table.rowFilters.map((filter) => describeFilter(filter, table)),
+    pinnedSnapshotId: table.pinnedSnapshotId,
   }
 }
 
 /** @returns the action; `refused` where reading is refused, because no mask can be chosen */
-function maskOf(
-  masks: Governance['columns'][number]['masks'],
-  type: IcebergType,
-  required: boolean,
-): string | undefined {
+function maskOf({ masks, type, required }: ReadableColumn): string | undefined {
   const { mask, problem } = chooseMask(masks, type, required)
   return problem === undefined ? mask?.action : 'refused'
 }
 
 function describeFilter(
-  { policyId, fieldId, names = {}, expression }: StoredRowFilter,
+  { policyId, fieldId, names = {}, expression }: RowFilter,
   { columns }: ReadableTable,
 ): DescribedFilter {
   const ids = new Set([...Object.values(names), ...(fieldId === undefined ? [] : [fieldId])])

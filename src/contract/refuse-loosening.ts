@@ -4,11 +4,12 @@
  */
 
 import { Fault } from '../base/fault.ts'
+import type { Governance, StoredProtection } from '../core/governance.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { FilterTarget } from '../store/contract/targets.ts'
 import { hasLifeCycle } from '../store/contract/versions.ts'
 import type { Tx } from '../store/database/session.ts'
-import { type Governance, readGovernance, type StoredProtection } from '../store/governance/governance.ts'
+import { readGovernance } from '../store/governance/governance.ts'
 import { protectionFindings } from './classify/protections.ts'
 
 /** A row filter or mask as it would be. */

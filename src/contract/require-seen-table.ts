@@ -16,7 +16,7 @@ export async function requireSeenTable(
   principal: Pick<Principal, 'roles'>,
 ): Promise<void> {
   if (overseesTables(principal)) return
-  if ((await findReadableTable(store, tenant, table)) === undefined) throw unknownTable()
+  if ((await findReadableTable(store, tenant, principal, table)) === undefined) throw unknownTable()
 }
 
 /** What is said of a table that there is not, or that may not be seen. */

@@ -6,7 +6,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { nodeId } from '../store/database/names.ts'
 import { listReadableTables } from '../store/governance/readable-tables.ts'
 import type { Store } from '../store/store.ts'
-import { type DescribedTable, describeTables } from './describe-table.ts'
+import { type DescribedTable, described } from './describe-table.ts'
 
 export interface TableSearch {
   /** Words that must all be found; absent: every table. */
@@ -51,10 +51,9 @@ export async function searchTables(
   let from = after
   for (let seen = 0; seen < tablesMax; seen += pageCount) {
     const page = { limit: pageCount, ...(from !== undefined && { after: from }) }
-    const { items, next } = await listReadableTables(store, tenant, page)
+    const { items, next } = await listReadableTables(store, tenant, principal, page)
     const wanted = only === undefined ? items : items.filter(({ ref }) => only.has(tableKey(ref)))
-    const described = await describeTables(store, tenant, wanted, principal)
-    for (const table of described) {
+    for (const table of wanted.map(described)) {
       const matched = matchedPlaces(table, words, tag)
       if (matched === undefined) continue
       if (found.length === limit) return { found, next: positionAfter(found) }

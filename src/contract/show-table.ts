@@ -1,52 +1,61 @@
 /** Shows a table's contract, columns, tags, filters and masks in the form of the API. */
 
 import type { ContractSchema } from '../core/contract-schema.ts'
-import { isSteward } from '../core/oversight.ts'
+import type { Governance, StoredMask } from '../core/governance.ts'
+import { isSteward, overseesTables } from '../core/oversight.ts'
 import type { Principal } from '../core/principal.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
-import { type Governance, loadGovernance, type StoredMask } from '../store/governance/governance.ts'
+import { loadGovernance } from '../store/governance/governance.ts'
+import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { Store } from '../store/store.ts'
-import { requireSeenTable, unknownTable } from './require-seen-table.ts'
+import { unknownTable } from './require-seen-table.ts'
 
-/** Shows a table: readers see its columns and tags, and stewards also its filters and masks. Throws `not_found`. */
+/**
+ * Shows a table: readers see the columns that they may name, with tags; stewards all, with filters and masks.
+ * @throws Fault `not_found`, also where the principal may not see the table
+ */
 export async function showTable(store: Store, tenant: TenantId, table: TableRef, principal: Principal) {
-  await requireSeenTable(store, tenant, table, principal)
-  const [governance, schema] = await Promise.all([
+  const [governance, schema, readable] = await Promise.all([
     loadGovernance(store, tenant, table),
     loadDeclaredSchema(store, tenant, table),
+    findReadableTable(store, tenant, principal, table),
   ])
-  if (governance === undefined) throw unknownTable()
+  if (governance === undefined || (readable === undefined && !overseesTables(principal))) throw unknownTable()
   const version = governance.contract && (await versionOf(store, tenant, governance.contract.id))
-  return tableView(governance, schema, version, isSteward(principal))
+  const seen = readable ?? seenTable(governance, currentSchema(governance), principal)
+  const ids = seen.columns.flatMap(({ fieldId, nestedIds }) => [fieldId, ...nestedIds])
+  return tableView(governance, schema, version, isSteward(principal) ? undefined : new Set(ids))
 }
 
 /**
  * Builds the view.
  * @param schema what the contract declares
  * @param version the version in force of a contract that came as a document
- * @param withPolicies whether filters and masks are shown
+ * @param seen field ids that are shown; undefined: every one, with filters and masks
  */
 function tableView(
   { ref, contract, pin, tags, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
   version: ContractVersion | undefined,
-  withPolicies: boolean,
+  seen: ReadonlySet<number> | undefined,
 ) {
+  const withPolicies = seen === undefined
   return {
     table: { namespace: ref.namespace, name: ref.name },
     contract: contract && { ...contract, ...versionView(version), ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     ...(tags.length > 0 && { tags }),
     columns: columns
-      .filter(({ current }) => current || withPolicies)
+      .filter(({ fieldId }) => seen === undefined || seen.has(fieldId))
       .map(({ name, type, required, current, tags, masks }) => ({
         name,
         type: typeof type === 'string' ? type : type.type,
         required,
-        ...(!current && { dropped: true }),
+        ...(!current && withPolicies && { dropped: true }),
         tags,
         ...(withPolicies && { masks: masks.map(maskView) }),
       })),

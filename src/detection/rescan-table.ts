@@ -28,7 +28,7 @@ export async function rescanTable(
   table: TableRef,
   actor: Actor,
 ) {
-  if (!overseesTables(actor) && (await findReadableTable(parts.store, tenant, table)) === undefined)
+  if (!overseesTables(actor) && (await findReadableTable(parts.store, tenant, actor, table)) === undefined)
     throw unknown()
   const current = await currentMetadata(parts, tenant, table)
   const run = await requestRescan(parts.store, tenant, table, actor, current)

@@ -3,6 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { Actor } from '../core/administration.ts'
+import { currentSchema } from '../core/seen-table.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { TransformRule, TransformTarget } from '../core/transform-rule.ts'
@@ -11,7 +12,7 @@ import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.t
 import { lockContracts, recordChange } from '../store/contract/changes.ts'
 import { taggedTables } from '../store/contract/targets.ts'
 import type { Tx } from '../store/database/session.ts'
-import { readGovernance, topColumns } from '../store/governance/governance.ts'
+import { readGovernance } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 import { addScopeVersion } from '../store/transform/keys.ts'
 import { presentRule, removeRule, saveRule } from '../store/transform/rules.ts'
@@ -60,12 +61,7 @@ async function checkTable(tx: Tx, tenant: TenantId, table: TableRef, keyIds: Rea
   const run = <R extends object>(text: string, params: readonly string[]) => tx.query<R>(text, params)
   const governance = await readGovernance(run, table)
   if (governance === undefined) return
-  const current = governance.columns.filter((column) => column.current)
-  const schema = topColumns(current).map((column) => ({
-    ...column,
-    nestedIds: current.filter(({ name }) => name.startsWith(`${column.name}.`)).map(({ fieldId }) => fieldId),
-  }))
-  const known = { governed: governance.columns, schema, keyFieldIds: keyIds }
+  const known = { governed: governance.columns, schema: currentSchema(governance), keyFieldIds: keyIds }
   const { problems } = await resolveGoverned(run, tenant, table, known)
   if (problems.length > 0) throw new Fault('unprocessable', problemSentence(table, problems))
 }

@@ -4,6 +4,7 @@ import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { currentSchema } from '../core/seen-table.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -11,7 +12,7 @@ import {
   findCatalogCredential,
   listCatalogCredentials,
 } from '../store/catalog-credential/catalog-credentials.ts'
-import { type RunQuery, readGovernance, topColumns } from '../store/governance/governance.ts'
+import { type RunQuery, readGovernance } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 import { scopeVersions } from '../store/transform/keys.ts'
 import { rulesOfTable } from '../store/transform/rules.ts'
@@ -100,10 +101,11 @@ export async function resolveKnown(
 ): Promise<ResolvedTable | undefined> {
   const governance = await readGovernance(run, table)
   if (governance === undefined) return undefined
-  const current = topColumns(governance.columns.filter((column) => column.current))
-  const schema = current.map((column) => ({ ...column, nestedIds: [] }))
-  const keyFieldIds: ReadonlySet<number> = new Set()
-  return await resolveGoverned(run, tenant, table, { governed: governance.columns, schema, keyFieldIds })
+  return await resolveGoverned(run, tenant, table, {
+    governed: governance.columns,
+    schema: currentSchema(governance),
+    keyFieldIds: new Set(),
+  })
 }
 
 /** Says which columns of a table cannot be protected as declared. */

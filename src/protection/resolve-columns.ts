@@ -3,10 +3,10 @@
  * that no rule names is kept. What cannot be carried out is a problem, never a column that is kept.
  */
 
+import type { StoredColumn } from '../core/governance.ts'
 import { chooseMask } from '../core/mask.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TransformRule } from '../core/transform-rule.ts'
-import type { StoredColumn } from '../store/governance/governance.ts'
 import type { StoredRule } from '../store/transform/rules.ts'
 import { type ColumnRule, problemOf, subjectTypes } from '../transform/plan.ts'
 

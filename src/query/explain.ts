@@ -7,12 +7,12 @@ import type { Clock } from '../base/clock.ts'
 import { saltBytesMin } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
 import { readEngineOf } from '../core/read-engine.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { DialectName, SqlType } from '../core/sql-type.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
-import { governedTable } from '../store/governance/governed-table.ts'
 import { type CompiledQuery, compileQuery, type TableRead } from './compile.ts'
 import { renderSql } from './emit/render.ts'
 import { fingerprintStatement } from './fingerprint.ts'
@@ -165,7 +165,9 @@ async function compileAlone(
   const expansion = await expandText(parts, { tenant, searchPath }, statement, signal)
   const refs = namedRefs(expansion?.tree ?? statement, searchPath)
   const governed = await loadGovernances(parts.store, tenant, refs, signal)
-  const tables = [...governed.values()].map((governance) => governedTable(governance, principal))
+  const tables = [...governed.values()].map((governance) =>
+    seenTable(governance, currentSchema(governance), principal),
+  )
   const parameterValues = valuesOf({ parameters })
   const compiled = compileQuery({
     text: statement,

@@ -8,16 +8,16 @@ import { inParallel } from '../base/in-parallel.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
+import type { Governance } from '../core/governance.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
 import { limits } from '../limits.ts'
 import { type ReadOwner, territoryForRead } from '../storage/read-territory.ts'
 import { storageRoots } from '../storage/roots.ts'
-import type { Governance } from '../store/governance/governance.ts'
-import { governedSnapshot, governedTable } from '../store/governance/governed-table.ts'
 import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
@@ -191,7 +191,7 @@ const readLast = new WeakMap<
  */
 function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]): ReadTable | undefined {
   if (state === undefined) return undefined
-  if (state === 'unread') return { table: governedTable(governance, principal) }
+  if (state === 'unread') return { table: seenTable(governance, currentSchema(governance), principal) }
   const last = readLast.get(state)
   if (last?.governance === governance && Bun.deepEquals(last.principal, principal, true)) return last.read
   const read = readState(principal, governance, state)
@@ -222,7 +222,7 @@ function readState(principal: Principal, governance: Governance, state: TableSta
     )
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
   return {
-    table: governedSnapshot(governance, schema, principal),
+    table: seenTable(governance, schema, principal),
     state,
     snapshot: { metadataLocation, snapshotId, pinned: pin !== undefined },
   }

@@ -193,7 +193,7 @@ function protectColumn(table: GovernedTable, index: number, principal: Principal
 
 /** Truncation fails at the start of an engine's range, where a year may begin before the first moment. */
 function isTruncation(mask: AttachedMask | undefined): boolean {
-  return mask?.action === 'truncate-to-year' || mask?.action === 'truncate-to-month'
+  return mask?.action.startsWith('truncate-to-') === true
 }
 
 function resolveFilter(

@@ -6,12 +6,12 @@
 
 import type { Clock } from '../base/clock.ts'
 import type { Pace } from '../base/right-of-way.ts'
+import type { Governance } from '../core/governance.ts'
+import { appliesTo, revealsFor } from '../core/seen-table.ts'
 import { tableKey, tableName } from '../core/table-ref.ts'
-import type { Territory } from '../core/territory.ts'
+import { mayStillRead } from '../core/territory.ts'
 import { territoryOf } from '../core/territory-owner.ts'
 import { limits } from '../limits.ts'
-import type { Governance } from '../store/governance/governance.ts'
-import { appliesTo, revealsFor } from '../store/governance/governed-table.ts'
 import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
@@ -127,12 +127,6 @@ export class RunCheck {
     })
     return Bun.deepEquals(rests(before), rests(now), true)
   }
-}
-
-/** Whether a run that was opened within one territory may go on within another. */
-function mayStillRead(before: Territory, now: Territory): boolean {
-  if (now.mode === 'observe') return true
-  return before.mode === 'enforce' && before.prefixes.every((prefix) => now.prefixes.includes(prefix))
 }
 
 /** The parts of a table's governance that decide the rows, given its schema; sorted, so that they compare. */

@@ -3,12 +3,12 @@
  * table's files itself. It hides at least what the read path hides; what cannot be said exactly is not said.
  */
 
+import type { Governance } from '../core/governance.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { chooseMask, maskFits } from '../core/mask.ts'
 import type { Principal } from '../core/principal.ts'
+import { seenTable } from '../core/seen-table.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
-import type { Governance } from '../store/governance/governance.ts'
-import { governedSnapshot } from '../store/governance/governed-table.ts'
 import type { Predicate } from '../wire/iceberg/predicate.ts'
 import { type ReadRestrictions, type ToldAction, unrestricted } from '../wire/iceberg/read-restrictions.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
@@ -33,9 +33,9 @@ export function tellRestrictions(
   if (governance === undefined) return unrestricted
   const fields = fieldsOf(state)
   const current = state.schemas.get(state.currentSchemaId) ?? []
-  const table = governedSnapshot(governance, current, principal)
+  const table = seenTable(governance, current, principal)
   // A reader may go back to a snapshot whose columns are gone by now.
-  const ever = governedSnapshot(governance, [...fields.values()], principal)
+  const ever = seenTable(governance, [...fields.values()], principal)
   const isRestricted =
     table.rowFilters.length > 0 ||
     fields.size !== ever.columns.length ||

@@ -5,15 +5,11 @@
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
 import type { CoveredMask, MetricComputation } from '../core/metric.ts'
 import { columnPath, functionName } from '../query/metrics/nodes.ts'
 import { parseExpression } from '../query/parse.ts'
-import {
-  type Governance,
-  loadGovernance,
-  type StoredColumn,
-  type StoredMask,
-} from '../store/governance/governance.ts'
+import { loadGovernance } from '../store/governance/governance.ts'
 import { type StoredAttestation, saveAttestation } from '../store/semantics/attestations.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { findMetric } from '../store/semantics/metrics.ts'

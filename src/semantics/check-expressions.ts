@@ -5,7 +5,9 @@
 
 import type { Node } from 'libpg-query'
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import type { BoundExpression } from '../core/metric.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
 import { tableKey } from '../core/table-ref.ts'
 import { type CompiledQuery, compileQuery } from '../query/compile.ts'
@@ -14,8 +16,6 @@ import { expandMetrics } from '../query/metrics/expand.ts'
 import { columnPath, functionName } from '../query/metrics/nodes.ts'
 import { parseExpression, parseSelect } from '../query/parse.ts'
 import { SqlError, toSqlError } from '../query/sql-error.ts'
-import type { Governance } from '../store/governance/governance.ts'
-import { governedTable } from '../store/governance/governed-table.ts'
 
 /** Where the columns of an expression may stand. */
 type Level = 'row' | 'aggregate' | 'metric'
@@ -118,7 +118,7 @@ export function compileRelation(
     metrics.length > 0 && dimensions.length > 0 ? ` GROUP BY ${dimensions.map(quoted).join(', ')}` : ''
   const text = `SELECT ${targets.join(', ')} FROM "${table.namespace.join('.')}"."${table.name}__metrics"${group}`
   const tables = [...governances.values()].map((governance) => {
-    const governed = governedTable(governance, { sub: 'nobody', roles: [] })
+    const governed = seenTable(governance, currentSchema(governance), 'anyone')
     const columns = governed.columns.map((column) => ({ ...column, masks: [] }))
     return { ...governed, columns, rowFilters: [], readableWithoutContract: true }
   })

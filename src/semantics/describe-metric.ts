@@ -2,6 +2,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import {
@@ -15,7 +16,7 @@ import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
 import { type PageRequest, pageLimit, toPage } from '../store/database/page.ts'
-import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetrics, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
 import type { Store } from '../store/store.ts'

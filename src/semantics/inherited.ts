@@ -1,9 +1,9 @@
 /** What a metric inherits from its columns: tags, masks, and what has become of the columns since it was saved. */
 
+import type { Governance, StoredColumn } from '../core/governance.ts'
 import type { BoundExpression, MetricDefinition } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
-import type { Governance, StoredColumn } from '../store/governance/governance.ts'
-import { appliesTo } from '../store/governance/governed-table.ts'
+import { currentSchema, seenTable } from '../core/seen-table.ts'
 
 /** Why a metric is not what it was. */
 export interface MetricProblem {
@@ -33,7 +33,7 @@ export function problemsOf(
   principal: Principal,
   lifted: ReadonlySet<number>,
 ): readonly MetricProblem[] {
-  const applies = appliesTo(principal)
+  const seen = governance && seenTable(governance, currentSchema(governance), principal)
   const found = new Map<string, MetricProblem>()
   for (const { names, types } of expressionsOf(definition))
     for (const [name, fieldId] of Object.entries(names)) {
@@ -48,7 +48,10 @@ export function problemsOf(
       const before = types?.[String(fieldId)]
       if (before !== undefined && before !== type)
         add('retyped', `The column was ${before}, and is ${type} now.`)
-      if (column.masks.some(applies) && !lifted.has(fieldId))
+      if (
+        seen?.columns.some((one) => one.fieldId === fieldId && one.masks.length > 0) &&
+        !lifted.has(fieldId)
+      )
         add('masked', 'You see masked values of the column, and the metric is computed from those.')
     }
   return [...found.values()]

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import { metricNamePattern, relationName, type TableModel } from '../core/metric.ts'
 import type { Caller } from '../core/operation.ts'
 import { overseesTables } from '../core/oversight.ts'
@@ -22,7 +23,7 @@ import {
   tableAddress,
   tableIdentifier,
 } from '../http/schemas.ts'
-import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import { findReadableTables } from '../store/governance/readable-tables.ts'
 import { findTableModel, listTableModels } from '../store/semantics/models.ts'
 import type { Store } from '../store/store.ts'
@@ -160,6 +161,7 @@ async function modelViews(
   const hiding = await findReadableTables(
     store,
     tenant,
+    'anyone',
     models.map(({ table }) => relationName(table)),
   )
   const taken = new Set(hiding.map(({ ref }) => tableKey(ref)))

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import type {
   Grain,
   MetricComputation,
@@ -12,7 +13,7 @@ import type {
 import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { semiAdditiveReason } from '../query/metrics/semi-additive.ts'
-import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'

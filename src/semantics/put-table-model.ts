@@ -1,6 +1,7 @@
 /** Saves what the rows of a table can be grouped by, and which tables they lead to by declared keys. */
 
 import { Fault } from '../base/fault.ts'
+import type { Governance } from '../core/governance.ts'
 import {
   type Dimension,
   metricTime,
@@ -10,7 +11,7 @@ import {
 } from '../core/metric.ts'
 import { relationOf } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
-import { type Governance, loadGovernances } from '../store/governance/governance.ts'
+import { loadGovernances } from '../store/governance/governance.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
@@ -59,7 +60,7 @@ export async function putTableModel(
   ]
   const governances = await loadGovernances(store, tenant, refs)
   const governance = requireGovernance(governances, table)
-  if ((await findReadableTable(store, tenant, relation)) !== undefined)
+  if ((await findReadableTable(store, tenant, 'anyone', relation)) !== undefined)
     throw new Fault(
       'conflict',
       `There is a table ${tableName(relation)}, which is how SQL would name the metrics of ${tableName(table)}. Rename one of the two tables first.`,

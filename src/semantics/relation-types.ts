@@ -1,8 +1,8 @@
 /** Finds the types of a relation's dimensions and metrics, without those that no longer compile. */
 
+import type { Governance } from '../core/governance.ts'
 import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
 import type { ResultColumn } from '../query/compile.ts'
-import type { Governance } from '../store/governance/governance.ts'
 import { compileRelation } from './check-expressions.ts'
 
 export interface RelationTypes {

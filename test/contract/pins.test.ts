@@ -218,7 +218,7 @@ describe('every change', () => {
 
 describe('the catalog that SQL clients look at', () => {
   const shown = async () => {
-    const { items } = await listReadableTables(service.store, service.owner.tenant)
+    const { items } = await listReadableTables(service.store, service.owner.tenant, 'anyone')
     return items.map(({ columns }) => columns.map(({ name }) => name))
   }
 

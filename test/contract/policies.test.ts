@@ -12,8 +12,10 @@ import { putMask } from '../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../src/contract/put-row-filter.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import type { Column } from '../../src/core/commit.ts'
+import type { Governance, StoredColumn } from '../../src/core/governance.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { Principal } from '../../src/core/principal.ts'
+import { currentSchema, seenTable } from '../../src/core/seen-table.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { compileQuery } from '../../src/query/compile.ts'
@@ -22,15 +24,9 @@ import { checkPolicies } from '../../src/query/protect.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import { pinTable } from '../../src/store/contract/pins.ts'
 import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
-import {
-  type Governance,
-  loadGovernance,
-  loadGovernances,
-  readGovernances,
-  type StoredColumn,
-} from '../../src/store/governance/governance.ts'
+import { loadGovernance, loadGovernances, readGovernances } from '../../src/store/governance/governance.ts'
 import { readGovernanceRows } from '../../src/store/governance/governance-rows.ts'
-import { governedSnapshot, governedTable, isMaskedFor } from '../../src/store/governance/governed-table.ts'
+import { isMaskedFor } from '../../src/store/governance/protections.ts'
 import { deleteEdge, upsertEdge } from '../../src/store/graph/graph.ts'
 import type { Store } from '../../src/store/store.ts'
 import { actorOf } from '../support/actor.ts'
@@ -63,7 +59,7 @@ afterAll(() => store[Symbol.asyncDispose]())
 
 async function loadGovernedTable(on: Store, tenant: TenantId, table: TableRef, principal: Principal) {
   const governance = await loadGovernance(on, tenant, table)
-  return governance && governedTable(governance, principal)
+  return governance && seenTable(governance, currentSchema(governance), principal)
 }
 const load = (principal = analyst) => loadGovernedTable(store, home, people, principal)
 const masked = (principal = analyst, tenant = home) => isMaskedFor(store, tenant, people, principal)
@@ -460,7 +456,7 @@ describe('of a snapshot', () => {
       served(7, 'new'),
     ]
     const names = (principal: typeof analyst) =>
-      governedSnapshot(governance, schema, principal).columns.map(({ name }) => name)
+      seenTable(governance, schema, principal).columns.map(({ name }) => name)
     expect(names(analyst)).toEqual(['phones'])
     expect(names(officer)).toEqual(['tags', 'phones'])
   })
@@ -475,7 +471,7 @@ describe('of a snapshot', () => {
       stored(5, 'phone', dropped),
     )
     const schema = [1, 2, 3, 4, 5].map((fieldId) => served(fieldId, `of_then_${fieldId}`))
-    const columns = governedSnapshot(governance, schema, analyst).columns
+    const columns = seenTable(governance, schema, analyst).columns
     expect(columns.map(({ policyName }) => policyName)).toEqual(['mail', null, 'email', null, null])
   })
 })

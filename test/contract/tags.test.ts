@@ -14,7 +14,7 @@ import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { listTableTags, listTagChanges } from '../../src/store/contract/tag-changes.ts'
 import { decideFinding, listFindings } from '../../src/store/detection/findings.ts'
 import { loadGovernance } from '../../src/store/governance/governance.ts'
-import { isMaskedFor, isProtectedAlike } from '../../src/store/governance/governed-table.ts'
+import { isMaskedFor, isProtectedAlike } from '../../src/store/governance/protections.ts'
 import { listReadableTables } from '../../src/store/governance/readable-tables.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { policiesAtIntent } from '../../src/store/policy/policy-history.ts'
@@ -134,7 +134,7 @@ describe('a tag of a table', () => {
       ]),
     )
     await putTag(on, table, undefined, 'secret')
-    const { items } = await listReadableTables(store, home)
+    const { items } = await listReadableTables(store, home, 'anyone')
     const listed = items.find(({ ref }) => ref.name === 'listed')
     expect(listed?.columns.map(({ masked }) => masked)).toEqual([true, true])
   })

@@ -1,9 +1,10 @@
 /** Says whether what governs the tables of a document is still what the document says. Stricter additions are no drift. */
 
+import type { Governance } from '../../core/governance.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { columnOf, governing } from '../../store/contract/put-in-force.ts'
 import type { ContractVersion } from '../../store/contract/versions.ts'
-import { type Governance, loadGovernance } from '../../store/governance/governance.ts'
+import { loadGovernance } from '../../store/governance/governance.ts'
 import type { Store } from '../../store/store.ts'
 import type { ContractModel, ModelMask, ModelRowFilter } from '../../wire/odcs/model.ts'
 import { storedAt } from '../refuse-loosening.ts'

@@ -5,8 +5,8 @@
 
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { type ContractSchema, foreignKeysOf, type SchemaProperty } from '../../core/contract-schema.ts'
+import type { Governance } from '../../core/governance.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
-import type { Governance } from '../../store/governance/governance.ts'
 
 /** A table with what governs it and what its contract declares. */
 export interface MadeTable {

@@ -1,12 +1,13 @@
 /** Lists a tenant's contracts with the versions that matter now, and what was changed outside of their documents. */
 
+import type { Governance } from '../../core/governance.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pageView } from '../../http/page-view.ts'
 import { type ContractOverview, pageOfContracts } from '../../store/contract/contract-overview.ts'
 import { governing } from '../../store/contract/put-in-force.ts'
 import { earlierModels, type RunQuery } from '../../store/contract/versions.ts'
 import type { PageRequest } from '../../store/database/page.ts'
-import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
+import { loadGovernances } from '../../store/governance/governance.ts'
 import type { Store } from '../../store/store.ts'
 import { versionView } from '../lifecycle/show-version.ts'
 import { changesOutside } from './outside-changes.ts'

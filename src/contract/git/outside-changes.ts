@@ -3,9 +3,9 @@
  * elsewhere: by the operations on tables instead of by the document.
  */
 
+import type { Governance } from '../../core/governance.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import { columnOf, type GoverningSchema, governing } from '../../store/contract/put-in-force.ts'
-import type { Governance } from '../../store/governance/governance.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 
 type Property = GoverningSchema['properties'][number]

@@ -6,10 +6,10 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Principal } from '../../core/principal.ts'
+import { everySchema, isWhole, seenTable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadGovernances } from '../../store/governance/governance.ts'
-import { appliesTo } from '../../store/governance/governed-table.ts'
 import type { Store } from '../../store/store.ts'
 
 /**
@@ -26,10 +26,9 @@ export async function hiddenTables(
   const named = [...new Map(tables.map((table) => [tableKey(table), table])).values()]
   if (named.length === 0) return []
   const governances = await orUnavailable(loadGovernances(store, tenant, named))
-  const applies = appliesTo(principal)
   return named.filter((table) => {
-    const { rowFilters = [], columns = [] } = governances.get(tableKey(table)) ?? {}
-    return rowFilters.some(applies) || columns.some(({ masks }) => masks.some(applies))
+    const governance = governances.get(tableKey(table))
+    return governance !== undefined && !isWhole(seenTable(governance, everySchema(governance), principal))
   })
 }
 

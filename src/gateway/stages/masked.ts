@@ -4,7 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { isAnythingProtected, isProtectedAlike } from '../../store/governance/governed-table.ts'
+import { isAnythingProtected, isProtectedAlike } from '../../store/governance/protections.ts'
 import type { GatewayParts } from '../base/parts.ts'
 
 /** Whether a filter or mask applies to the principal. Throws a Fault `unavailable` if the look-up fails. */

@@ -12,6 +12,7 @@ import { startDeadline } from '../../catalog/deadline.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
+import { appliesTo } from '../../core/seen-table.ts'
 import { isOwn, isQuarantined, type TerritoryFound } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
 import { KeptBound } from '../../storage/manifest-bounds.ts'
@@ -36,8 +37,8 @@ export function enforcesManifests(
 ): boolean {
   if (mode !== 'enforce' || manifests === 'off') return false
   if (manifests === 'enforce' || restricting === undefined) return true
-  const roles = verified ? principal.roles : []
-  return restricting.some((exempt) => !exempt.some((role) => roles.includes(role)))
+  const applies = appliesTo(verified ? principal : 'anyone')
+  return restricting.some((exemptRoles) => applies({ exemptRoles }))
 }
 
 /**

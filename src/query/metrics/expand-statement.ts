@@ -87,7 +87,7 @@ async function takenNames(
 ): Promise<ReadonlySet<string>> {
   const named = namedRefs(text, searchPath).filter(({ name }) => name.endsWith(metricsSuffix))
   if (named.length === 0) return new Set()
-  return new Set((await findReadableTables(store, tenant, named)).map(({ ref }) => tableKey(ref)))
+  return new Set((await findReadableTables(store, tenant, 'anyone', named)).map(({ ref }) => tableKey(ref)))
 }
 
 /** The statement in its expanded form, which is part of its key. */

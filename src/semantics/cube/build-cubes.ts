@@ -6,8 +6,10 @@
 import { createHash } from 'node:crypto'
 import type { Node } from 'libpg-query'
 import type { Clock } from '../../base/clock.ts'
+import type { Governance } from '../../core/governance.ts'
 import { type Grain, type MetricVersion, metricsSuffix, metricTime } from '../../core/metric.ts'
 import type { Principal } from '../../core/principal.ts'
+import { currentSchema, seenTable } from '../../core/seen-table.ts'
 import {
   type PlacedDimension,
   type Route,
@@ -20,8 +22,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { ResultColumn } from '../../query/compile.ts'
 import { functionName } from '../../query/metrics/nodes.ts'
 import { parseExpression } from '../../query/parse.ts'
-import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
-import { appliesTo } from '../../store/governance/governed-table.ts'
+import { loadGovernances } from '../../store/governance/governance.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
 import { relationTypes } from '../relation-types.ts'
@@ -117,10 +118,9 @@ function isShown(
 ): boolean {
   const governance = governances.get(tableKey(route.table.table))
   const fieldIds = new Set(Object.values(dimension.expression.names))
-  const applies = appliesTo(principal)
-  const isHidden = governance?.columns.some(
-    ({ fieldId, masks }) =>
-      fieldIds.has(fieldId) && masks.some((mask) => withoutMembers.has(mask.action) && applies(mask)),
+  const seen = governance && seenTable(governance, currentSchema(governance), principal)
+  const isHidden = seen?.columns.some(
+    ({ fieldId, masks }) => fieldIds.has(fieldId) && masks.some(({ action }) => withoutMembers.has(action)),
   )
   return tablesOn(route).every((table) => isReadable(governances.get(tableKey(table)))) && !isHidden
 }

@@ -1,10 +1,11 @@
 /** The semantic layer as it is exported: of tables that may be read, with the names that columns have now. */
 
+import type { Governance } from '../../core/governance.ts'
 import type { BoundExpression, MetricComputation, MetricDefinition } from '../../core/metric.ts'
 import { leavesOf, type SemanticModel } from '../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type Governance, loadGovernances } from '../../store/governance/governance.ts'
+import { loadGovernances } from '../../store/governance/governance.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
 import { mayKnow } from '../describe-metric.ts'

@@ -1,7 +1,7 @@
 /** The fields of Query. Each calls the verb that its REST operation calls, under the same access. */
 
 import { brandWithType } from '@pothos/core'
-import { describeTables } from '../../contract/describe-table.ts'
+import { described } from '../../contract/describe-table.ts'
 import { lifeCycleOperations } from '../../contract/lifecycle/operations.ts'
 import { searchTables } from '../../contract/search-tables.ts'
 import { decisions as decisionKinds } from '../../core/decision.ts'
@@ -185,8 +185,8 @@ async function tablesOf(
   tag: string | undefined,
 ) {
   if (query === undefined && tag === undefined) {
-    const { items, next } = await listReadableTables(store, tenant, page)
-    return { items: await describeTables(store, tenant, items, principal), next }
+    const { items, next } = await listReadableTables(store, tenant, principal, page)
+    return { items: items.map(described), next }
   }
   const search = { query, tag, limit: page.limit ?? 1, after: page.after }
   const { found, next } = await searchTables(store, tenant, search, principal)

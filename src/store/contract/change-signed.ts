@@ -6,12 +6,13 @@
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
+import type { Governance } from '../../core/governance.ts'
 import { looseningsOf } from '../../core/protection-change.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { storableJson } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
-import { type Governance, readGovernances } from '../governance/governance.ts'
+import { readGovernances } from '../governance/governance.ts'
 import { lockContracts } from './changes.ts'
 import {
   type AskedChange,

@@ -1,12 +1,13 @@
 /** Finds and creates the nodes to which row filters and masks are attached: tables, columns and tags. */
 
 import { Fault } from '../../base/fault.ts'
+import type { StoredColumn } from '../../core/governance.ts'
 import type { BoundNames } from '../../core/governed-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
-import { readGovernance, type StoredColumn } from '../governance/governance.ts'
+import { readGovernance } from '../governance/governance.ts'
 import { type Properties, parseAgtype, upsertEdge, upsertNode } from '../graph/graph.ts'
 
 /** What a mask is attached to: a column of a table, or a tag on any column. */

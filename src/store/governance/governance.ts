@@ -2,7 +2,15 @@
 
 import { Fault } from '../../base/fault.ts'
 import { Lru } from '../../base/lru.ts'
-import type { AttachedMask, BoundNames, PolicyOrigin } from '../../core/governed-table.ts'
+import type {
+  Governance,
+  StoredColumn,
+  StoredMask,
+  StoredProtection,
+  StoredReveal,
+  StoredRowFilter,
+} from '../../core/governance.ts'
+import type { BoundNames } from '../../core/governed-table.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { RevealRule } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -17,63 +25,7 @@ import {
   type PlacedRow,
   readGovernanceRows,
 } from './governance-rows.ts'
-import { type Pin, pinOf } from './pin-event.ts'
-
-/** A row filter or column mask. */
-export interface StoredProtection {
-  readonly policyId: string
-  /** It does not apply to a principal with one of these roles. */
-  readonly exemptRoles: readonly string[]
-  readonly names?: BoundNames
-}
-
-export interface StoredRowFilter extends StoredProtection {
-  readonly expression: string
-  readonly origin: PolicyOrigin
-  /** Field id of the column to which it is attached, directly or by a tag. */
-  readonly fieldId?: number
-}
-
-export interface StoredMask extends StoredProtection, Pick<AttachedMask, 'action' | 'expression'> {
-  readonly origin: PolicyOrigin
-}
-
-export interface StoredColumn {
-  /** Its id in the graph. */
-  readonly id: string
-  readonly fieldId: number
-  /** Nested names joined by dots. */
-  readonly name: string
-  readonly type: IcebergType
-  readonly required: boolean
-  /** False for a dropped column, which is in older snapshots only. */
-  readonly current: boolean
-  readonly tags: readonly string[]
-  readonly masks: readonly StoredMask[]
-}
-
-export interface Governance {
-  readonly ref: TableRef
-  readonly contract: { readonly id: string; readonly version: number } | undefined
-  /** Undefined where the table is not pinned. */
-  readonly pin: Pin | undefined
-  /** Whether the tenant opted in to reading tables without an active contract. */
-  readonly readableWithoutContract: boolean
-  /** With those of the tables whose files it shares, where it is a clone; so are the columns' masks. */
-  readonly rowFilters: readonly StoredRowFilter[]
-  /** The table's own, which its columns inherit. */
-  readonly tags: readonly string[]
-  readonly columns: readonly StoredColumn[]
-  readonly isClone?: true
-  /** Who reads the values of protected columns in clear; a clone does not inherit it. Absent where nobody does. */
-  readonly reveals?: readonly StoredReveal[]
-}
-
-/** A reveal rule, with the version that its scope has now. */
-export interface StoredReveal extends RevealRule {
-  readonly fieldId: number
-  readonly version: number
-}
+import { pinOf } from './pin-event.ts'
 
 /** Runs one statement in the tenant's context. */
 export type RunQuery = <R extends object>(text: string, params: readonly string[]) => Promise<readonly R[]>
@@ -130,7 +82,8 @@ function idOf(ref: TableRef): string {
   return nodeId(tableKey(ref))
 }
 
-function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
+/** Parses the result of svc.governance. @throws Fault as {@link readGovernances} */
+export function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
   const rows = readGovernanceRows(text)
   const isSentinel = ({ properties }: PlacedRow) => properties.sentinel === true
   const seen = new Set(rows.filter(isSentinel).map(({ kind }) => kind))
@@ -206,6 +159,8 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
       type: icebergType(String(properties.type ?? 'unknown')),
       required: properties.required === true,
       current,
+      ...(typeof properties.place === 'number' && { place: properties.place }),
+      ...docOf(properties),
       tags: [...new Set((tags.get(id) ?? []).map(({ tag }) => tag))].sort(),
       masks: distinct((masks.get(id) ?? []).map(storedMask)),
     }))
@@ -234,6 +189,11 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
     ].sort(),
     columns,
   }
+}
+
+/** The text of a table or column in its metadata; none where it is empty. */
+export function docOf({ doc }: Properties): { readonly doc?: string } {
+  return typeof doc === 'string' && doc !== '' ? { doc } : {}
 }
 
 function storedProtection(properties: Properties): StoredProtection {
@@ -327,15 +287,13 @@ function distinct<P>(policies: readonly P[]): readonly P[] {
 }
 
 /** An Iceberg type from the graph, which holds only the kind of a nested type; see {@link withElements}. */
-export function icebergType(text: string): IcebergType {
+function icebergType(text: string): IcebergType {
   if (text === 'list') return { type: 'list', element: { type: 'struct' } }
   return text === 'struct' || text === 'map' ? { type: text } : text
 }
 
 /** The columns with the types of lists whole: the graph has an element as a column of its own, `<name>.element`. */
-export function withElements<C extends Pick<StoredColumn, 'name' | 'type'>>(
-  columns: readonly C[],
-): readonly C[] {
+function withElements<C extends Pick<StoredColumn, 'name' | 'type'>>(columns: readonly C[]): readonly C[] {
   const isList = ({ type }: C) => typeof type !== 'string' && type.type === 'list'
   if (!columns.some(isList)) return columns
   const byName = Map.groupBy(columns, ({ name }) => name)
@@ -346,19 +304,6 @@ export function withElements<C extends Pick<StoredColumn, 'name' | 'type'>>(
     return { type: 'list', element: whole(element) }
   }
   return columns.map((column) => (isList(column) ? { ...column, type: whole(column) } : column))
-}
-
-/**
- * The columns that are not fields of others. A name with a dot is left out where it could also be a field of a
- * struct.
- */
-export function topColumns<C extends Pick<StoredColumn, 'name' | 'type'>>(
-  columns: readonly C[],
-): readonly C[] {
-  const nesting = new Set(columns.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
-  return columns.filter(
-    ({ name }) => ![...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index))),
-  )
 }
 
 /**

@@ -1,14 +1,8 @@
 /** Reads the current pin of a table from its latest pin event in the graph (docs/reference/contracts.md 3.1). */
 
 import { Fault } from '../../base/fault.ts'
+import type { Pin } from '../../core/governance.ts'
 import type { Properties } from '../graph/graph.ts'
-
-/** A snapshot to which a table is pinned. */
-export interface Pin {
-  readonly snapshotId: bigint
-  /** The schema with which the snapshot is read. */
-  readonly schemaId: bigint
-}
 
 /**
  * The pin of a table.

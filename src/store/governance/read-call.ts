@@ -4,6 +4,7 @@
  */
 
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
+import type { Governance } from '../../core/governance.ts'
 import { isPathIdentifier, type TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { TerritoryFound } from '../../core/territory-owner.ts'
@@ -14,7 +15,7 @@ import {
 } from '../catalog-credential/catalog-credentials.ts'
 import type { Store } from '../store.ts'
 import { readTerritory } from '../territory/territory-rows.ts'
-import { type Governance, governanceKey, governancesOf } from './governance.ts'
+import { governanceKey, governancesOf } from './governance.ts'
 
 export interface ReadCall {
   readonly credential: CatalogCredential

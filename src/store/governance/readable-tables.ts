@@ -1,7 +1,16 @@
-/** Lists the tables of a tenant that may be read, with their columns. pg_catalog and its like are built from them. */
+/** Lists the tables of a tenant that may be read, with what one viewer sees of them. pg_catalog and its like are built from it. */
 
 import { Fault } from '../../base/fault.ts'
 import { mapInTurns } from '../../base/in-turns.ts'
+import type { Governance } from '../../core/governance.ts'
+import {
+  currentSchema,
+  rolesThatShow,
+  type SeenColumn,
+  type SeenTable,
+  seenTable,
+  type Viewer,
+} from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -11,27 +20,26 @@ import { type Properties, parseAgtype } from '../graph/graph.ts'
 import { readableFrom } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { type DeclaredSchema, declaredSchema } from './declared-schema.ts'
-import { icebergType, type StoredColumn, topColumns, withElements } from './governance.ts'
-import { pinOf } from './pin-event.ts'
+import { docOf, parseGovernances } from './governance.ts'
 
-export interface ReadableColumn extends Pick<StoredColumn, 'fieldId' | 'name' | 'type' | 'required'> {
+export interface ReadableColumn extends SeenColumn {
   /** From the table's metadata, where it is in the graph. */
   readonly doc?: string
-  /** Whether it has any mask, for any principal. */
+  readonly tags: readonly string[]
+  /** Whether a mask concerns it or a field in it, for some principal. */
   readonly masked: boolean
-  /** Its place in the schema, nested fields counted; absent where the last commit is older than this property. */
-  readonly place?: number
 }
 
-export interface ReadableTable {
-  readonly ref: TableRef
-  /** Absent for a table without a contract, where the tenant has opted in. */
-  readonly contract?: { readonly id: string; readonly version: number }
+/** A table that may be read, as one viewer sees it. */
+export interface ReadableTable extends Pick<SeenTable, 'ref' | 'contract' | 'rowFilters'> {
   /** The schema that the contract declares. */
   readonly declared?: DeclaredSchema
   readonly doc?: string
   /** The columns that a statement can name, of the pinned schema, else of the current one. */
   readonly columns: readonly ReadableColumn[]
+  /** Roles that show more columns to who has one of them. */
+  readonly rolesThatShow: readonly string[]
+  readonly pinnedSnapshotId: bigint | undefined
 }
 
 const property = (alias: string, name: string) =>
@@ -48,44 +56,31 @@ const choices = {
 }
 
 const pageText = (choice: keyof typeof choices) => `
-  select t.id, t.properties, k.properties as contract, e.properties as declared,
-    row_number() over (order by ${tableId})::int as place
+  select t.id, t.properties, e.properties as declared, row_number() over (order by ${tableId})::int as place
   ${readableFrom} and ${choices[choice]}
   order by ${tableId} limit $2::int`
 
-/** A pinned table may show columns that were dropped since. A dropped column holds its table's id. */
+/** The tables, the columns of their pins, and what governs all of them. */
 const listText = (choice: keyof typeof choices) => `
-  with p as (${pageText(choice)}),
-  pin as (
-    select p.id, p.properties as table_properties, l.* from p cross join lateral (
-      select v.properties as event, e.properties as pinned from "PINS" e join "PinEvent" v on v.id = e.start_id
-      where e.end_id = p.id order by ${property('v', 'seq')} desc limit 1) l),
-  c as (
-    select p.id as node, c.id, c.properties, 'column' as kind
-    from p join "HAS_COLUMN" h on h.start_id = p.id join "Column" c on c.id = h.end_id
-    union all
-    select pin.id, c.id, c.properties, 'dropped' from pin join "Column" c
-      on ${property('c', 'table_id')} = agtype_access_operator(variadic array[pin.table_properties, '"id"'::agtype])
-    where not exists (select 1 from "HAS_COLUMN" h where h.end_id = c.id))
-  select 'table' as kind, p.id::text as node, p.properties, p.contract as more, p.declared, p.place from p
-  union all select 'pin', pin.id::text, pin.event, pin.pinned, null, 0 from pin
-  union all select c.kind, c.node::text, c.properties, null, null, 0 from c
-  union all select 'mask', c.node::text, c.properties, null, null, 0 from c
-    where exists (select 1 from "MASKS" m where m.end_id = c.id)
-      or exists (select 1 from "TAGGED" g join "APPLIES_TO" a on a.end_id = g.end_id
-        join "ColumnMask" m on m.id = a.start_id where g.start_id in (c.id, c.node))`
+  with p as materialized (${pageText(choice)})
+  select p.id::text as node, p.properties::text, p.declared::text, p.place, null as governance,
+    (select e.properties::text from "PINS" e join "PinEvent" v on v.id = e.start_id
+      where e.end_id = p.id order by ${property('v', 'seq')} desc limit 1) as pinned
+  from p
+  union all select null, null, null, 0,
+    svc.governance((select jsonb_agg(${property('p', 'id')}::text)::text from p)), null`
 
-interface Row {
-  readonly kind: 'table' | 'pin' | 'column' | 'dropped' | 'mask'
+interface TableRow {
   readonly node: string
   readonly properties: string
-  /** For a table its contract; for a pin the edge with its columns. */
-  readonly more: string | null
   /** The edge between a table and its contract. */
   readonly declared: string | null
   /** A table's position in its page. */
   readonly place: number
+  /** The edge between a table and its newest pin event, with the columns. */
+  readonly pinned: string | null
 }
+type Row = TableRow | { readonly node: null; readonly governance: string | null }
 
 /**
  * The tables under an active contract, and those without one where the tenant has opted in, with their columns, by
@@ -96,9 +91,10 @@ interface Row {
 export function listReadableTables(
   store: Store,
   tenant: TenantId,
+  viewer: Viewer,
   page: PageRequest = {},
 ): Promise<Page<ReadableTable>> {
-  return loadPage(store, tenant, 'after', pageLimit(page), storableText(page.after ?? ''))
+  return loadPage(store, tenant, viewer, 'after', pageLimit(page), storableText(page.after ?? ''))
 }
 
 /**
@@ -109,125 +105,88 @@ export function listReadableTables(
 export async function findReadableTable(
   store: Store,
   tenant: TenantId,
+  viewer: Viewer,
   table: TableRef,
 ): Promise<ReadableTable | undefined> {
-  return (await findReadableTables(store, tenant, [table]))[0]
+  return (await findReadableTables(store, tenant, viewer, [table]))[0]
 }
 
 /** Those of these tables that may be read, by id. @throws Fault as {@link listReadableTables} */
 export async function findReadableTables(
   store: Store,
   tenant: TenantId,
+  viewer: Viewer,
   tables: readonly TableRef[],
 ): Promise<readonly ReadableTable[]> {
   const ids = ['', ...tables.map((table) => nodeId(tableKey(table)))]
-  return (await loadPage(store, tenant, 'only', ids.length, JSON.stringify(ids.map(storableText)))).items
+  return (await loadPage(store, tenant, viewer, 'only', ids.length, JSON.stringify(ids.map(storableText))))
+    .items
 }
 
 /** @param given what the choice compares with */
 async function loadPage(
   store: Store,
   tenant: TenantId,
+  viewer: Viewer,
   choice: keyof typeof choices,
   limit: number,
   given: string,
 ): Promise<Page<ReadableTable>> {
-  const params = [given, limit + 2]
-  const rows = await mapInTurns(
-    await store.tenantQuery<Row>(tenant, listText(choice), params),
-    undefined,
-    (row) => ({
-      ...row,
-      properties: parseAgtype(row.properties) as Properties,
-    }),
+  const rows = await store.tenantQuery<Row>(tenant, listText(choice), [given, limit + 2])
+  const governed = rows.find((row) => row.node === null)
+  const listed = rows.filter((row) => row.node !== null).sort((a, b) => a.place - b.place)
+  const tables = (await mapInTurns(listed, undefined, found)).filter((table) => table !== undefined)
+  // Also finds out whether the sentinel is there.
+  const governances = parseGovernances(
+    tables.map(({ ref }) => ref),
+    governed?.governance ?? '',
   )
-  const isSentinel = ({ properties }: { readonly properties: Properties }) => properties.sentinel === true
-  for (const kind of ['table', 'pin', 'column', 'mask'] as const)
-    if (!rows.some((row) => row.kind === kind && isSentinel(row))) throw noSentinel()
-  const found = rows.filter((row) => !isSentinel(row))
-  const byNode = Map.groupBy(found, ({ node }) => node)
-  const tables = found.filter(({ kind }) => kind === 'table').sort((a, b) => a.place - b.place)
-  const { items, next } = toPage(tables, limit, ({ properties }) => String(properties.id))
-  return {
-    items: await mapInTurns(items, undefined, (table) => ({
-      ...toTable(table),
-      columns: toColumns(byNode.get(table.node) ?? []),
-    })),
-    ...(next !== undefined && { next }),
-  }
+  const { items, next } = toPage(tables, limit, ({ ref }) => nodeId(tableKey(ref)))
+  const seen = await mapInTurns(items, undefined, (table) => {
+    const governance = governances.get(tableKey(table.ref))
+    return governance === undefined ? [] : [readable(table, governance, viewer)]
+  })
+  return { items: seen.flat(), ...(next !== undefined && { next }) }
 }
 
-type Found = Omit<Row, 'properties'> & { readonly properties: Properties }
+interface Found extends Pick<ReadableTable, 'ref' | 'doc' | 'declared'> {
+  readonly pinned: readonly SchemaColumn[] | undefined
+}
 
-const propertiesOf = (text: string | null) => (text === null ? undefined : (parseAgtype(text) as Properties))
+const propertiesOf = (text: string | null) => (text === null ? {} : (parseAgtype(text) as Properties))
 
-function toTable({ properties, more, declared }: Found): Omit<ReadableTable, 'columns'> {
-  const { namespace, name } = properties as unknown as TableRef
-  const contract = propertiesOf(more)
-  const schema = declaredSchema(propertiesOf(declared) ?? {})
+/** @returns undefined for the sentinel */
+function found({ properties, declared, pinned }: TableRow): Found | undefined {
+  const table = propertiesOf(properties)
+  if (table.sentinel === true) return undefined
+  const { namespace, name } = table as unknown as TableRef
+  const schema = declaredSchema(propertiesOf(declared))
   return {
     ref: { namespace, name },
-    ...(contract && { contract: { id: String(contract.id), version: Number(contract.version) } }),
     ...(schema && { declared: schema }),
-    ...docOf(properties),
+    ...docOf(table),
+    pinned: propertiesOf(pinned).columns as readonly SchemaColumn[] | undefined,
   }
 }
 
-/** @param rows all rows of one table */
-function toColumns(rows: readonly Found[]): readonly ReadableColumn[] {
-  const of = (kind: Row['kind']) =>
-    rows.filter((row) => row.kind === kind).map(({ properties }) => properties)
-  const masked = new Set(of('mask').map(({ id }) => id))
-  const stored = (properties: Properties) => toColumn(properties, masked.has(properties.id))
-  const current = withElements(of('column').map(stored))
-  const pin = rows.find(({ kind }) => kind === 'pin')
-  const isPinned = pin !== undefined && pinOf(pin.properties) !== undefined
-  const pinned = isPinned
-    ? (propertiesOf(pin.more)?.columns as readonly SchemaColumn[] | undefined)
-    : undefined
-  if (pinned === undefined) return topColumns(current).filter(isOpen(current)).sort(bySchema)
-  return pinnedColumns(pinned, [...current, ...of('dropped').map(stored)])
-}
-
-/** Tells which columns have no masked field: those with one are left out of what is read. */
-function isOpen(columns: readonly ReadableColumn[]): (column: ReadableColumn) => boolean {
-  const masked = columns.filter((column) => column.masked).map(({ name }) => name)
-  return ({ name, type }) => typeof type === 'string' || !masked.some((field) => field.startsWith(`${name}.`))
-}
-
-/** In the schema's order, as `SELECT *` gives them; by field id where the last commit did not say it. */
-function bySchema(a: ReadableColumn, b: ReadableColumn): number {
-  const [first = Number.MAX_SAFE_INTEGER, second = Number.MAX_SAFE_INTEGER] = [a.place, b.place]
-  return first - second || a.fieldId - b.fieldId
-}
-
-/** By the rule of `governedSnapshot`: without columns that are not in the graph or that hold a masked field. */
-function pinnedColumns(
-  schema: readonly SchemaColumn[],
-  stored: readonly ReadableColumn[],
-): readonly ReadableColumn[] {
-  const known = new Map(stored.map((column) => [column.fieldId, column]))
-  return schema.flatMap(({ nestedIds, ...column }) => {
-    const here = known.get(column.fieldId)
-    if (here === undefined || !nestedIds.every((id) => known.get(id)?.masked === false)) return []
-    return [{ ...here, ...column }]
-  })
-}
-
-function toColumn(properties: Properties, masked: boolean): ReadableColumn {
+function readable({ pinned, ...table }: Found, governance: Governance, viewer: Viewer): ReadableTable {
+  const isPinned = governance.pin !== undefined
+  const schema = (isPinned ? pinned : undefined) ?? currentSchema(governance)
+  const anyone = seenTable(governance, schema, 'anyone')
+  const seen = viewer === 'anyone' ? anyone : seenTable(governance, schema, viewer)
+  const stored = new Map(governance.columns.map((column) => [column.fieldId, column]))
+  const unmasked = new Set(anyone.columns.filter(({ masks }) => masks.length === 0).map((one) => one.fieldId))
   return {
-    fieldId: Number(properties.field_id),
-    name: String(properties.name),
-    type: icebergType(String(properties.type ?? 'unknown')),
-    required: properties.required === true,
-    masked,
-    ...(typeof properties.place === 'number' && { place: properties.place }),
-    ...docOf(properties),
+    ...table,
+    ...(seen.contract && { contract: seen.contract }),
+    columns: seen.columns.map((column) => {
+      const { tags = [], doc } = stored.get(column.fieldId) ?? {}
+      return { ...column, tags, masked: !unmasked.has(column.fieldId), ...(doc !== undefined && { doc }) }
+    }),
+    rowFilters: seen.rowFilters,
+    rolesThatShow: rolesThatShow(governance, anyone),
+    pinnedSnapshotId: governance.pin?.snapshotId,
   }
-}
-
-function docOf({ doc }: Properties): { readonly doc?: string } {
-  return typeof doc === 'string' && doc !== '' ? { doc } : {}
 }
 
 /**

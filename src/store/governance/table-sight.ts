@@ -4,12 +4,13 @@
  * only where no filter and no mask on its columns concerns them.
  */
 
+import type { Governance } from '../../core/governance.ts'
 import type { Principal } from '../../core/principal.ts'
+import { everySchema, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
-import { type Governance, loadGovernances } from './governance.ts'
-import { appliesTo } from './governed-table.ts'
+import { loadGovernances } from './governance.ts'
 
 /** What a principal may see of the numbers about a table. */
 export interface Sight {
@@ -48,19 +49,6 @@ export async function sightsOf(
 /** The sight of a principal that is no steward. @param governance undefined: the table is not known, so all is hidden */
 export function sightOf(governance: Governance | undefined, principal: Principal): Sight {
   if (governance === undefined) return closed
-  const applies = appliesTo(principal)
-  // A filter hides rows, and every number counts rows.
-  if (governance.rowFilters.some(applies)) return closed
-  const masked = governance.columns.filter(({ masks }) => masks.some(applies))
-  const open = new Set(
-    governance.columns
-      .filter(({ name }) => !masked.some((one) => one.name === name || one.name.startsWith(`${name}.`)))
-      .map(({ fieldId }) => fieldId),
-  )
-  for (const { fieldId } of masked) open.delete(fieldId)
-  return {
-    isWhole: masked.length === 0,
-    // A column that the graph does not know is hidden, because no steward could have masked it.
-    showsNumbers: (fieldIds) => fieldIds.every((id) => open.has(id)),
-  }
+  const seen = seenTable(governance, everySchema(governance), principal)
+  return { isWhole: isWhole(seen), showsNumbers: (fieldIds) => showsValues(seen, fieldIds) }
 }

@@ -2,7 +2,7 @@
 
 import fc from 'fast-check'
 import type { MadeTable } from '../../../src/contract/document/make-document.ts'
-import type { Governance } from '../../../src/store/governance/governance.ts'
+import type { Governance } from '../../../src/core/governance.ts'
 
 const word = fc.stringMatching(/^[a-z][a-z0-9_]{0,8}$/)
 const text = fc

@@ -64,7 +64,21 @@ test('a session that the author made, or that made the author’s, is the author
   expect(decideSignOff(facts(), stella, 'a')).toEqual({ kind: 'allowed', level: 'first' })
 })
 
-test('nobody signs twice, also where both roles are theirs', () => {
+test('nobody signs twice, also where both roles are theirs, or through a session that one made for the other', () => {
+  const made: Person = { sub: 'service:ci', roles: ['steward', 'administrator'], createdBy: 'stella' }
+  for (const [signed, again] of [
+    [stella, stella],
+    [stella, made],
+    [made, stella],
+  ] as const) {
+    const signOffs = [{ by: signed, level: 'first', sha256: 'a' }] as const
+    expect(decideSignOff(facts({ needsSecond: true, signOffs }), again, 'a')).toMatchObject({
+      ...{ kind: 'refused', why: 'A version is signed once by each person' },
+    })
+  }
   const signOffs = [{ by: stella, level: 'first', sha256: 'a' }] as const
-  expect(decideSignOff(facts({ needsSecond: true, signOffs }), stella, 'a').kind).toBe('refused')
+  const otto: Person = { ...made, createdBy: 'otto' }
+  expect(decideSignOff(facts({ needsSecond: true, signOffs }), otto, 'a')).toEqual({
+    ...{ kind: 'allowed', level: 'second' },
+  })
 })

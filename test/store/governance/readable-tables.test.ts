@@ -41,7 +41,7 @@ beforeAll(async () => {
 })
 afterAll(() => store[Symbol.asyncDispose]())
 
-const names = async () => (await listReadableTables(store, home)).items.map(({ ref }) => ref.name)
+const names = async () => (await listReadableTables(store, home, 'anyone')).items.map(({ ref }) => ref.name)
 
 test('a table is listed once it is under an active contract, and no longer when that ends', async () => {
   expect(await names()).toEqual([])
@@ -54,20 +54,22 @@ test('a table is listed once it is under an active contract, and no longer when 
 
 test('its columns are those that a statement can name, and say whether any mask is on them', async () => {
   await putMask(on, { table: alpha, column: 'email' }, { id: 'm', action: 'show-last-4', exemptRoles: [] })
-  const [first] = (await listReadableTables(store, home)).items
+  const [first] = (await listReadableTables(store, home, 'anyone')).items
+  const plain = { required: false, nestedIds: [], masks: [], tags: [], masked: false }
+  const masks = [{ policyId: 'm', action: 'show-last-4', origin: { kind: 'column' } }] as const
   expect(first).toEqual({
-    ref: alpha,
-    contract: { id: 'alpha', version: 1 },
+    ...{ ref: alpha, contract: { id: 'alpha', version: 1 }, rowFilters: [] },
     columns: [
-      { fieldId: 1, name: 'id', type: 'long', required: false, masked: false, place: 0 },
-      { fieldId: 2, name: 'email', type: 'string', required: false, masked: true, place: 1 },
-      { fieldId: 3, name: 'home', type: { type: 'struct' }, required: false, masked: false, place: 2 },
+      { ...plain, fieldId: 1, name: 'id', type: 'long' },
+      { ...plain, fieldId: 2, name: 'email', type: 'string', masked: true, masks },
+      { ...plain, fieldId: 3, name: 'home', type: { type: 'struct' }, nestedIds: [4] },
     ],
+    ...{ rolesThatShow: [], pinnedSnapshotId: undefined },
   })
 })
 
 test('a row filter of a tag masks no column', async () => {
-  const masked = async () => (await listReadableTables(store, home)).items[0]?.columns[0]?.masked
+  const masked = async () => (await listReadableTables(store, home, 'anyone')).items[0]?.columns[0]?.masked
   await putTag(on, alpha, 'id', 'own')
   await putRowFilter(on, { tag: 'own' }, { id: 'f', expression: 'this_column > 0', exemptRoles: [] })
   expect(await masked()).toBe(false)
@@ -76,9 +78,9 @@ test('a row filter of a tag masks no column', async () => {
 })
 
 test('pages follow each other to the last table', async () => {
-  const first = await listReadableTables(store, home, { limit: 2 })
+  const first = await listReadableTables(store, home, 'anyone', { limit: 2 })
   expect(first.items.map(({ ref }) => ref.name)).toEqual(['alpha', 'beta'])
-  const second = await listReadableTables(store, home, { limit: 2, after: String(first.next) })
+  const second = await listReadableTables(store, home, 'anyone', { limit: 2, after: String(first.next) })
   expect(second.items.map(({ ref }) => ref.name)).toEqual(['gamma'])
   expect(second.next).toBeUndefined()
 })
@@ -121,7 +123,7 @@ test('tables without a contract are listed only where the tenant itself reads th
     { id: 'f', expression: 'false', exemptRoles: [] },
   )
   await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: true })
-  const [first, second] = (await listReadableTables(store, home)).items
+  const [first, second] = (await listReadableTables(store, home, 'anyone')).items
   expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
   expect(first).toMatchObject({
     ref: alpha,
@@ -140,7 +142,7 @@ test('no listing and no mark without the sentinel of the tenant', async () => {
   const remove = () => store.tenantTransaction(home, (tx) => deleteEdge(tx, 'GOVERNS', ''))
   expect(await remove()).toBe(true)
   const kinds = await Promise.all(
-    [listReadableTables(store, home), readableTablesMark(store, home)].map((promise) =>
+    [listReadableTables(store, home, 'anyone'), readableTablesMark(store, home)].map((promise) =>
       promise.then(
         () => 'an answer',
         (fault) => fault.kind,
@@ -157,5 +159,5 @@ test('no listing and no mark without the sentinel of the tenant', async () => {
       properties: { sentinel: true },
     }),
   )
-  expect((await listReadableTables(store, home)).items.length).toBe(3)
+  expect((await listReadableTables(store, home, 'anyone')).items.length).toBe(3)
 })

@@ -1,5 +1,6 @@
 /** Shows the metric relation of each readable table that has one: its dimensions and metrics as columns. */
 
+import type { Governance } from '../../../core/governance.ts'
 import { metricsSuffix } from '../../../core/metric.ts'
 import { type MetricRelation, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
@@ -7,7 +8,7 @@ import type { TenantId } from '../../../core/tenant.ts'
 import type { ResultColumn } from '../../../query/compile.ts'
 import { isValidIdentifier } from '../../../query/shown-columns.ts'
 import { relationTypes } from '../../../semantics/relation-types.ts'
-import { type Governance, loadGovernances } from '../../../store/governance/governance.ts'
+import { loadGovernances } from '../../../store/governance/governance.ts'
 import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
 import type { Store } from '../../../store/store.ts'

@@ -1,6 +1,7 @@
 /** Opens the catalog service, which checks a client's messages, loads its tables and runs it on a shadow database. */
 
 import type { ByteBudget } from '../../../base/byte-budget.ts'
+import type { Viewer } from '../../../core/seen-table.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { limits } from '../../../limits.ts'
 import { everyItem } from '../../../store/database/page.ts'
@@ -77,7 +78,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
       }
       if (request.texts.some((text) => coverageOf(text) !== 'catalog'))
         return errorMessage('0A000', 'This statement about the catalog is not supported.')
-      const scope = await scopeFor(session.tenant, session.catalog)
+      const scope = await scopeFor(session)
       try {
         return await pool.run({
           tenant: session.tenant,
@@ -107,13 +108,16 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
 export function storeTables(store: Store): TableSource {
   return {
     mark: (tenant) => readableTablesMark(store, tenant),
-    tables: (tenant) => readTables(store, tenant),
+    tables: (tenant, viewer) => readTables(store, tenant, viewer),
   }
 }
 
-async function readTables(store: Store, tenant: TenantId): Promise<readonly ShadowTable[]> {
+/** Tables of a page, so that parsing what governs them holds nothing up. */
+const pageTables = 100
+
+async function readTables(store: Store, tenant: TenantId, viewer: Viewer): Promise<readonly ShadowTable[]> {
   const tables: ReadableTable[] = []
-  const all = everyItem((page) => listReadableTables(store, tenant, { ...page, limit: 1000 }))
+  const all = everyItem((page) => listReadableTables(store, tenant, viewer, { ...page, limit: pageTables }))
   for await (const table of all) {
     tables.push(table)
     // One more than may be shown, so that a part of the tables does not look like all of them.

@@ -30,6 +30,8 @@ export interface ShadowTable {
   readonly primaryKey?: readonly string[]
   /** Only keys whose target table is shown. */
   readonly foreignKeys?: readonly ShadowForeignKey[]
+  /** Roles that show more columns to who has one of them. */
+  readonly rolesThatShow?: readonly string[]
 }
 
 const reservedSchema = /^(?:pg_.*|information_schema)$/
@@ -38,7 +40,7 @@ const reservedSchema = /^(?:pg_.*|information_schema)$/
  * A readable table as it is shown.
  * @returns undefined where PostgreSQL cannot hold it: truncated names, reserved schemas, too many columns
  */
-export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable | undefined {
+export function shadowTable({ ref, columns, doc, rolesThatShow }: ReadableTable): ShadowTable | undefined {
   const schemaName = ref.namespace.join('.')
   if (!isValidIdentifier(schemaName) || !isValidIdentifier(ref.name) || reservedSchema.test(schemaName))
     return undefined
@@ -51,7 +53,11 @@ export function shadowTable({ ref, columns, doc }: ReadableTable): ShadowTable |
   })
   const names = new Set(shown.map(({ name }) => name))
   if (shown.length > limits.catalogColumnsMax || names.size < shown.length) return undefined
-  return { schemaName, tableName: ref.name, columns: shown, ...(doc !== undefined && { comment: doc }) }
+  return {
+    ...{ schemaName, tableName: ref.name, columns: shown },
+    ...(doc !== undefined && { comment: doc }),
+    ...(rolesThatShow.length > 0 && { rolesThatShow }),
+  }
 }
 
 /** The type as SQL text for a column definition. */

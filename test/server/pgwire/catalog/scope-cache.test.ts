@@ -7,6 +7,7 @@ import { scopeCache } from '../../../../src/server/pgwire/catalog/scope-cache.ts
 import type { ShadowTable } from '../../../../src/server/pgwire/catalog/shadow-table.ts'
 
 const tenant = '6f0f4b1e-0000-4000-8000-00000000000a' as TenantId
+const viewer = { tenant, catalog: 'main', principal: { sub: 'alice', roles: [] } }
 
 /** A source whose mark and tables are the test's, with the loads that it was asked for. */
 function sourceOf(state: { mark: string; names: readonly string[]; failures: number; tableCount?: number }) {
@@ -28,10 +29,10 @@ test('many who ask at once share one load, and those who ask after a change do n
   const state = { mark: '1', names: ['orders'], failures: 0 }
   const source = sourceOf(state)
   const scopeFor = scopeCache(source, () => 0)
-  const before = Array.from({ length: 100 }, () => scopeFor(tenant, 'main'))
+  const before = Array.from({ length: 100 }, () => scopeFor(viewer))
   await Promise.resolve()
   Object.assign(state, { mark: '2', names: ['orders', 'regions'] })
-  const after = Array.from({ length: 100 }, () => scopeFor(tenant, 'main'))
+  const after = Array.from({ length: 100 }, () => scopeFor(viewer))
   expect(new Set((await Promise.all(before)).map(({ tableCount }) => tableCount))).toEqual(new Set([1]))
   expect(new Set((await Promise.all(after)).map(({ tableCount }) => tableCount))).toEqual(new Set([2]))
   expect(source.loads).toEqual(['1', '2'])
@@ -40,18 +41,18 @@ test('many who ask at once share one load, and those who ask after a change do n
 test('a load that fails is told to all who share it and to nobody after them', async () => {
   const source = sourceOf({ mark: '1', names: ['orders'], failures: 1 })
   const scopeFor = scopeCache(source, () => 0)
-  const asked = await Promise.allSettled([scopeFor(tenant, 'main'), scopeFor(tenant, 'main')])
+  const asked = await Promise.allSettled([scopeFor(viewer), scopeFor(viewer)])
   expect(asked.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-  expect((await scopeFor(tenant, 'main')).tableCount).toBe(1)
+  expect((await scopeFor(viewer)).tableCount).toBe(1)
 })
 
 test('columns are read again after some seconds, and what is made of the same tables stays', async () => {
   let now = 0
   const source = sourceOf({ mark: '1', names: ['orders'], failures: 0 })
   const scopeFor = scopeCache(source, () => now)
-  const first = await scopeFor(tenant, 'main')
+  const first = await scopeFor(viewer)
   now = limits.catalogColumnsMs
-  expect(await scopeFor(tenant, 'main')).toBe(first)
+  expect(await scopeFor(viewer)).toBe(first)
   expect(source.loads.length).toBe(2)
 })
 
@@ -60,8 +61,8 @@ test('a catalog with too many tables is refused by their count, and its tables a
   const source = sourceOf(state)
   const scopeFor = scopeCache(source, () => 0)
   for (let statement = 0; statement < 20; statement++)
-    expect(scopeFor(tenant, 'main')).rejects.toThrow(`more than ${limits.catalogTablesMax} tables`)
+    expect(scopeFor(viewer)).rejects.toThrow(`more than ${limits.catalogTablesMax} tables`)
   expect(source.loads).toEqual([])
   state.tableCount = 1
-  expect((await scopeFor(tenant, 'main')).tableCount).toBe(1)
+  expect((await scopeFor(viewer)).tableCount).toBe(1)
 })

@@ -1,0 +1,187 @@
+/**
+ * What one principal sees of a table: the only home of exemption, nesting and the order of columns. Every surface that
+ * names columns, shows values or counts rows asks here. Reads nothing, and chooses no mask where several apply.
+ */
+
+import type { Governance, StoredColumn, StoredProtection, StoredReveal } from './governance.ts'
+import type { GovernedColumn, GovernedTable } from './governed-table.ts'
+import type { Principal } from './principal.ts'
+import type { Reveal } from './reveal.ts'
+import type { SchemaColumn } from './table-schema.ts'
+
+/** Whose roles exempt; `'anyone'`: what everybody sees at least, because no role exempts. */
+export type Viewer = Pick<Principal, 'roles'> | 'anyone'
+
+export interface SeenColumn extends GovernedColumn {
+  /** Field ids of all fields nested in it. */
+  readonly nestedIds: readonly number[]
+}
+
+/** A table as the read path receives it, with what it leaves out. */
+export interface SeenTable extends GovernedTable {
+  readonly columns: readonly SeenColumn[]
+  /** Left out: with a masked field, or with a field that is not in the graph, which no steward could have masked. */
+  readonly hidden: readonly SchemaColumn[]
+}
+
+/**
+ * A table with the columns of one schema. Masks are matched to columns by field id. A column with a masked nested field
+ * is hidden, and so is one that the graph does not know.
+ * @param schema of the snapshot that is read: the pin's, else the current one
+ */
+export function seenTable(
+  governance: Governance,
+  schema: readonly SchemaColumn[],
+  viewer: Viewer,
+): SeenTable {
+  const { ref, contract } = governance
+  const applies = appliesTo(viewer)
+  const known = new Map(governance.columns.map((column) => [column.fieldId, column]))
+  const isOpen = (id: number) => known.get(id)?.masks.some(applies) === false
+  const relation = [...ref.namespace, ref.name]
+  const columns: SeenColumn[] = []
+  const hidden: SchemaColumn[] = []
+  for (const column of schema) {
+    const stored = known.get(column.fieldId)
+    if (stored === undefined || !column.nestedIds.every(isOpen)) {
+      hidden.push(column)
+      continue
+    }
+    const policyName = nameInPolicies(governance, stored)
+    const masks = stored.masks.filter(applies).map(withoutExemption)
+    const reveal = masks.length === 0 ? revealOf(governance, column, viewer) : undefined
+    columns.push({
+      ...column,
+      ...(policyName !== column.name && { policyName }),
+      masks,
+      ...(reveal && { reveal }),
+    })
+  }
+  return {
+    ref,
+    schemaName: ref.namespace.join('.'),
+    tableName: ref.name,
+    relation: { duckdb: relation, trino: relation },
+    columns,
+    hidden,
+    rowFilters: governance.rowFilters.filter(applies).map(withoutExemption),
+    ...(contract && { contract }),
+    ...(governance.readableWithoutContract && { readableWithoutContract: true }),
+  }
+}
+
+/** What a read gives of a table. */
+export type Gives = 'existence' | 'description' | 'columns' | 'values' | 'counts'
+
+/**
+ * Whether a principal may see this of a table. A table that may not be read is not there at all.
+ * @param fieldIds of columns and nested fields that it is about; absent: of every column
+ */
+export function maySee(seen: SeenTable, what: Gives, fieldIds?: readonly number[]): boolean {
+  if (seen.contract === undefined && !seen.readableWithoutContract) return false
+  switch (what) {
+    case 'existence':
+    case 'description':
+      return true
+    case 'columns':
+      return fieldIds === undefined ? seen.hidden.length === 0 : fieldIds.every((id) => columnOf(seen, id))
+    case 'counts':
+      return seen.rowFilters.length === 0
+    case 'values':
+      return fieldIds === undefined ? isWhole(seen) : showsValues(seen, fieldIds)
+  }
+}
+
+/** Whether no filter and no mask hides anything of the table's columns and rows. Says nothing about its contract. */
+export function isWhole({ rowFilters, columns, hidden }: SeenTable): boolean {
+  return rowFilters.length === 0 && hidden.length === 0 && columns.every(({ masks }) => masks.length === 0)
+}
+
+/** Whether the values of these fields are seen in all rows. Says nothing about the table's contract. */
+export function showsValues(seen: SeenTable, fieldIds: readonly number[]): boolean {
+  return seen.rowFilters.length === 0 && fieldIds.every((id) => columnOf(seen, id)?.masks.length === 0)
+}
+
+/** The column that has this field id, or in which the field is nested; undefined where it is hidden. */
+function columnOf({ columns }: SeenTable, fieldId: number): SeenColumn | undefined {
+  return columns.find((column) => column.fieldId === fieldId || column.nestedIds.includes(fieldId))
+}
+
+/** The roles of which each shows a reader more columns than it sees without them. */
+export function rolesThatShow(governance: Governance, { hidden }: SeenTable): readonly string[] {
+  const nested = new Set(hidden.flatMap(({ nestedIds }) => nestedIds))
+  const masks = governance.columns.filter(({ fieldId }) => nested.has(fieldId)).flatMap((one) => one.masks)
+  return [...new Set(masks.flatMap(({ exemptRoles }) => exemptRoles))]
+}
+
+/** The present columns in the schema's order, as `SELECT *` gives them; by field id where no commit said it. */
+export function currentSchema({ columns }: Pick<Governance, 'columns'>): readonly SchemaColumn[] {
+  return schemaOf(columns.filter(({ current }) => current))
+}
+
+/** The present columns and those that only older snapshots have. */
+export function everySchema(governance: Pick<Governance, 'columns'>): readonly SchemaColumn[] {
+  return [...currentSchema(governance), ...schemaOf(governance.columns.filter(({ current }) => !current))]
+}
+
+function schemaOf(columns: readonly StoredColumn[]): readonly SchemaColumn[] {
+  return topColumns(columns)
+    .toSorted(byPlace)
+    .map(({ fieldId, name, type, required }) => ({
+      ...{ fieldId, name, type, required },
+      nestedIds:
+        typeof type === 'string'
+          ? []
+          : columns.filter((one) => one.name.startsWith(`${name}.`)).map((one) => one.fieldId),
+    }))
+}
+
+function byPlace(a: StoredColumn, b: StoredColumn): number {
+  const [first = Number.MAX_SAFE_INTEGER, second = Number.MAX_SAFE_INTEGER] = [a.place, b.place]
+  return first - second || a.fieldId - b.fieldId
+}
+
+/**
+ * The columns that are not fields of others. A name with a dot is left out where it could also be a field of a
+ * struct.
+ */
+function topColumns(columns: readonly StoredColumn[]): readonly StoredColumn[] {
+  const nesting = new Set(columns.filter(({ type }) => typeof type !== 'string').map(({ name }) => name))
+  return columns.filter(
+    ({ name }) => ![...name.matchAll(/\./g)].some(({ index }) => nesting.has(name.slice(0, index))),
+  )
+}
+
+/** Tells which filters and masks apply to a viewer. */
+export function appliesTo(viewer: Viewer): (policy: Pick<StoredProtection, 'exemptRoles'>) => boolean {
+  const roles = viewer === 'anyone' ? [] : viewer.roles
+  return ({ exemptRoles }) => !exemptRoles.some((role) => roles.includes(role))
+}
+
+function withoutExemption<P extends StoredProtection>({ exemptRoles: _, ...policy }: P) {
+  return policy
+}
+
+/** The reveal rules that name a role of the viewer. */
+export function revealsFor(reveals: Governance['reveals'], viewer: Viewer): readonly StoredReveal[] {
+  const held = viewer === 'anyone' ? [] : viewer.roles
+  return (reveals ?? []).filter(({ roles }) => roles.some((role) => held.includes(role)))
+}
+
+/** How the viewer reads a protected column in clear; undefined where it does not. */
+function revealOf(
+  { ref, reveals }: Governance,
+  { fieldId, name, type }: SchemaColumn,
+  viewer: Viewer,
+): Reveal | undefined {
+  const rule = revealsFor(reveals, viewer).find((one) => one.fieldId === fieldId)
+  if (rule === undefined || (type !== 'string' && type !== 'binary')) return undefined
+  const { roles: _, fieldId: __, ...values } = rule
+  return { ...values, table: ref, column: name, type }
+}
+
+/** Filters and masks use current names. A dropped column keeps its last name unless another column has it. */
+function nameInPolicies({ columns }: Governance, { current, name }: StoredColumn): string | null {
+  if (current) return name
+  return columns.filter((column) => column.name === name).length === 1 ? name : null
+}

@@ -1,0 +1,83 @@
+/** Asks the store what protects tables: whether anything does, whether it concerns a principal, whether two have the same. */
+
+import { Fault } from '../../base/fault.ts'
+import type { Governance } from '../../core/governance.ts'
+import type { Principal } from '../../core/principal.ts'
+import { everySchema, isWhole, seenTable } from '../../core/seen-table.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { type Properties, parseAgtype } from '../graph/graph.ts'
+import type { Store } from '../store.ts'
+import { loadGovernance, loadGovernances } from './governance.ts'
+
+/**
+ * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
+ * @param principal one whose roles were verified
+ * @throws Fault as `loadGovernance` does
+ */
+export async function isMaskedFor(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<boolean> {
+  const governance = await loadGovernance(store, tenant, table)
+  if (governance === undefined) return false
+  return !isWhole(seenTable(governance, everySchema(governance), principal))
+}
+
+/**
+ * Whether every row filter and mask of the table `from` is on the table `to` as well, with the same exempt roles.
+ * Columns are compared by field id, which a rename keeps.
+ * @throws Fault as `loadGovernances` does
+ */
+export async function isProtectedAlike(
+  store: Store,
+  tenant: TenantId,
+  from: TableRef,
+  to: TableRef,
+): Promise<boolean> {
+  const governances = await loadGovernances(store, tenant, [from, to])
+  const held = new Set(protectionsOf(governances.get(tableKey(to))))
+  return protectionsOf(governances.get(tableKey(from))).every((protection) => held.has(protection))
+}
+
+/**
+ * Whether the tenant has any row filter or column mask.
+ * @throws Fault `unavailable` where the tenant's sentinels are missing
+ */
+export async function isAnythingProtected(store: Store, tenant: TenantId): Promise<boolean> {
+  const rows = await store.tenantQuery<{ readonly properties: string }>(tenant, protectionsText)
+  const found = rows.map(({ properties }) => parseAgtype(properties) as Properties)
+  const others = found.filter(({ sentinel }) => sentinel !== true)
+  if (found.length - others.length !== protectionLabels.length)
+    throw new Fault('unavailable', 'The filters and masks of the tenant could not be loaded. Retry.', {
+      detail: 'no tenant sentinel',
+    })
+  return others.length > 0
+}
+
+const protectionLabels = ['RowFilter', 'ColumnMask'] as const
+/** Ordered by id, so that the sentinel, whose id is '', comes first for each label. */
+const protectionsText = protectionLabels
+  .map(
+    (label) =>
+      `(select properties from "${label}"
+        order by agtype_access_operator(variadic array[properties, '"id"'::agtype]) limit 2)`,
+  )
+  .join(' union all ')
+
+/** The effect of each filter and mask as text, without its id and origin. */
+function protectionsOf(governance: Governance | undefined): readonly string[] {
+  const { rowFilters = [], columns = [] } = governance ?? {}
+  return [
+    ...rowFilters.map(({ expression, exemptRoles, names, fieldId }) =>
+      JSON.stringify({ expression, exemptRoles, names, fieldId }),
+    ),
+    ...columns.flatMap(({ fieldId, masks }) =>
+      masks.map(({ action, expression, exemptRoles, names }) =>
+        JSON.stringify({ action, expression, exemptRoles, names, fieldId }),
+      ),
+    ),
+  ]
+}

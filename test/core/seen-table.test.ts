@@ -1,0 +1,120 @@
+/** What one principal sees of a table: columns, values, counts, and that the table is there. */
+
+import { describe, expect, test } from 'bun:test'
+import type { Governance, StoredColumn, StoredMask } from '../../src/core/governance.ts'
+import type { IcebergType } from '../../src/core/iceberg-type.ts'
+import {
+  currentSchema,
+  everySchema,
+  type Gives,
+  isWhole,
+  maySee,
+  rolesThatShow,
+  seenTable,
+  showsValues,
+  type Viewer,
+} from '../../src/core/seen-table.ts'
+
+const mask = (exemptRoles: readonly string[]): StoredMask => ({
+  ...{ policyId: 'm', action: 'replace-with-null', exemptRoles, origin: { kind: 'column' } },
+})
+const column = (
+  fieldId: number,
+  name: string,
+  type: IcebergType = 'string',
+  more: Partial<StoredColumn> = {},
+): StoredColumn => ({
+  ...{ id: name, fieldId, name, type, required: false, current: true, tags: [], masks: [], ...more },
+})
+const list: IcebergType = { type: 'list', element: 'string' }
+const governed = (more: Partial<Governance> = {}): Governance => ({
+  ...{ ref: { namespace: ['sales'], name: 'orders' }, contract: { id: 'c', version: 1 }, pin: undefined },
+  ...{ readableWithoutContract: false, rowFilters: [], tags: [] },
+  columns: [
+    column(1, 'id', 'long', { place: 1 }),
+    column(2, 'tags', list, { place: 0 }),
+    column(3, 'tags.element', 'string', { masks: [mask(['officer'])] }),
+    column(4, 'email', 'string', { masks: [mask(['clerk'])], place: 2 }),
+    column(5, 'old', 'string', { current: false, masks: [mask([])] }),
+  ],
+  ...more,
+})
+const seenBy = (viewer: Viewer, governance = governed()) =>
+  seenTable(governance, currentSchema(governance), viewer)
+const officer = { roles: ['officer'] }
+const namesOf = (viewer: Viewer) => seenBy(viewer).columns.map(({ name }) => name)
+
+describe('columns', () => {
+  test('stand in the order of the schema, without one that has a masked field', () => {
+    expect(namesOf('anyone')).toEqual(['id', 'email'])
+    expect(seenBy('anyone').hidden.map(({ name }) => name)).toEqual(['tags'])
+  })
+
+  test('are whole for a reader whom the mask of the field exempts', () => {
+    expect(namesOf(officer)).toEqual(['tags', 'id', 'email'])
+  })
+
+  test('that the graph does not know are hidden from everybody, nested fields too', () => {
+    const schema = [
+      { fieldId: 9, name: 'new', type: 'string', required: false, nestedIds: [] },
+      { fieldId: 2, name: 'tags', type: list, required: false, nestedIds: [8] },
+    ]
+    expect(seenTable(governed(), schema, officer).columns).toEqual([])
+  })
+
+  test('that some see and others do not are told by the roles that show them', () => {
+    const governance = governed()
+    expect(rolesThatShow(governance, seenBy('anyone'))).toEqual(['officer'])
+    expect(rolesThatShow(governance, seenBy(officer))).toEqual([])
+  })
+})
+
+describe('a principal', () => {
+  const sees = (viewer: Viewer, what: Gives, fieldIds?: readonly number[], governance = governed()) =>
+    maySee(seenBy(viewer, governance), what, fieldIds)
+
+  test('without a contract on the table sees nothing, not even that it is there', () => {
+    const governance = governed({ contract: undefined })
+    for (const what of ['existence', 'description', 'columns', 'values', 'counts'] as const)
+      expect(sees(officer, what, [1], governance)).toBe(false)
+    expect(sees(officer, 'existence', [], { ...governance, readableWithoutContract: true })).toBe(true)
+  })
+
+  test('sees the columns that are not hidden, and fields in them', () => {
+    expect([sees('anyone', 'columns', [1, 4]), sees('anyone', 'columns', [3])]).toEqual([true, false])
+    expect([sees(officer, 'columns', [2, 3]), sees(officer, 'columns')]).toEqual([true, true])
+    expect(sees('anyone', 'columns')).toBe(false)
+  })
+
+  test('sees the values of columns without a mask, and of no field that is masked or in a masked column', () => {
+    expect([sees(officer, 'values', [1, 3]), sees(officer, 'values', [4])]).toEqual([true, false])
+    const home = governed({
+      columns: [column(1, 'home', { type: 'struct' }, { masks: [mask([])] }), column(2, 'home.city')],
+    })
+    expect(sees(officer, 'values', [2], home)).toBe(false)
+    expect(sees({ roles: ['officer', 'clerk'] }, 'values')).toBe(true)
+  })
+
+  test('sees no value and no count of all rows where a filter hides rows', () => {
+    const filter = {
+      policyId: 'f',
+      expression: 'id > 0',
+      exemptRoles: ['clerk'],
+      origin: { kind: 'table' },
+    } as const
+    const governance = governed({ rowFilters: [filter] })
+    expect([sees(officer, 'counts', [], governance), sees(officer, 'values', [1], governance)]).toEqual([
+      ...[false, false],
+    ])
+    expect(sees(officer, 'columns', [1], governance)).toBe(true)
+    expect(sees({ roles: ['clerk'] }, 'counts', [], governance)).toBe(true)
+  })
+
+  test('does not see a whole table while a mask is on a column of older snapshots', () => {
+    const governance = governed()
+    const all = { roles: ['officer', 'clerk'] }
+    expect(isWhole(seenBy(all))).toBe(true)
+    const ever = seenTable(governance, everySchema(governance), all)
+    expect([isWhole(ever), showsValues(ever, [5]), showsValues(ever, [1])]).toEqual([false, false, true])
+  })
+})
