@@ -49,7 +49,7 @@ export interface World extends AsyncDisposable {
   readonly store: Store
   readonly acme: DemoTenant
   readonly globex: DemoTenant
-  /** The reading principals of acme: an auditor and an analyst. */
+  /** The reading principals of acme: an officer and an analyst. */
   readonly readers: Readonly<Record<'ann' | 'bob', DemoReader>>
   /** The file to which the service logs. */
   readonly logFile: string
@@ -93,7 +93,7 @@ export async function startWorld(): Promise<World> {
   const app = await startApp({ config, store, metrics, log })
   stack.defer(() => app.stop())
   const reader = (sub: string, roles: readonly string[]) => addReader(store, acme, sub, roles, app.pgwirePort)
-  const readers = { ann: await reader('ann', ['auditor']), bob: await reader('bob', ['analyst']) }
+  const readers = { ann: await reader('ann', ['officer']), bob: await reader('bob', ['analyst']) }
   const owned = stack.move()
   return { app, store, acme, globex, readers, logFile, [Symbol.asyncDispose]: () => owned.disposeAsync() }
 }

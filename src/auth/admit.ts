@@ -10,7 +10,7 @@ import type { Licensed } from '../license/licensed.ts'
 import { bearerSecret } from './credentials.ts'
 import { type FindSession, requireSession, tenantContext } from './guard.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
-import { requireRole, verifiedPart } from './verified-principal.ts'
+import { requireData, requireRole, verifiedPart } from './verified-principal.ts'
 
 export interface AdmitParts {
   readonly findSession: FindSession
@@ -45,6 +45,7 @@ export function admitter(
     if (access.capability !== undefined) parts.licensed.require(access.capability)
     const caller = await identifyCaller(parts, request, session, headersOfPrincipal(request, access.scope))
     if (access.roles !== undefined) requireRole(caller.principal, ...access.roles)
+    if (access.scope === 'commit') requireData(caller.principal)
     return caller
   }
 }

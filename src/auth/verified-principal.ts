@@ -4,7 +4,13 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import type { IdentifiedPrincipal, Principal, PrivilegedRole } from '../core/principal.ts'
+import {
+  type IdentifiedPrincipal,
+  type Principal,
+  type PrivilegedRole,
+  readsRecordsOnly,
+  recordsOnly,
+} from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 
 /**
@@ -24,4 +30,13 @@ export function requireRole(principal: Pick<Principal, 'roles'>, ...roles: reado
   if (roles.some((role) => principal.roles.includes(role))) return
   const names = roles.map((role) => `\`${role}\``).join(' or ')
   throw new Fault('forbidden', `This request needs the role ${names}, from a verified credential.`)
+}
+
+/**
+ * Requires a principal that may read data, or write it.
+ * @param principal verified
+ * @throws Fault `forbidden` for an auditor who is nothing else
+ */
+export function requireData(principal: Pick<Principal, 'roles'>): void {
+  if (readsRecordsOnly(principal)) throw new Fault('forbidden', recordsOnly)
 }

@@ -18,7 +18,7 @@ import {
 } from '../http/schemas.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
-import { contractsPath, operation, overseeing } from './parts.ts'
+import { auditing, contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
 const findingSamples = described(oneOf(sampleAudiences), 'who sees samples of findings')
@@ -60,7 +60,7 @@ export const oversightOperations = [
     summary: 'Who changed what governs reading, newest first',
     method: 'GET',
     path: `${contractsPath}/changes`,
-    access: overseeing,
+    access: auditing,
     gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(pageInput),
     output: pageOf(

@@ -32,6 +32,8 @@ export const reading = { scope: 'read' } as const
 export const changing = { scope: 'admin', roles: ['steward'] } as const
 /** Settings and changes show the text of policies, so only roles that may see policies may read them. */
 export const overseeing = { scope: 'read', roles: ['steward', 'administrator'] } as const
+/** Records of changes are for auditors too. */
+export const auditing = { scope: 'read', roles: ['steward', 'administrator', 'auditor'] } as const
 
 /** The store, tenant and principal of a change. */
 export async function changeOf({

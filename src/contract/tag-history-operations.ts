@@ -30,7 +30,7 @@ const pair = tenantOperationsOf<{ readonly store: Store }>()
 const common = {
   tag: 'contracts',
   method: 'GET',
-  access: { scope: 'read', roles: ['steward', 'administrator'] },
+  access: { scope: 'read', roles: ['steward', 'administrator', 'auditor'] },
 } as const
 
 const change = {

@@ -20,18 +20,15 @@ export type Silence = keyof typeof silences
 
 type Some<T> = readonly [T, ...T[]]
 
-/** What one read tells of tables. */
+/** What one read tells of tables: by what may be seen, to whom it concerns, or for no table. */
 export type GivesOfTables =
   | {
       /** Of tables of which the caller may see that much. */
-      readonly visible: Some<Gives>
-      readonly overseen?: Some<Gives>
-      readonly overseers?: Some<PrivilegedRole>
-    }
-  | {
-      readonly visible?: undefined
+      readonly visible?: Some<Gives>
+      /** Of tables that the caller read or changed itself, although it may not any more. */
+      readonly own?: Some<Gives>
       /** Of every table of the tenant, to roles that oversee it. */
-      readonly overseen: Some<Gives>
+      readonly overseen?: Some<Gives>
       /** Where absent, the roles that the access demands. */
       readonly overseers?: Some<PrivilegedRole>
     }
@@ -44,7 +41,7 @@ export function givesProblem(
 ): string | undefined {
   if (gives === undefined) return 'it does not declare what it gives'
   if ('nothing' in gives) return Object.hasOwn(silences, gives.nothing) ? undefined : 'its reason is unknown'
-  const all: readonly Gives[] = [...(gives.visible ?? []), ...(gives.overseen ?? [])]
+  const all: readonly Gives[] = [...(gives.visible ?? []), ...(gives.own ?? []), ...(gives.overseen ?? [])]
   if (all.length === 0) return 'it declares that it gives something, and not what'
   if (!all.every((one) => sights.includes(one))) return 'it gives what has no name'
   if (gives.overseen !== undefined && gives.overseers === undefined && !isRoleDemanded)

@@ -7,7 +7,16 @@ export interface Principal {
 }
 
 /** Roles that allow more than a tenant's own reading and writing. The owner may mint every role. */
-export type PrivilegedRole = 'steward' | 'administrator' | 'owner'
+export type PrivilegedRole = 'steward' | 'administrator' | 'owner' | 'auditor'
+
+/** Why a principal that is an auditor and nothing else is refused data. */
+export const recordsOnly =
+  'The role `auditor` reads records and no data. Reading data needs another role beside it.'
+
+/** Whether a principal is an auditor and nothing else: it reads records, and no data (docs/reference/visibility.md 1.5). */
+export function readsRecordsOnly({ roles }: Pick<Principal, 'roles'>): boolean {
+  return roles.length > 0 && roles.every((role) => role === 'auditor')
+}
 
 const servicePrefix = 'service:'
 

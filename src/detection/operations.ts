@@ -41,6 +41,12 @@ const tag = 'detection'
 const reading = { scope: 'read', capability: 'detection' } as const
 const rescanning = { scope: 'admin', capability: 'detection' } as const
 /** Without a license too: who gets an alert must be able to look at it, and to reject a false one. */
+/** Samples of values are for stewards. */
+const givesFindings = {
+  visible: ['existence', 'columns', 'counts'],
+  overseen: ['values', 'counts'],
+  overseers: ['steward'],
+} as const
 const readingFindings = { scope: 'read' } as const
 const deciding = { scope: 'admin' } as const
 
@@ -107,7 +113,7 @@ export const detectionOperations = [
     method: 'GET',
     path: `${root}/findings`,
     access: readingFindings,
-    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
+    gives: givesFindings,
     input: object({
       ...tableFilter,
       run: maybe(uuid),
@@ -134,7 +140,7 @@ export const detectionOperations = [
     method: 'POST',
     path: `${root}/findings/{id}/decisions`,
     access: deciding,
-    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
+    gives: givesFindings,
     input: object({
       id: uuid,
       decision: oneOf(detectionDecisions),

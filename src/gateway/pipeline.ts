@@ -4,6 +4,7 @@
  */
 
 import { tenantContext } from '../auth/guard.ts'
+import { requireData, verifiedPart } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { timeOrderedId } from '../base/time-ordered-id.ts'
 import { type Session, throughSession } from '../core/session.ts'
@@ -171,6 +172,7 @@ async function takeSteps<Path extends { readonly prefix: string }>(
     await caller.identify(request.headers, aboutRequest(request).peer, found),
     found,
   )
+  requireData(verifiedPart(identified, found))
 
   const takesBody = request.method === 'POST' && surface.takesBody(path)
   const { body, session } = takesBody

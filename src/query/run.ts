@@ -7,6 +7,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import { type Pace, processPace } from '../base/right-of-way.ts'
+import { readsRecordsOnly, recordsOnly } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -254,6 +255,7 @@ async function loadAndCompile(
   const { context, text } = given
   let statement = given
   try {
+    if (readsRecordsOnly(context.principal)) throw new SqlError('42501', recordsOnly)
     // A statement without metrics does not wait here: its load checks the session only if it begins in this turn.
     const expanded = mayNameMetrics(text)
       ? await expandStatement(parts, given, options.signal)

@@ -143,11 +143,11 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/workload-trusts': 'admin administrator owner',
   'PUT /api/v1/workload-trusts/:name': 'admin administrator owner',
   'DELETE /api/v1/workload-trusts/:name': 'admin administrator owner',
-  'GET /api/v1/administration': 'read steward administrator owner',
-  'GET /api/v1/retention': 'read steward administrator owner',
+  'GET /api/v1/administration': 'read steward administrator owner auditor',
+  'GET /api/v1/retention': 'read steward administrator owner auditor',
   'PUT /api/v1/retention/:kind': 'admin administrator owner',
   'DELETE /api/v1/retention/:kind': 'admin administrator owner',
-  'GET /api/v1/holds': 'read steward administrator owner',
+  'GET /api/v1/holds': 'read steward administrator owner auditor',
   'POST /api/v1/holds': 'admin steward',
   'POST /api/v1/holds/:id/release': 'admin steward',
   'POST /v1/lineage': 'lineage',
@@ -199,16 +199,16 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/transform/status': 'read steward administrator',
   'PUT /api/v1/transform/reveals/columns/:namespace/:table/:column': 'admin steward',
   'DELETE /api/v1/transform/reveals/columns/:namespace/:table/:column': 'admin steward',
-  'GET /api/v1/refusals': 'read steward administrator',
+  'GET /api/v1/refusals': 'read steward administrator auditor',
   'GET /api/v1/policies': 'read steward administrator owner',
   'GET /api/v1/policies/:id': 'read steward administrator owner',
   'PUT /api/v1/policies/:id': 'admin administrator owner',
-  'GET /api/v1/policies/:id/history': 'read steward administrator owner',
+  'GET /api/v1/policies/:id/history': 'read steward administrator owner auditor',
   'POST /api/v1/policies/check': 'read steward administrator owner',
   'POST /api/v1/policies/:id/unbind': 'admin administrator owner',
   'POST /api/v1/query/as-seen-by': 'read steward administrator',
   'POST /api/v1/policies/try': 'read steward administrator owner',
-  'GET /api/v1/lineage/reads': 'read steward administrator owner',
+  'GET /api/v1/lineage/reads': 'read steward administrator owner auditor',
   'POST /api/v1/policy-replays': 'admin steward administrator owner',
   'GET /api/v1/policy-replays': 'read steward administrator owner',
   'GET /api/v1/policy-replays/:id': 'read steward administrator owner',
@@ -216,9 +216,9 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/policy-replays/:id/findings': 'read steward administrator owner',
   'GET /api/v1/policy-replays/:id/summary': 'read steward administrator owner',
   'DELETE /api/v1/policies/:id': 'admin administrator owner',
-  'GET /api/v1/decisions': 'read steward administrator owner',
-  'GET /api/v1/decisions/:id': 'read steward administrator owner',
-  'GET /api/v1/decisions/export': 'read steward administrator owner',
+  'GET /api/v1/decisions': 'read steward administrator owner auditor',
+  'GET /api/v1/decisions/:id': 'read steward administrator owner auditor',
+  'GET /api/v1/decisions/export': 'read steward administrator owner auditor',
   'GET /api/v1/intents': 'read steward administrator owner',
   'GET /api/v1/intents/:commit_id': 'read steward administrator owner',
   'POST /api/v1/intents/:commit_id/settle': 'admin steward administrator',
@@ -277,7 +277,7 @@ const access: Readonly<Record<string, string>> = {
   'POST /api/v1/detection/classifiers/:name/deactivate': 'admin steward',
   'GET /api/v1/contracts/settings': 'read steward administrator',
   'PUT /api/v1/contracts/settings': 'admin steward administrator',
-  'GET /api/v1/contracts/changes': 'read steward administrator',
+  'GET /api/v1/contracts/changes': 'read steward administrator auditor',
   'GET /api/v1/contracts/document-extension': 'read',
   'GET /api/v1/contracts/documents': 'read steward administrator',
   'POST /api/v1/contracts/proposals': 'admin',
@@ -292,7 +292,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/contracts/documents/:id/versions/:number/document': 'read steward administrator',
   'POST /api/v1/contracts/documents/:id/versions/:number/moves': 'admin',
   'POST /api/v1/contracts/documents/:id/versions/:number/sign-offs': 'admin steward administrator',
-  'GET /api/v1/contracts/documents/:id/moves': 'read steward administrator',
+  'GET /api/v1/contracts/documents/:id/moves': 'read steward administrator auditor',
   'GET /api/v1/checks/runs': 'read',
   'GET /api/v1/checks/runs/:id': 'read',
   'POST /api/v1/checks/runs': 'admin steward',
@@ -318,8 +318,8 @@ const access: Readonly<Record<string, string>> = {
   'DELETE /api/v1/contracts/tables/:namespace/:table/columns/:column/row-filters/:id': 'admin steward',
   'PUT /api/v1/contracts/tables/:namespace/:table/columns/:column/masks/:id': 'admin steward',
   'DELETE /api/v1/contracts/tables/:namespace/:table/columns/:column/masks/:id': 'admin steward',
-  'GET /api/v1/contracts/tag-history': 'read steward administrator',
-  'GET /api/v1/contracts/tables/:namespace/:table/tags': 'read steward administrator',
+  'GET /api/v1/contracts/tag-history': 'read steward administrator auditor',
+  'GET /api/v1/contracts/tables/:namespace/:table/tags': 'read steward administrator auditor',
   'PUT /api/v1/contracts/tables/:namespace/:table/tags/:tag': 'admin steward',
   'DELETE /api/v1/contracts/tables/:namespace/:table/tags/:tag': 'admin steward',
   'PUT /api/v1/contracts/tables/:namespace/:table/columns/:column/tags/:tag': 'admin steward',
@@ -342,7 +342,7 @@ beforeAll(async () => {
   // Licensed for everything, so that no refusal is the license's.
   service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
   for (const scope of sessionScopes)
-    for (const role of ['none', 'steward', 'administrator', 'owner'])
+    for (const role of ['none', 'steward', 'administrator', 'owner', 'auditor'])
       everyone.push({ scope, role, secret: await session(service, service.owner.tenant, [scope], [role]) })
 })
 afterAll(() => service[Symbol.asyncDispose]())
@@ -372,7 +372,9 @@ test.each(Object.entries(access))('%s demands: %s', async (route, demanded) => {
   const admitted: string[] = []
   for (const who of everyone) if (await lets(who.secret)) admitted.push(`${who.scope} ${who.role}`)
   const expected = everyone.filter(
-    (who) => who.scope === scope && (roles.length === 0 || roles.includes(who.role)),
+    (who) =>
+      who.scope === scope &&
+      (roles.length === 0 ? who.role !== 'auditor' || scope !== 'commit' : roles.includes(who.role)),
   )
   expect(admitted).toEqual(expected.map((who) => `${who.scope} ${who.role}`))
 })

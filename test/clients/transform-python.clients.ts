@@ -145,7 +145,7 @@ test('transform-python: PyIceberg encrypts under keys of subjects, and an erased
   )
   for (const column of ['email', 'note'])
     expect(
-      await lake.call('PUT', `/transform/reveals/columns/sales/visits/${column}`, { roles: ['auditor'] }),
+      await lake.call('PUT', `/transform/reveals/columns/sales/visits/${column}`, { roles: ['officer'] }),
     ).toEqual({ status: 204, text: '' })
   const settings = await lake.call('PUT', '/contracts/settings', { readable_without_contract: true })
   expect(settings.status).toBe(204)

@@ -1,6 +1,6 @@
 /**
  * Pivots in MDX on a real Trino: random ones equal SQL by hand on the same Trino, cell by cell, and what the embedded engine
- * gives for the same files, for an auditor and for a reader of some rows, masked.
+ * gives for the same files, for an officer and for a reader of some rows, masked.
  */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
@@ -36,10 +36,10 @@ beforeAll(async () => {
 }, 400_000)
 afterAll(() => stack.disposeAsync())
 
-describe.each(['auditor', 'reader'] as const)('%s', (who) => {
+describe.each(['officer', 'reader'] as const)('%s', (who) => {
   test('trino-pivots: each group of a pivot is what SQL gives over the rows and values that the principal sees', async () => {
-    const ask: Ask = (text) => readAs(who === 'auditor' ? lake.env : lake.restricted, text, 'trino')
-    const own = seed + (who === 'auditor' ? 0 : 1)
+    const ask: Ask = (text) => readAs(who === 'officer' ? lake.env : lake.restricted, text, 'trino')
+    const own = seed + (who === 'officer' ? 0 : 1)
     const random = generator(own)
     console.log(`seed ${own}`)
     let values = 0

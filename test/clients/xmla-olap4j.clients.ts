@@ -1,5 +1,5 @@
 /**
- * olap4j's driver for XMLA reads the cubes of a lake: its walk of the metadata, and cellsets of statements, as an auditor
+ * olap4j's driver for XMLA reads the cubes of a lake: its walk of the metadata, and cellsets of statements, as an officer
  * and as a reader of some rows, masked. A principal of another tenant is beside them.
  */
 
@@ -92,7 +92,7 @@ describe.each(['ann', 'bob'] as const)('%s', (who) => {
     expect(walked?.sets).toEqual([])
     const orders = walked?.dimensions.find(({ name }) => name === '[orders]')
     const hierarchies = [region, '[orders].[email]', '[orders].[day]', '[orders].[day.Calendar]']
-    // A mask empties the notes of those who are not auditors.
+    // A mask empties the notes of those who are not officers.
     expect(orders?.hierarchies.map(({ name }) => name)).toEqual([
       ...hierarchies,
       ...(who === 'ann' ? ['[orders].[note]'] : []),

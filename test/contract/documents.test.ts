@@ -70,7 +70,7 @@ test('a document is put in force: contract, row filter and mask, and comes back 
       properties: [{ name: 'id', primaryKey: true }, {}, {}, {}],
     },
     columns: [{ name: 'id' }, { name: 'email', masks: [{ id: 'hide', action: 'mask-alphanum' }] }, {}, {}],
-    row_filters: [{ id: 'europe', expression: "region = 'eu'", exempt_roles: ['auditor'] }],
+    row_filters: [{ id: 'europe', expression: "region = 'eu'", exempt_roles: ['officer'] }],
   })
   const exported = await ask('GET', `${documents}/orders`)
   expect(exported.headers.get('content-type')).toBe('application/yaml')
@@ -153,7 +153,7 @@ test('a document is compared with the one in force before it is put there', asyn
   const compare = (body: string, secret = steward) =>
     ask('POST', `${documents}/orders/compare`, { body, type: 'application/yaml', secret })
   const lax = orders
-    .replace('[auditor]', '[auditor, everyone]')
+    .replace('[officer]', '[officer, everyone]')
     .replace('    - name: region\n      logicalType: string\n', '    - name: region\n')
   expect(await json(compare(lax))).toMatchObject({
     breaking: true,

@@ -57,7 +57,7 @@ test('the commands do what the pages say', async () => {
   const [out, err, exit] = await Promise.all([shell.stdout.text(), shell.stderr.text(), shell.exited])
   rmSync(directory, { recursive: true })
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
-  expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["auditor"]')
+  expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["officer"]')
   expect(out).toContain(`"kind":"pin","snapshot_id":"${firstSnapshotId}"`)
   expect(out).toContain('"readable_without_contract":true')
   expect(out).toMatch(/"version":2,"state":"active",[^\n]*"description":"Number of the order"/)

@@ -26,19 +26,19 @@ beforeAll(async () => {
 afterAll(() => lake[Symbol.asyncDispose]())
 
 test.each(statements)('is answered: %s', async (text) => {
-  const answer = await runAs(lake, 'auditor', text)
+  const answer = await runAs(lake, 'officer', text)
   if (answer.kind === 'cellset') expect(answer.cellset.cells.length).toBeGreaterThan(0)
   else if (answer.kind === 'tabular') expect(answer.tabular.rows.length).toBeGreaterThan(0)
   else expect(text).toMatch(/^(REFRESH|CREATE)/)
 })
 
 test.each(members)('%s is the name of one member', async (name) => {
-  const { axes } = await cellsetAs(lake, 'auditor', `SELECT {${name}} ON 0 FROM [sales.orders]`)
+  const { axes } = await cellsetAs(lake, 'officer', `SELECT {${name}} ON 0 FROM [sales.orders]`)
   expect(axes[0]?.tuples).toHaveLength(1)
 })
 
 test.each(refused)('%s is refused', async (text, fault) => {
-  expect(await refusalAs(lake, 'auditor', text)).toContain(fault)
+  expect(await refusalAs(lake, 'officer', text)).toContain(fault)
 })
 
 describe('the page', () => {

@@ -22,7 +22,8 @@ const words = (names: readonly string[] = []) => names.map((name) => `\`${name}\
 
 function row(name: string, gives: Exclude<GivesOfTables, { nothing: unknown }>): string {
   const to = gives.overseers === undefined ? '' : ` (${gives.overseers.join(', ')})`
-  return `| \`${name}\` | ${words(gives.visible)} | ${words(gives.overseen)}${to} |`
+  const own = gives.own === undefined ? '' : `${words(gives.own)} (own)`
+  return `| \`${name}\` | ${words(gives.visible)}${own} | ${words(gives.overseen)}${to} |`
 }
 
 /** A table of what is told, and below it a line for each reason to tell nothing. */

@@ -76,9 +76,9 @@ beforeAll(async () => {
   await putRowFilter(
     on,
     { table: people },
-    { id: 'eu', expression: "region = 'eu'", exemptRoles: ['auditor'] },
+    { id: 'eu', expression: "region = 'eu'", exemptRoles: ['officer'] },
   )
-  const mask = { id: 'hide', action: 'mask-alphanum', exemptRoles: ['auditor'] }
+  const mask = { id: 'hide', action: 'mask-alphanum', exemptRoles: ['officer'] }
   await putMask(on, { table: people, column: 'email' }, mask)
 })
 afterAll(async () => {
@@ -126,7 +126,7 @@ test('a principal sees the rows and values that filters and masks leave, another
   expect(await rowsOf(text)).toEqual(
     [1, 2, 3, 21, 22, 23].map((id) => [BigInt(id), id < 10 ? 'xn@x.xx' : 'xnn@x.xx']),
   )
-  expect((await rowsOf(text, ['auditor'])).map(([, email]) => email)).toEqual(
+  expect((await rowsOf(text, ['officer'])).map(([, email]) => email)).toEqual(
     [1, 2, 3, 11, 12, 13, 21, 22, 23].map((id) => `a${id}@x.eu`),
   )
   const { items } = await listUsage(service.store, service.owner.tenant, {}, { limit: 2 })
@@ -139,14 +139,14 @@ test('a principal sees the rows and values that filters and masks leave, another
 
 test('conditions and aggregates are over what the principal sees; parameters are values', async () => {
   expect(await rowsOf('SELECT count(*) FROM people WHERE email = $1', [], ['a1@x.eu'])).toEqual([[0n]])
-  expect(await rowsOf('SELECT count(*) FROM people WHERE email = $1', ['auditor'], ['a1@x.eu'])).toEqual([
+  expect(await rowsOf('SELECT count(*) FROM people WHERE email = $1', ['officer'], ['a1@x.eu'])).toEqual([
     [1n],
   ])
   expect(await rowsOf('SELECT region, count(*) FROM people GROUP BY region')).toEqual([['eu', 6n]])
 })
 
 test('what fails in the engine says nothing of a value', async () => {
-  const error = await rowsOf('SELECT CAST(email AS integer) FROM people', ['auditor']).catch(
+  const error = await rowsOf('SELECT CAST(email AS integer) FROM people', ['officer']).catch(
     (e: SqlError) => e,
   )
   expect((error as SqlError).sqlState).toMatch(/^22/)
@@ -154,7 +154,7 @@ test('what fails in the engine says nothing of a value', async () => {
 })
 
 test('files that a statement cannot use are not read, unless a filter hides rows of them', async () => {
-  const scanned = async (where: string, roles: readonly string[] = ['auditor']) => {
+  const scanned = async (where: string, roles: readonly string[] = ['officer']) => {
     const found = await rowsOf(`SELECT id FROM people WHERE ${where} ORDER BY id`, roles)
     const { items } = await listUsage(service.store, service.owner.tenant, {}, { limit: 1 })
     return [found.flat(), items[0]?.bytesScanned ?? 0] as const
@@ -199,5 +199,5 @@ test('a pinned table is read as of its pin', async () => {
   const { store, owner } = service
   const pin = { snapshotId: snapshots[0] ?? 0n, schemaId: 0n, catalog: 'lake' }
   await pinTable(store, owner.tenant, { table: people, actor: actorOf('stella'), atMs: 0 }, pin)
-  expect(await rowsOf('SELECT count(*) FROM people', ['auditor'])).toEqual([[3n]])
+  expect(await rowsOf('SELECT count(*) FROM people', ['officer'])).toEqual([[3n]])
 })

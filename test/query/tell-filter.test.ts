@@ -174,8 +174,8 @@ const told = [
   "current_principal() NOT IN ('ann', 'eve')",
   "current_principal() IS DISTINCT FROM 'ann'",
   "has_role('analyst')",
-  "has_role('auditor')",
-  "has_role('auditor') OR region = 'eu'",
+  "has_role('officer')",
+  "has_role('officer') OR region = 'eu'",
   'NULL',
   "n > 0 AND (region = 'eu' OR region IS NULL) AND NOT (flag AND day > '2024-01-01')",
 ]

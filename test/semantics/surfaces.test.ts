@@ -193,7 +193,7 @@ describe('every surface refuses', () => {
     await putMask(
       on(),
       { table, column: 'day' },
-      { id: 'months', action: 'truncate-to-month', exemptRoles: ['auditor'] },
+      { id: 'months', action: 'truncate-to-month', exemptRoles: ['officer'] },
     )
     for (const text of await refusals('bob', 'stock', 'region'))
       expect(text).toContain('over which the metric must not be added up')

@@ -44,7 +44,7 @@ async function party(lake: Lake): Promise<Party> {
   }
   const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
   const tag = 'sensitive.pay'
-  await putMask(on, { tag }, { id: 'hide-pay', action: 'replace-with-null', exemptRoles: ['auditor'] })
+  await putMask(on, { tag }, { id: 'hide-pay', action: 'replace-with-null', exemptRoles: ['officer'] })
   await putTag(on, { namespace: ['sales'], name: 'pay' }, 'salary', tag)
   return { lake, author: await open('stella'), second: await open('sam') }
 }

@@ -7,7 +7,7 @@ import type { GivesOfTables } from '../../src/core/gives.ts'
 
 const existence = { visible: ['existence'] } as const
 const columns = { visible: ['existence', 'columns'] } as const
-const description = { visible: ['description'] } as const
+const description = { visible: ['existence', 'description'] } as const
 
 export const catalogGives: Readonly<
   Record<'pg_catalog' | 'information_schema', Readonly<Record<string, GivesOfTables | undefined>>>
@@ -88,7 +88,7 @@ export const catalogGives: Readonly<
     pg_stat_user_functions: undefined,
     pg_stat_user_indexes: existence,
     pg_stat_user_tables: existence,
-    pg_statio_all_indexes: undefined,
+    pg_statio_all_indexes: existence,
     pg_statio_all_sequences: existence,
     pg_statio_all_tables: existence,
     pg_statio_sys_tables: undefined,
@@ -118,6 +118,8 @@ export const catalogGives: Readonly<
     pg_views: existence,
   },
   information_schema: {
+    data_type_privileges: existence,
+    udt_privileges: existence,
     attributes: columns,
     check_constraints: columns,
     column_column_usage: columns,

@@ -11,7 +11,7 @@ export interface LakeTable {
   readonly rowCount: number
   /** Data files of about the same size; 1 where absent. */
   readonly fileCount?: number
-  /** A mask of one column, and a row filter; neither concerns the role `auditor`. */
+  /** A mask of one column, and a row filter; neither concerns the role `officer`. */
   readonly mask?: { readonly column: string; readonly action: 'mask-alphanum' }
   readonly rowFilter?: string
   /** What its contract declares. */
@@ -44,7 +44,7 @@ export const payload = {
 }
 export const orderCount = 1_000
 
-/** Those of the regions east and west are all that others than auditors see, and no e-mail address. */
+/** Those of the regions east and west are all that others than officers see, and no e-mail address. */
 export const ordersTable: LakeTable = {
   name: 'orders',
   columns: [...orderColumns, ['payload', 'bytea', payload.duckdb]],

@@ -54,7 +54,7 @@ export interface Lake extends AsyncDisposable {
   readonly catalog: string
   /** Sees every row and value. */
   readonly env: ClientEnvironment
-  /** Is an auditor of nothing: row filters and masks apply. */
+  /** Is an officer of nothing: row filters and masks apply. */
   readonly restricted: ClientEnvironment
 }
 
@@ -80,7 +80,7 @@ export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' 
   readonly env?: Readonly<Record<string, string>>
 }
 
-/** A table whose files a test writes. Filter and masks concern everybody but auditors. */
+/** A table whose files a test writes. Filter and masks concern everybody but officers. */
 export interface WrittenTable {
   readonly ref: TableRef
   /** @returns where its metadata file lies, below the folder */
@@ -140,7 +140,7 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   stack.defer(() => app.stop())
   const session = (sub: string, roles: readonly string[]) =>
     createServiceSession(store, tenant, { name: sub, principal: { sub, roles }, scopes: ['commit', 'read'] })
-  const [ann, bob] = [await session('ann', ['auditor']), await session('bob', [])]
+  const [ann, bob] = [await session('ann', ['officer']), await session('bob', [])]
   await send(app, ann.secret, 'namespaces', { namespace: ['sales'] })
   const tables = options.tables ?? [ordersTable]
   // Beside a filter or mask, registering needs a write policy.
@@ -219,7 +219,7 @@ async function ownCatalog(stack: AsyncDisposableStack): Promise<LakeCatalog> {
 async function govern(store: Store, tenant: TenantId, table: LakeTable, namespace = 'sales'): Promise<void> {
   const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
   const ref = { namespace: [namespace], name: table.name }
-  const exemptRoles = ['auditor']
+  const exemptRoles = ['officer']
   await putContract(on, ref, {
     id: table.name,
     version: 1,
@@ -242,7 +242,7 @@ async function governWritten(
   { ref, rowFilter, masks = {} }: WrittenTable,
 ): Promise<void> {
   const on = { store, tenant, actor: actorOf('stella'), checkPolicies }
-  const exemptRoles = ['auditor']
+  const exemptRoles = ['officer']
   const id = ref.namespace.join('-')
   await putContract(on, ref, { id, version: 1 })
   for (const [column, mask] of Object.entries(masks))

@@ -46,7 +46,7 @@ export async function startXmlaLake(options: LakeOptions = {}): Promise<XmlaLake
   await putMask(
     { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies },
     { table: orders, column: 'note' },
-    { id: 'empty-note', action: 'replace-with-null', exemptRoles: ['auditor'] },
+    { id: 'empty-note', action: 'replace-with-null', exemptRoles: ['officer'] },
   )
   const foreign = (await makeTenant(lake.store, { name: 'foreign' })).id
   return {

@@ -22,7 +22,7 @@ import { tenantOperationsOf } from './tenant-operations.ts'
 
 const pair = tenantOperationsOf<{ readonly store: Store }>()
 const tag = 'administration'
-const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner', 'auditor'] } as const
 const holding = { scope: 'admin', roles: ['steward'] } as const
 const unknown = { not_found: 'No such hold of the tenant stands.' }
 const reason = Type.String({ minLength: 1, maxLength: limits.decisionReasonCharsMax })

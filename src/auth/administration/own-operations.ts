@@ -106,7 +106,7 @@ export const ownOperations = [
     summary: 'Who administered the tenant: sessions, catalogs, policies, contracts, decisions; newest first',
     method: 'GET',
     path: '/api/v1/administration',
-    access: { scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    access: { scope: 'read', roles: ['steward', 'administrator', 'owner', 'auditor'] },
     gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(administrationFilter),
     output: administrationPage,

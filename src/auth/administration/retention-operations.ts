@@ -21,7 +21,7 @@ type Parts = { readonly store: Store }
 
 const pair = tenantOperationsOf<Parts>()
 const operation = operationsOf<Parts>()
-const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner', 'auditor'] } as const
 const administering = { scope: 'admin', roles: ['administrator', 'owner'] } as const
 const common = { tag: 'administration' } as const
 const internal = { ...common, access: { organization: 'internal admin' } } as const

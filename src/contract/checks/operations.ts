@@ -166,7 +166,7 @@ export const checkRunOperations = [
     method: 'GET',
     path: '/checks/runs',
     access: { ...reading, capability },
-    gives: { visible: ['existence', 'counts'] },
+    gives: { visible: ['existence', 'counts'], overseen: ['existence', 'counts'], overseers: ['steward'] },
     input: { ...tableFilter, contract: maybe(nonEmpty), kind: maybe(oneOf(checkKinds)), ...pageInput },
     output: pageOf(object(runMembers)),
     run: async ({ parts: { store }, tenant, actor }, { contract, kind, ...page }) => {
@@ -196,7 +196,11 @@ export const checkRunOperations = [
     method: 'GET',
     path: '/checks/runs/{id}',
     access: { ...reading, capability },
-    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
+    gives: {
+      visible: ['existence', 'columns', 'values', 'counts'],
+      overseen: ['existence', 'columns', 'values', 'counts'],
+      overseers: ['steward'],
+    },
     input: { id: uuid },
     output: object({ ...runMembers, results: list(object(result)) }),
     faults: noRun,
@@ -311,7 +315,11 @@ export const checkOperations = [
     method: 'GET',
     path: '/api/v1/checks/results',
     access: { ...reading, capability },
-    gives: { visible: ['existence', 'columns', 'values', 'counts'] },
+    gives: {
+      visible: ['existence', 'columns', 'values', 'counts'],
+      overseen: ['existence', 'columns', 'values', 'counts'],
+      overseers: ['steward'],
+    },
     input: object({
       ...tableFilter,
       check: maybe(described(nonEmpty, 'key of one check')),

@@ -58,7 +58,7 @@ export const gitOperations = [
     method: 'GET',
     path: `${contractsPath}/documents`,
     access: overseeing,
-    gives: { overseen: ['existence', 'description'] },
+    gives: { overseen: ['existence', 'description', 'columns'] },
     input: object(pageInput),
     output: pageOf(
       object({

@@ -28,7 +28,7 @@ import { verdictSchema } from '../classify/verdict-view.ts'
 import { sendDocument } from '../document/export-document.ts'
 import { documentPath } from '../document/operations.ts'
 import { contentTypes, formatOfBody, idOf, readContractDocument } from '../document/read.ts'
-import { changeOf, contractsPath, operation } from '../parts.ts'
+import { auditing, changeOf, contractsPath, operation } from '../parts.ts'
 import { addDraft } from './add-version.ts'
 import { moveVersion, signVersion } from './move-version.ts'
 import { listVersions, moveView, needVersion, showVersion, versionView } from './show-version.ts'
@@ -232,7 +232,7 @@ export const lifeCycleOperations = [
     summary: 'Every move of a contract’s versions, newest first',
     method: 'GET',
     path: `${documentPath}/moves`,
-    access: overseeing,
+    access: { ...auditing, capability },
     gives: { overseen: ['existence', 'description'] },
     input: object({ id: text, ...pageInput }),
     output: pageOf(

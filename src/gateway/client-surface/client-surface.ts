@@ -145,13 +145,22 @@ function clientErrorResponse(fault: Fault): Response {
   return errorResponse(new Fault('forbidden', fault.publicMessage, { cause: fault }))
 }
 
+const isForbidden = (thrown: unknown) => thrown instanceof Fault && thrown.kind === 'forbidden'
+
 /** Accepts the scope `commit` or `read`, because a client that may commit may also read. */
 async function requireAnyScope(request: Request, findSession: FindSession, prefix: string): Promise<Session> {
   try {
     return await requireSession(request, findSession, 'commit', prefix)
   } catch (thrown) {
-    if (!(thrown instanceof Fault) || thrown.kind !== 'forbidden') throw thrown
+    if (!isForbidden(thrown)) throw thrown
+  }
+  try {
     return await requireSession(request, findSession, 'read', prefix)
+  } catch (thrown) {
+    if (!isForbidden(thrown)) throw thrown
+    throw new Fault('forbidden', 'The session lacks the scope `read` or the scope `commit`.', {
+      cause: thrown,
+    })
   }
 }
 

@@ -42,7 +42,7 @@ interface Parts {
 const pair = tenantOperationsOf<Parts>()
 const operation = operationsOf<Parts>()
 const tag = 'policies'
-const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner', 'auditor'] } as const
 
 const filters = {
   ...tableFilter,

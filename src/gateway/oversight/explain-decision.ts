@@ -5,7 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import type { Store } from '../../store/store.ts'
 
-const overseers = ['steward', 'administrator', 'owner']
+const overseers = ['steward', 'administrator', 'owner', 'auditor']
 
 /**
  * A decision as its writer may see it: the policies that denied, by name, and the reason that the writer was given.

@@ -35,6 +35,7 @@ import { policySchema, policyView } from './views.ts'
 const pair = tenantOperationsOf<{ readonly store: Store }>()
 const tag = 'policies'
 const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
+const auditing = { scope: 'read', roles: [...reading.roles, 'auditor'] } as const
 const writing = { scope: 'admin', roles: ['administrator', 'owner'] } as const
 const unknown = { not_found: 'The tenant has no such policy.' }
 
@@ -53,7 +54,7 @@ export const policyOperations = [
     method: 'GET',
     path: '/policies',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: { overseen: ['existence', 'columns'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(listedPolicy),
     run: async ({ parts, tenant }, { namespace, table: name, ...page }) => {
@@ -71,7 +72,7 @@ export const policyOperations = [
     method: 'GET',
     path: '/policies/{id}',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: { overseen: ['existence', 'columns'] },
     input: { id: text },
     output: object({
       ...policySchema.properties,
@@ -179,8 +180,8 @@ export const policyOperations = [
     description: 'A removed policy keeps its history.',
     method: 'GET',
     path: '/policies/{id}/history',
-    access: reading,
-    gives: { overseen: ['existence'] },
+    access: auditing,
+    gives: { overseen: ['existence', 'columns'] },
     input: { id: text, ...pageInput },
     output: pageOf(
       object({

@@ -49,7 +49,7 @@ export const refusalOperations = pair({
     'Denials (403) come from the audit log. Changes without a verdict (503) leave no audit row; the newest 10,000 are kept.',
   method: 'GET',
   path: '/refusals',
-  access: { scope: 'read', roles: ['steward', 'administrator'] },
+  access: { scope: 'read', roles: ['steward', 'administrator', 'auditor'] },
   gives: { overseen: ['existence', 'columns', 'counts'] },
   input: {
     request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),

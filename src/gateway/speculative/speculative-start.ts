@@ -8,6 +8,7 @@
 import { sessionCredential } from '../../auth/credentials.ts'
 import type { ReadSessionKey } from '../../auth/find-session.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
+import { requireData, verifiedPart } from '../../auth/verified-principal.ts'
 import { afterSending } from '../../base/turn.ts'
 import { type Session, throughSession } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -137,6 +138,7 @@ async function readCommit(
     await auth.identify(request.headers, aboutRequest(request).peer, session),
     session,
   )
+  requireData(verifiedPart(identified, session))
   const commitRequest = await readCommitRequest(body.bytes)
   assertCommits({ request: commitRequest, table })
   const receivedAtMs = parts.clock.now()

@@ -46,7 +46,7 @@ export const readLineageOperations = [
       'It is found from statements that completed, and kept apart from declared lineage. Statements are named by their fingerprint only. What was first read last comes first.',
     method: 'GET',
     path: '/api/v1/lineage/reads',
-    access: { scope: 'read', roles: ['steward', 'administrator', 'owner'] },
+    access: { scope: 'read', roles: ['steward', 'administrator', 'owner', 'auditor'] },
     gives: { overseen: ['existence', 'columns'] },
     input: object({
       ...tableFilter,

@@ -151,7 +151,7 @@ function resolvePolicyCall(resolver: Resolver, name: string, node: FuncCall): Ex
   const [role] = args
   const text = role !== undefined && 'A_Const' in role ? role.A_Const.sval?.sval : undefined
   if (args.length !== 1 || text === undefined)
-    throw new SqlError('42883', "has_role needs one literal, as in has_role('auditor')", node.location)
+    throw new SqlError('42883', "has_role needs one literal, as in has_role('officer')", node.location)
   return literalOf(String(principal.roles.includes(text)), 'bool')
 }
 

@@ -8,8 +8,13 @@ import type { PageRequest } from '../../store/database/page.ts'
 import { type ListedUsage, listUsage, type UsageFilter } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
 
-/** Whether a principal, as steward or administrator, sees all records and the bytes scanned below filters. */
+/** Whether a principal sees the records of others. */
 export function seesAllUsage({ roles }: Principal): boolean {
+  return seesBytesScanned({ roles }) || roles.includes('auditor')
+}
+
+/** Whether a principal, as steward or administrator, sees the bytes scanned below filters. */
+export function seesBytesScanned({ roles }: Pick<Principal, 'roles'>): boolean {
   return roles.includes('steward') || roles.includes('administrator')
 }
 
@@ -21,7 +26,10 @@ export function visibleUsage(filter: UsageFilter, principal: Principal): UsageFi
   const { sub } = principal
   if (seesAllUsage(principal)) return filter
   if ((filter.principal ?? sub) !== sub)
-    throw new Fault('forbidden', 'Records of other principals require the role `steward` or `administrator`.')
+    throw new Fault(
+      'forbidden',
+      'Records of other principals require the role `steward`, `administrator` or `auditor`.',
+    )
   return { ...filter, principal: sub }
 }
 
@@ -37,7 +45,7 @@ export async function listUsageRecords(
   filter: UsageFilter,
   page: PageRequest,
 ) {
-  const all = seesAllUsage(principal)
+  const all = seesBytesScanned(principal)
   const records = await listUsage(store, tenant, visibleUsage(filter, principal), page)
   return pageView(records, (usage) => usageView(usage, all))
 }

@@ -30,7 +30,10 @@ const faults = { forbidden: 'The session lacks the scope `read`, or the records 
 
 const filters = {
   principal: maybe(
-    described(text, 'Subject. Without the role `steward` or `administrator` only the caller’s own'),
+    described(
+      text,
+      'Subject. Without the role `steward`, `administrator` or `auditor` only the caller’s own',
+    ),
   ),
   outcome: maybe(oneOf(usageOutcomes)),
   from: maybe(described(time, 'Started at this time or later')),
@@ -92,9 +95,9 @@ export const usageOperations = [
     path: '/api/v1/usage',
     access,
     gives: {
-      visible: ['existence', 'columns', 'counts'],
+      own: ['existence', 'columns', 'counts'],
       overseen: ['existence', 'columns', 'counts'],
-      overseers: ['steward', 'administrator'],
+      overseers: ['steward', 'administrator', 'auditor'],
     },
     input: object(filters),
     output: pageOf(record),
@@ -117,9 +120,9 @@ export const usageOperations = [
     path: '/api/v1/usage/totals',
     access,
     gives: {
-      visible: ['existence', 'counts'],
+      own: ['existence', 'counts'],
       overseen: ['existence', 'counts'],
-      overseers: ['steward', 'administrator'],
+      overseers: ['steward', 'administrator', 'auditor'],
     },
     input: object({ by: oneOf(usageGroups), ...filters }),
     output: pageOf(total),

@@ -6,7 +6,7 @@ import { pageView } from '../../http/page-view.ts'
 import type { PageRequest } from '../../store/database/page.ts'
 import { totalUsage, type UsageFilter, type UsageGroup, type UsageTotal } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
-import { seesAllUsage, visibleUsage } from './list-usage.ts'
+import { seesBytesScanned, visibleUsage } from './list-usage.ts'
 
 /**
  * One page of totals over the records that a principal may see.
@@ -21,7 +21,7 @@ export async function totalUsageBy(
   by: UsageGroup,
   page: PageRequest,
 ) {
-  const all = seesAllUsage(principal)
+  const all = seesBytesScanned(principal)
   const totals = await totalUsage(store, tenant, visibleUsage(filter, principal), by, page)
   return pageView(totals, (total) => totalView(total, all))
 }

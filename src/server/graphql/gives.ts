@@ -13,20 +13,20 @@ const visible = {
   values: { visible: ['values'] },
   counts: { visible: ['counts'] },
 } as const satisfies Readonly<Record<string, GivesOfTables>>
-const overseers = ['steward', 'administrator', 'owner'] as const
+const overseers = ['steward', 'administrator', 'owner', 'auditor'] as const
 const more = {
-  /** The committer's own, and every one to overseers. */
   overseen: {
-    visible: ['existence', 'columns', 'counts'],
+    own: ['existence', 'columns', 'counts'],
     overseen: ['existence', 'columns', 'counts'],
     overseers,
   },
+  ofMetrics: { visible: ['existence', 'columns', 'values', 'counts'] },
   ofPolicies: { overseen: ['existence'], overseers },
   ofContracts: { overseen: ['existence', 'description', 'columns'], overseers },
   ownUsage: {
-    visible: ['existence', 'counts'],
+    own: ['existence', 'counts'],
     overseen: ['existence', 'counts'],
-    overseers: ['steward', 'administrator'],
+    overseers: ['steward', 'administrator', 'auditor'],
   },
 } as const satisfies Readonly<Record<string, GivesOfTables>>
 const kinds = { ...visible, ...more }
@@ -39,7 +39,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Query: {
     existence: 'contract contracts metric metrics node qualityRun table tables',
     description: 'glossaryTerm glossaryTerms',
-    values: 'metricValues',
+    ofMetrics: 'metricValues',
     overseen: 'decision writeEvents',
     ofContracts: 'contractVersion',
     ofPolicies: 'policies',

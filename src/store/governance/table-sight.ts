@@ -5,7 +5,7 @@
  */
 
 import type { Governance } from '../../core/governance.ts'
-import type { Principal } from '../../core/principal.ts'
+import { type Principal, readsRecordsOnly } from '../../core/principal.ts'
 import { everySchema, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -35,6 +35,7 @@ export async function sightsOf(
 ): Promise<ReadonlyMap<string, Sight>> {
   const keys = [...new Map(tables.map((table) => [tableKey(table), table])).values()]
   if (principal.roles.includes('steward')) return new Map(keys.map((table) => [tableKey(table), whole]))
+  if (readsRecordsOnly(principal)) return new Map(keys.map((table) => [tableKey(table), closed]))
   const governances = keys.length === 0 ? new Map() : await loadGovernances(store, tenant, keys)
   return new Map(
     keys.flatMap((table): readonly [string, Sight][] => {

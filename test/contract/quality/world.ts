@@ -12,7 +12,7 @@ export interface QualityWorld extends AsyncDisposable {
   /** Steward, and another one. */
   readonly stella: string
   readonly sten: string
-  /** No role, so that filters and masks apply; and an auditor, who is exempt from them. */
+  /** No role, so that filters and masks apply; and an officer, who is exempt from them. */
   readonly bob: string
   readonly ann: string
   /** Asks over HTTP. A text is a contract document. */
@@ -73,7 +73,7 @@ export async function startQualityWorld(options: LakeOptions = {}): Promise<Qual
     return [response.status, text === '' ? {} : JSON.parse(text)] as [number, Json]
   }
   const [stella, sten] = [await session('stella', ['steward']), await session('sten', ['steward'])]
-  const [bob, ann] = [await session('bob', []), await session('ann', ['auditor'])]
+  const [bob, ann] = [await session('bob', []), await session('ann', ['officer'])]
   const must = async (...asked: Parameters<typeof ask>) => {
     const [status, answer] = await ask(...asked)
     if (status >= 300) throw new Error(`${asked[0]} ${asked[1]}: ${status} ${JSON.stringify(answer)}`)

@@ -221,19 +221,19 @@ describe('a rename', () => {
       const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies: () => [] }
       const session = {
         name: table.name,
-        principal: { sub: 'ada', roles: ['auditor'] },
+        principal: { sub: 'ada', roles: ['officer'] },
         scopes: ['commit'],
       } as const
       const { secret } = await createServiceSession(store, owner.tenant, session)
-      const auditor = { tenant: { ...owner, secret }, headers: { authorization: 'Bearer None' } }
-      await put(on, table, ['auditor'])
+      const officer = { tenant: { ...owner, secret }, headers: { authorization: 'Bearer None' } }
+      await put(on, table, ['officer'])
       // The new name keeps what governs its columns when its table goes.
-      await put(on, to, ['auditor', 'spark'])
+      await put(on, to, ['officer', 'spark'])
       expect((await send(service, 'DELETE', `/namespaces/sales/tables/${to.name}`)).status).toBe(204)
       const less = `sales.${to.name} is governed less than sales.${table.name}: its filters and masks do not apply there`
-      await expectDenied(rename(table, to, auditor), less)
-      await put(on, to, ['auditor'])
-      expect((await rename(table, to, auditor)).status).toBe(204)
+      await expectDenied(rename(table, to, officer), less)
+      await put(on, to, ['officer'])
+      expect((await rename(table, to, officer)).status).toBe(204)
     },
   )
 

@@ -85,7 +85,7 @@ const on = (of: TestTenant = service.owner) => ({
 const filter = (table: TableRef, expression: string, exemptRoles: readonly string[] = [], of?: TestTenant) =>
   putRowFilter(on(of), { table }, { id: 'rows', expression, exemptRoles })
 const mask = (table: TableRef, column: string, action: string, expression?: string, of?: TestTenant) =>
-  putMask(on(of), { table, column }, { id: `${column}-mask`, action, expression, exemptRoles: ['auditor'] })
+  putMask(on(of), { table, column }, { id: `${column}-mask`, action, expression, exemptRoles: ['officer'] })
 
 const reference = (id: number) => ({ type: 'reference', id })
 const customerIsNot = (value: string) => ({
@@ -132,7 +132,7 @@ describe('a trusted engine', () => {
     expect(await told(await load(table, await held(service.owner, true)))).toEqual({
       'required-column-projections': [{ 'field-id': 2, action: 'replace-with-null' }],
     })
-    expect(await told(await load(table, await held(service.owner, true, ['auditor'])))).toBeUndefined()
+    expect(await told(await load(table, await held(service.owner, true, ['officer'])))).toBeUndefined()
   })
 
   test('is told what applies to the session’s subject, where no token names another', async () => {
@@ -220,7 +220,7 @@ describe('the ETag of a restricted table', () => {
   test('is of the principal and what applies to it', async () => {
     const table = await made()
     const open = (await load(table, await held(service.owner, true))).headers.get('etag') ?? ''
-    await filter(table, 'id > 5', ['auditor'])
+    await filter(table, 'id > 5', ['officer'])
     const [ann, bob] = [await held(service.owner, true), await held(service.owner, true, ['clerk'])]
     const tag = async (as: Held, headers: Headers = {}) => {
       const response = await load(table, as, headers)
@@ -233,12 +233,12 @@ describe('the ETag of a restricted table', () => {
     expect((await tag(bob, { 'if-none-match': first }))[0]).toBe(200)
     // What was open before is not taken for what is restricted now.
     expect((await tag(ann, { 'if-none-match': open }))[0]).toBe(200)
-    await filter(table, 'id > 6', ['auditor'])
+    await filter(table, 'id > 6', ['officer'])
     const [status, second] = await tag(ann, { 'if-none-match': first })
     expect([status, second === first]).toEqual([200, false])
     // One whom nothing restricts does not get the other's answer, nor without the filter anyone.
-    const auditor = await held(service.owner, true, ['auditor'])
-    expect((await tag(auditor, { 'if-none-match': second }))[0]).toBe(200)
+    const officer = await held(service.owner, true, ['officer'])
+    expect((await tag(officer, { 'if-none-match': second }))[0]).toBe(200)
     await deleteRowFilter(on(), { table }, 'rows')
     expect((await tag(ann, { 'if-none-match': second }))[0]).toBe(200)
   })

@@ -165,7 +165,7 @@ describe('a clone', () => {
   test('gets its source’s later masks at once', async () => {
     const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
     const table = { namespace: [source], name: 't' }
-    const mask = { id: 'pay', action: 'mask-to-fixed-value', exemptRoles: ['auditor'] }
+    const mask = { id: 'pay', action: 'mask-to-fixed-value', exemptRoles: ['officer'] }
     await putMask(on, { table, column: 'pay' }, mask)
     const [row] = await readAs(lake.restricted, 'SELECT id, note, pay FROM clonea.t')
     expect(row).toMatch(/^D 1\|NULL\|/)
@@ -175,7 +175,7 @@ describe('a clone', () => {
   test('counts as masked for whom its source is, so that nothing of its files is vended', async () => {
     const ref = { namespace: ['clonea'], name: 't' }
     expect(await isMaskedFor(lake.store, lake.tenant, ref, { sub: 'bob', roles: [] })).toBe(true)
-    expect(await isMaskedFor(lake.store, lake.tenant, ref, { sub: 'ann', roles: ['auditor'] })).toBe(false)
+    expect(await isMaskedFor(lake.store, lake.tenant, ref, { sub: 'ann', roles: ['officer'] })).toBe(false)
   })
 
   test('of a clone inherits from both', async () => {

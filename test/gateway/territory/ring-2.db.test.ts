@@ -312,7 +312,7 @@ describe('before the forward, for a caller whom a mask of any table restricts', 
   })
 
   test('roles that nobody verified exempt from no mask', async () => {
-    const authorization = `Bearer ${new UnsecuredJWT({ sub: 'bob', roles: ['auditor'] }).encode()}`
+    const authorization = `Bearer ${new UnsecuredJWT({ sub: 'bob', roles: ['officer'] }).encode()}`
     expect((await commit(lake.restricted, await ofFiles(), undefined, { authorization })).status).toBe(403)
   })
 

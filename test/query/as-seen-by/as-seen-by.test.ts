@@ -19,8 +19,8 @@ setDefaultTimeout(300_000)
 let folder: string
 let catalog: DevCatalog
 let lake: Lake
-/** Reads everything: the masks and filters of the lake exempt auditors. */
-let auditor: string
+/** Reads everything: the masks and filters of the lake exempt officers. */
+let officer: string
 /** Is under them, as everybody else. */
 let steward: string
 let outsider: string
@@ -52,10 +52,10 @@ beforeAll(async () => {
       },
     ],
   })
-  auditor = await session(lake, lake.tenant, ['read'], ['steward', 'auditor'], 'ada')
+  officer = await session(lake, lake.tenant, ['read'], ['steward', 'officer'], 'ada')
   steward = await session(lake, lake.tenant, ['read'], ['steward'], 'stella')
   const foreign = (await createTenant(lake.store, { name: 'foreign' })).id
-  outsider = await session(lake, foreign, ['read'], ['administrator', 'auditor'], 'mallory')
+  outsider = await session(lake, foreign, ['read'], ['administrator', 'officer'], 'mallory')
 })
 afterAll(async () => {
   await lake[Symbol.asyncDispose]()
@@ -82,7 +82,7 @@ const ids = ({ rows }: Seen) => rows?.values.map(([id]) => id).toSorted()
 
 describe('what applies', () => {
   test('is shown by column, with the rule that it comes from', async () => {
-    const { status, row_filters, columns } = await seen(auditor, { roles: ['analyst'] }, 0)
+    const { status, row_filters, columns } = await seen(officer, { roles: ['analyst'] }, 0)
     expect([status, row_filters.map(({ expression }) => expression)]).toEqual([200, ['id < 3']])
     const shown = columns.map(({ name, mask }) => [name, mask?.action, mask?.origin])
     expect(shown).toEqual([
@@ -93,22 +93,22 @@ describe('what applies', () => {
   })
 
   test('is nothing for a role that is exempt', async () => {
-    const { row_filters, columns } = await seen(auditor, { roles: ['auditor'] }, 0)
+    const { row_filters, columns } = await seen(officer, { roles: ['officer'] }, 0)
     expect([row_filters, columns.filter(({ mask }) => mask !== undefined)]).toEqual([[], []])
   })
 })
 
 describe('rows', () => {
   test('are those that the principal reads', async () => {
-    const restricted = await seen(auditor, { sub: 'bob', roles: [] })
+    const restricted = await seen(officer, { sub: 'bob', roles: [] })
     expect(ids(restricted)).toEqual(['1', '2'])
     expect(restricted.rows?.values.map(([, , pay]) => pay)).toEqual([null, null])
-    expect(ids(await seen(auditor, { roles: ['auditor'] }))).toEqual(['1', '2', '3'])
-    expect((await seen(auditor, { roles: ['auditor'] }, 1)).rows?.values).toHaveLength(1)
+    expect(ids(await seen(officer, { roles: ['officer'] }))).toEqual(['1', '2', '3'])
+    expect((await seen(officer, { roles: ['officer'] }, 1)).rows?.values).toHaveLength(1)
   })
 
   test('are never more than a steward under a mask may read', async () => {
-    for (const principal of [{ roles: ['auditor'] }, { sub: 'ann', roles: ['auditor', 'steward'] }]) {
+    for (const principal of [{ roles: ['officer'] }, { sub: 'ann', roles: ['officer', 'steward'] }]) {
       const { status, text, rows, rows_withheld } = await seen(steward, principal)
       expect([status, rows, rows_withheld]).toEqual([
         200,
@@ -129,8 +129,8 @@ describe('rows', () => {
     await putRowFilter(on, { table }, { id: 'by-pay', expression: "pay = 'CANARY-2'", exemptRoles })
     const { rows, rows_withheld } = await seen(steward, { sub: 'bob', roles: [] })
     expect([rows, rows_withheld === undefined]).toEqual([undefined, false])
-    // Nothing is hidden from the auditor, who may see it.
-    expect(ids(await seen(auditor, { sub: 'bob', roles: [] }))).toEqual(['2'])
+    // Nothing is hidden from the officer, who may see it.
+    expect(ids(await seen(officer, { sub: 'bob', roles: [] }))).toEqual(['2'])
   })
 
   test('are withheld where a mask for them shows a column that is masked for the steward', async () => {
@@ -144,7 +144,7 @@ describe('rows', () => {
 
   test('depend on the name of the principal where a filter does, and are then withheld', async () => {
     const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('ada'), checkPolicies }
-    const exemptRoles = ['auditor']
+    const exemptRoles = ['officer']
     await putRowFilter(on, { table }, { id: 'own', expression: `mail = current_principal()`, exemptRoles })
     expect((await seen(steward, { sub: 'p1@x.eu', roles: ['steward'] })).rows).toBeUndefined()
     expect(ids(await seen(steward, { sub: 'stella', roles: ['steward'] }))).toEqual([])
@@ -153,7 +153,7 @@ describe('rows', () => {
 
 describe('a look', () => {
   test('is on record with the caller: in the administration log and as usage', async () => {
-    const { rows } = await seen(auditor, { sub: 'bob', roles: ['auditor'] }, 3)
+    const { rows } = await seen(officer, { sub: 'bob', roles: ['officer'] }, 3)
     const usage = await lake.store.tenantQuery<{ principal_sub: string }>(
       lake.tenant,
       'select principal_sub from svc.query_usage where tenant_id = $1 and query_id = $2::text::uuid',
@@ -168,17 +168,17 @@ describe('a look', () => {
     expect(entry).toMatchObject({
       actor_sub: 'ada',
       subject: { table },
-      value: { sub: 'bob', roles: ['auditor'], rows: 3 },
+      value: { sub: 'bob', roles: ['officer'], rows: 3 },
     })
   })
 
   test('is for stewards and administrators', async () => {
-    const reader = await session(lake, lake.tenant, ['read'], ['owner', 'auditor'], 'rita')
-    expect((await seen(reader, { roles: ['auditor'] })).status).toBe(403)
+    const reader = await session(lake, lake.tenant, ['read'], ['owner', 'officer'], 'rita')
+    expect((await seen(reader, { roles: ['officer'] })).status).toBe(403)
   })
 
   test('of another tenant finds nothing, and leaves nothing in this one', async () => {
-    const answer = await seen(outsider, { roles: ['auditor'] })
+    const answer = await seen(outsider, { roles: ['officer'] })
     expect([answer.status >= 400, answer.text.includes('CANARY')]).toEqual([true, false])
     const rows = await lake.store.tenantQuery(
       lake.tenant,
@@ -193,7 +193,7 @@ describe('a look', () => {
     ['at a name with a quote', 404, { roles: [] }, { namespace: ['hr'], name: 'people" --' }],
   ]
   test.each(bad)('%s is %i', async (what, status, principal, of) => {
-    const answer = await seen(auditor, principal, what.includes('more rows') ? 21 : 1, of)
+    const answer = await seen(officer, principal, what.includes('more rows') ? 21 : 1, of)
     expect(answer.status).toBe(status)
   })
 })

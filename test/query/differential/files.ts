@@ -25,7 +25,7 @@ export const bytesOf = (name: FileName, kind: FileKind): Uint8Array =>
   new Uint8Array(readFileSync(pathOf(name, kind)))
 
 export interface FixtureReader {
-  /** A file's rows, and the positions of those that only auditors see. */
+  /** A file's rows, and the positions of those that only officers see. */
   counts(
     name: FileName,
     kind: FileKind,

@@ -12,7 +12,7 @@ import { writeTable } from './write-table.ts'
 
 export interface WireTables extends AsyncDisposable {
   readonly lake: Lake
-  /** Runs a statement as who is no auditor. The table `t` is the one of the case, its file and its kind. */
+  /** Runs a statement as who is no officer. The table `t` is the one of the case, its file and its kind. */
   outcome(on: WireTable, statement: Statement): Promise<Outcome>
 }
 

@@ -51,7 +51,7 @@ const readers: readonly Known[] = [
   },
   {
     name: 'whom no filter or mask concerns',
-    principal: { sub: 'bob', roles: ['auditor'] },
+    principal: { sub: 'bob', roles: ['officer'] },
     tables: open,
     from: (table) => table.replace(/^\w+\./, 'base.'),
   },

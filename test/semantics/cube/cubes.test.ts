@@ -54,7 +54,7 @@ const cubesFor = (roles: readonly string[], tenant = lake.tenant) =>
 
 describe('the cubes of a catalog', () => {
   test('are the tables with metrics, with a dimension for each table that they lead to', async () => {
-    const [cube, ...others] = await cubesFor(['auditor'])
+    const [cube, ...others] = await cubesFor(['officer'])
     expect(others).toEqual([])
     expect(cube).toMatchObject({
       name: 'sales.orders',
@@ -84,7 +84,7 @@ describe('the cubes of a catalog', () => {
   })
 
   test('have years, quarters, months and days for each time', async () => {
-    const [cube] = await cubesFor(['auditor'])
+    const [cube] = await cubesFor(['officer'])
     const calendar = cube?.dimensions[0]?.hierarchies.find(({ kind }) => kind === 'calendar')
     expect(calendar?.levels.map(({ uniqueName }) => uniqueName)).toEqual([
       '[orders].[day.Calendar].[(All)]',
@@ -96,7 +96,7 @@ describe('the cubes of a catalog', () => {
   })
 
   test('keep their version while nothing that is shown has changed', async () => {
-    const [one, other] = [await cubesFor(['auditor']), await cubesFor(['auditor'])]
+    const [one, other] = [await cubesFor(['officer']), await cubesFor(['officer'])]
     expect(one.map(({ version }) => version)).toEqual(other.map(({ version }) => version))
   })
 
@@ -110,7 +110,7 @@ describe('the cubes of a catalog', () => {
 
   test('show another tenant nothing', async () => {
     const foreign = await makeTenant(lake.store, { name: 'another' })
-    expect(await cubesFor(['auditor', 'steward'], foreign.id)).toEqual([])
+    expect(await cubesFor(['officer', 'steward'], foreign.id)).toEqual([])
   })
 
   test('leave out a hierarchy over a column that a mask empties', async () => {
@@ -118,20 +118,20 @@ describe('the cubes of a catalog', () => {
       on(),
       { table: orders, column: 'region' },
       {
-        ...{ id: 'empty', action: 'replace-with-null', exemptRoles: ['auditor'] },
+        ...{ id: 'empty', action: 'replace-with-null', exemptRoles: ['officer'] },
       },
     )
     const names = async (roles: readonly string[]) =>
       (await cubesFor(roles)).flatMap(({ dimensions }) =>
         dimensions.flatMap(({ hierarchies }) => hierarchies.map(({ name }) => name)),
       )
-    expect(await names(['auditor'])).toContain('region')
+    expect(await names(['officer'])).toContain('region')
     expect(await names([])).not.toContain('region')
   })
 
   test('leave out tables without a contract', async () => {
     await deleteContract(on(), regions)
-    const [cube] = await cubesFor(['auditor', 'steward'])
+    const [cube] = await cubesFor(['officer', 'steward'])
     expect(cube?.dimensions.map(({ name }) => name)).toEqual(['orders'])
   })
 })

@@ -102,12 +102,12 @@ describe('a reader of some rows, masked', () => {
     const never = await refusalAs(lake, 'reader', statement('atlantis'))
     expect(never).toContain('not that of a member')
     expect(await refusalAs(lake, 'reader', statement('north'))).toBe(never)
-    expect(await refusalAs(lake, 'auditor', statement('north'))).toBe('answered')
+    expect(await refusalAs(lake, 'officer', statement('north'))).toBe('answered')
   })
 
   test('cannot name a masked value, and finds the mask by its masked key', async () => {
     const raw = `SELECT {${email}.&[user1@example.com]} ON 0 ${from}`
-    expect(await refusalAs(lake, 'auditor', raw)).toBe('answered')
+    expect(await refusalAs(lake, 'officer', raw)).toBe('answered')
     expect(await refusalAs(lake, 'reader', raw)).toContain('not that of a member')
     const [, first] = captions(
       (await cellsetAs(lake, 'reader', `SELECT ${email}.Members ON 0 ${from}`)).axes[0],
@@ -132,8 +132,8 @@ test('a column that a mask empties, or hashes by query, is no hierarchy, and its
     ['region', 'sha-256-query-local'],
   ] as const) {
     const statement = `SELECT [orders].[${column}].Members ON 0 ${from}`
-    await putMask(on, { table: orders, column }, { id: `hide-${column}`, action, exemptRoles: ['auditor'] })
-    expect(await refusalAs(own, 'auditor', statement)).toBe('answered')
+    await putMask(on, { table: orders, column }, { id: `hide-${column}`, action, exemptRoles: ['officer'] })
+    expect(await refusalAs(own, 'officer', statement)).toBe('answered')
     expect(await refusalAs(own, 'reader', statement)).toBe(
       await refusalAs(own, 'reader', statement.replace(column, 'nothing')),
     )
@@ -143,7 +143,7 @@ test('a column that a mask empties, or hashes by query, is no hierarchy, and its
 test('a hashed key leads to the same rows, and shows its mask', async () => {
   await using own = await startCubeLake()
   const on = { store: own.store, tenant: own.tenant, actor: actorOf('stella'), checkPolicies }
-  const mask = { action: 'sha-256-global', exemptRoles: ['auditor'] } as const
+  const mask = { action: 'sha-256-global', exemptRoles: ['officer'] } as const
   const orders = { namespace: ['sales'], name: 'orders' }
   await putMask(on, { table: orders, column: 'region' }, { id: 'hash', ...mask })
   const cellset = await cellsetAs(
@@ -163,16 +163,16 @@ test('a foreign tenant sees its own cubes alone', async () => {
   const parts = { store: lake.store, clock: systemClock, queries: lake.app.queries, evaluator }
   const asked = runMdx(
     parts,
-    contextOf(lake, 'auditor', foreign),
+    contextOf(lake, 'officer', foreign),
     { statement: `SELECT ${from}`, format: 'multidimensional', session: [] },
     { signal: new AbortController().signal },
   )
   await expect(asked).rejects.toThrow('there is no such cube')
   // Cubes of another tenant lead to no rows.
-  const { cube } = await cellsetAs(lake, 'auditor', `SELECT ${from}`)
+  const { cube } = await cellsetAs(lake, 'officer', `SELECT ${from}`)
   const stolen = runMdx(
     parts,
-    contextOf(lake, 'auditor', foreign),
+    contextOf(lake, 'officer', foreign),
     { statement: `SELECT ${from}`, format: 'multidimensional', session: [], cubes: [cube] },
     { signal: new AbortController().signal },
   )
@@ -203,17 +203,17 @@ describe('bounds', () => {
     ],
   ])('%s is refused', async (_, statement) => {
     const before = heldBytes()
-    expect(await refusalAs(lake, 'auditor', statement)).toContain('Ask for less.')
+    expect(await refusalAs(lake, 'officer', statement)).toContain('Ask for less.')
     expect(heldBytes() - before).toBeLessThan(64 * 1024 * 1024)
   })
 
   test('of rows that are read, of time and of the signal are kept', async () => {
     const statement = `SELECT ${email}.Members ON 0 ${from}`
-    expect(await refusalAs(lake, 'auditor', statement, {}, { bounds: { rowsMax: 50 } })).toContain(
+    expect(await refusalAs(lake, 'officer', statement, {}, { bounds: { rowsMax: 50 } })).toContain(
       'more than 50 members',
     )
-    expect(await refusalAs(lake, 'auditor', statement, {}, { bounds: { timeMs: 0 } })).not.toBe('answered')
-    expect(await refusalAs(lake, 'auditor', statement, {}, { signal: AbortSignal.abort() })).not.toBe(
+    expect(await refusalAs(lake, 'officer', statement, {}, { bounds: { timeMs: 0 } })).not.toBe('answered')
+    expect(await refusalAs(lake, 'officer', statement, {}, { signal: AbortSignal.abort() })).not.toBe(
       'answered',
     )
     expect(cubeName).toBe('sales.orders')

@@ -1,4 +1,4 @@
-/** A lake with one cube, and MDX over it as an auditor, who sees all, and as a reader, who sees some rows, masked. */
+/** A lake with one cube, and MDX over it as an officer, who sees all, and as a reader, who sees some rows, masked. */
 
 import { systemClock } from '../../../src/base/clock.ts'
 import type { CellsetAxis } from '../../../src/core/cellset.ts'
@@ -51,7 +51,7 @@ export async function startCubeLake(options: LakeOptions = {}): Promise<Lake> {
   return lake
 }
 
-export type Reader = 'auditor' | 'reader'
+export type Reader = 'officer' | 'reader'
 
 /** The context of a principal of the lake's tenant. */
 export function contextOf(
@@ -61,7 +61,7 @@ export function contextOf(
 ): QueryContext {
   return {
     tenant,
-    principal: who === 'auditor' ? { sub: 'ann', roles: ['auditor'] } : { sub: 'bob', roles: [] },
+    principal: who === 'officer' ? { sub: 'ann', roles: ['officer'] } : { sub: 'bob', roles: [] },
     principalSource: 'session',
     reader: { stillValid: () => Promise.resolve(true) },
     surface: 'xmla',

@@ -54,7 +54,7 @@ const statements: readonly string[] = [
   `SELECT NON EMPTY CrossJoin(${region}.Members, ${month}.Members) HAVING [Measures].[revenue] > 100 ON 0 ${from}`,
 ]
 
-describe.each<Reader>(['auditor', 'reader'])('NON EMPTY of the %s', (who) => {
+describe.each<Reader>(['officer', 'reader'])('NON EMPTY of the %s', (who) => {
   test.each(statements)('is the same whether or not all combinations are made: %s', async (statement) => {
     const [all, some] = [
       await runAs(lake, who, statement, {}, whole),
@@ -79,8 +79,8 @@ describe('bounds', () => {
 
   test('count what is there', async () => {
     const plain = `SELECT {[Measures].[orders]} ON 0, ${wide} ON 1 ${from}`
-    expect(await refusalAs(lake, 'auditor', plain)).toContain('Ask for less.')
-    const cellset = await cellsetAs(lake, 'auditor', plain.replace('CrossJoin', 'NON EMPTY CrossJoin'))
+    expect(await refusalAs(lake, 'officer', plain)).toContain('Ask for less.')
+    const cellset = await cellsetAs(lake, 'officer', plain.replace('CrossJoin', 'NON EMPTY CrossJoin'))
     const lines = await readAs(
       lake.env,
       'SELECT count(*), sum(n) FROM (SELECT email, day, qty, count(*) AS n FROM sales.orders GROUP BY 1, 2, 3) s',
@@ -96,7 +96,7 @@ describe('bounds', () => {
 
   test('hold for what is there as well', async () => {
     const statement = `SELECT NON EMPTY ${wide} ON 0 ${from}`
-    const bounded = (bounds: object) => refusalAs(lake, 'auditor', statement, {}, { bounds })
+    const bounded = (bounds: object) => refusalAs(lake, 'officer', statement, {}, { bounds })
     expect(await bounded({ setTuplesMax: 500 })).toContain('a set has at most 500 tuples')
     expect(await bounded({ cellsMax: 500 })).toContain('an answer has at most 500 cells')
     expect(await bounded({ rowsMax: 500 })).toContain('more than 500 members and values')
@@ -106,10 +106,10 @@ describe('bounds', () => {
     const axes = (empty: string) =>
       `SELECT ${empty}${email}.[email].Members ON 0, ${empty}[orders].[day].[day].Members ON 1 ${from}`
     const bounds = { bounds: { cellsMax: 5_000 } }
-    expect(await refusalAs(lake, 'auditor', axes(''), {}, bounds)).toContain('at most 5000 cells')
-    const { cells } = await cellsetAs(lake, 'auditor', axes('NON EMPTY '), {}, bounds)
+    expect(await refusalAs(lake, 'officer', axes(''), {}, bounds)).toContain('at most 5000 cells')
+    const { cells } = await cellsetAs(lake, 'officer', axes('NON EMPTY '), {}, bounds)
     expect(cells.length).toBeGreaterThan(100)
-    const table = await refusalAs(lake, 'auditor', axes('NON EMPTY '), { format: 'tabular' }, bounds)
+    const table = await refusalAs(lake, 'officer', axes('NON EMPTY '), { format: 'tabular' }, bounds)
     expect(table).toContain('a table has at most 5000 values')
   })
 })

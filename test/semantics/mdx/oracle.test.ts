@@ -1,4 +1,4 @@
-/** Compares random pivots, cell by cell, with SQL by hand, for an auditor and for a reader of some rows, masked. */
+/** Compares random pivots, cell by cell, with SQL by hand, for an officer and for a reader of some rows, masked. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { generator } from '../../support/generator.ts'
@@ -15,10 +15,10 @@ beforeAll(async () => {
 })
 afterAll(() => lake[Symbol.asyncDispose]())
 
-describe.each(['auditor', 'reader'] as const)('pivots of the %s', (who) => {
+describe.each(['officer', 'reader'] as const)('pivots of the %s', (who) => {
   test('are what SQL gives over the rows and values that the principal sees', async () => {
-    const ask: Ask = (text) => readAs(who === 'auditor' ? lake.env : lake.restricted, text)
-    const random = generator(who === 'auditor' ? 41 : 42)
+    const ask: Ask = (text) => readAs(who === 'officer' ? lake.env : lake.restricted, text)
+    const random = generator(who === 'officer' ? 41 : 42)
     let values = 0
     for (let round = 0; round < roundsOf(150); round++) {
       const pivot = await randomPivot(random, ask)

@@ -51,11 +51,11 @@ test.each([
   [`TopPercent(${members}, 51, [Measures].[t])`, ['west', 'north']],
   [`BottomPercent(${members}, 10, [Measures].[t])`, ['east', 'north']],
 ])('%s', async (set, expected) => {
-  const { axes } = await cellsetAs(lake, 'auditor', `${formulas} SELECT ${set} ON 0 FROM [sales.orders]`)
+  const { axes } = await cellsetAs(lake, 'officer', `${formulas} SELECT ${set} ON 0 FROM [sales.orders]`)
   expect(captions(axes[0])).toEqual(expected)
 })
 
 test('equal values have one rank', async () => {
   const rank = `${formulas} MEMBER [Measures].[r] AS Rank(${region}.CurrentMember, ${members}, [Measures].[t]) SELECT ${members} ON 0 FROM [sales.orders] WHERE ([Measures].[r])`
-  expect(grid(await cellsetAs(lake, 'auditor', rank))).toEqual([[4, 2, 2, 1]])
+  expect(grid(await cellsetAs(lake, 'officer', rank))).toEqual([[4, 2, 2, 1]])
 })

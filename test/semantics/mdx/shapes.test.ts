@@ -23,14 +23,14 @@ const count = '[Measures].[orders]'
 const expanded = (hierarchy: string) =>
   `Hierarchize({DrilldownLevel({${hierarchy}.[All]},,,INCLUDE_CALC_MEMBERS)})`
 
-const ask = (statement: string, who: 'auditor' | 'reader' = 'auditor') => cellsetAs(lake, who, statement)
-const askedTabular = async (statement: string, who: 'auditor' | 'reader' = 'auditor') => {
+const ask = (statement: string, who: 'officer' | 'reader' = 'officer') => cellsetAs(lake, who, statement)
+const askedTabular = async (statement: string, who: 'officer' | 'reader' = 'officer') => {
   const answer = await runAs(lake, who, statement, { format: 'tabular' })
   if (answer.kind !== 'tabular') throw new Error(answer.kind)
   return answer.tabular
 }
 
-/** The rows of a statement over the wire as the auditor, values as numbers. */
+/** The rows of a statement over the wire as the officer, values as numbers. */
 async function read(text: string): Promise<readonly (readonly unknown[])[]> {
   const lines = await readAs(lake.env, text)
   const error = lines.find((line) => line.startsWith('E'))
@@ -66,7 +66,7 @@ function assertWellFormed({ cube, axes, slicer, cells }: Cellset): void {
   expect(ordinals.every((ordinal) => ordinal >= 0 && ordinal < count)).toBe(true)
 }
 
-async function asked(statement: string, who: 'auditor' | 'reader' = 'auditor'): Promise<Cellset> {
+async function asked(statement: string, who: 'officer' | 'reader' = 'officer'): Promise<Cellset> {
   const cellset = await ask(statement, who)
   assertWellFormed(cellset)
   return cellset
@@ -272,9 +272,9 @@ describe('filters', () => {
 
   test('11: an unknown form of filter is a fault', async () => {
     const statement = `SELECT ${expanded(region)} ON 0 FROM (SELECT Filter(${region}.[region].AllMembers, VBA!Foo(${region}.CurrentMember.Name)) ON 0 ${from})`
-    expect(await refusalAs(lake, 'auditor', statement)).toStartWith('MDX: ')
+    expect(await refusalAs(lake, 'officer', statement)).toStartWith('MDX: ')
     const other = statement.replace('VBA!Foo', 'Soundex')
-    expect(await refusalAs(lake, 'auditor', other)).toContain('SOUNDEX')
+    expect(await refusalAs(lake, 'officer', other)).toContain('SOUNDEX')
   })
 
   test('12: the members of a field are listed with calculated ones', async () => {
@@ -313,23 +313,23 @@ describe('formulas', () => {
   test('14: members and sets of a session are found until they are dropped', async () => {
     const made = await runAs(
       lake,
-      'auditor',
+      'officer',
       "CREATE SESSION MEMBER [sales.orders].[Measures].[twice] AS '[Measures].[orders] * 2'",
     )
     const more = await runAs(
       lake,
-      'auditor',
+      'officer',
       `CREATE SESSION SET [sales.orders].[few] AS {${region}.&[east]}`,
       { session: sessionOf(made) },
     )
     const session = sessionOf(more)
-    const cellset = await cellsetAs(lake, 'auditor', `SELECT {[Measures].[twice]} ON 0, [few] ON 1 ${from}`, {
+    const cellset = await cellsetAs(lake, 'officer', `SELECT {[Measures].[twice]} ON 0, [few] ON 1 ${from}`, {
       session,
     })
     expect(grid(cellset)).toEqual([[500]])
-    const gone = await runAs(lake, 'auditor', 'DROP MEMBER [sales.orders].[Measures].[twice]', { session })
+    const gone = await runAs(lake, 'officer', 'DROP MEMBER [sales.orders].[Measures].[twice]', { session })
     expect(
-      await refusalAs(lake, 'auditor', `SELECT {[Measures].[twice]} ON 0 ${from}`, {
+      await refusalAs(lake, 'officer', `SELECT {[Measures].[twice]} ON 0 ${from}`, {
         session: sessionOf(gone),
       }),
     ).toContain('not that of')
@@ -346,7 +346,7 @@ describe('formulas', () => {
     expect(
       await refusalAs(
         lake,
-        'auditor',
+        'officer',
         `SELECT StrToSet("Head(${region}.Members)", CONSTRAINED) ON 0 ${from}`,
       ),
     ).toContain('CONSTRAINED')
@@ -356,7 +356,7 @@ describe('formulas', () => {
     expect(
       await refusalAs(
         lake,
-        'auditor',
+        'officer',
         `WITH MEMBER [Measures].[x] AS [Measures].[x] + 1 SELECT {[Measures].[x]} ON 0 ${from}`,
       ),
     ).toContain('by themselves')
@@ -367,7 +367,7 @@ const sessionOf = (answer: MdxAnswer) => (answer.kind === 'empty' ? answer.sessi
 
 describe('other statements', () => {
   test('16: a refresh answers nothing', async () => {
-    expect(await runAs(lake, 'auditor', 'REFRESH CUBE [sales.orders]')).toEqual({
+    expect(await runAs(lake, 'officer', 'REFRESH CUBE [sales.orders]')).toEqual({
       kind: 'empty',
       session: [],
     })
@@ -435,7 +435,7 @@ describe('17: functions of other tools', () => {
     [`{${calendar}.[All].[2024].[Q2 2024].[May 2024]}`, ['May 2024']],
   ])('%s', async (set, expected) => {
     const statement = `SELECT ${set} ON 0 ${from}`
-    if (expected === undefined) expect(await refusalAs(lake, 'auditor', statement)).toBe('answered')
+    if (expected === undefined) expect(await refusalAs(lake, 'officer', statement)).toBe('answered')
     else expect(captions((await asked(statement)).axes[0])).toEqual([...expected])
   })
 

@@ -11,7 +11,7 @@ import type { Hand } from './hand.ts'
 import { binder, type Value, type Warehouse, type WarehouseTable } from './warehouse.ts'
 
 const readers: readonly Principal[] = [
-  { sub: 'audit', roles: ['auditor'] },
+  { sub: 'audit', roles: ['officer'] },
   { sub: 'bea', roles: ['buyer'] },
   { sub: 'sol', roles: ['store_1'] },
   { sub: 'nil', roles: [] },
@@ -35,10 +35,10 @@ const items = 24
 const customers = 40
 
 const filter = (expression: string, ...exempt: readonly string[]) => ({
-  ...{ expression, exempt: ['auditor', ...exempt] },
+  ...{ expression, exempt: ['officer', ...exempt] },
 })
 const mask = (column: string, action: string, shown: string, ...exempt: readonly string[]) => ({
-  ...{ column, action, shown, exempt: ['auditor', ...exempt] },
+  ...{ column, action, shown, exempt: ['officer', ...exempt] },
 })
 
 const tables: readonly WarehouseTable[] = [

@@ -8,7 +8,7 @@ import type { Hand } from './hand.ts'
 import { binder, type Value, type Warehouse, type WarehouseTable } from './warehouse.ts'
 
 const readers: readonly Principal[] = [
-  { sub: 'audit', roles: ['auditor'] },
+  { sub: 'audit', roles: ['officer'] },
   { sub: 'ann', roles: ['analyst', 'finance'] },
   { sub: 'ivy', roles: ['intern'] },
   { sub: 'nil', roles: [] },
@@ -37,10 +37,10 @@ const supplied = rows(parts, (part) => [part, (part % suppliers) + 1]).flatMap((
 ])
 
 const mask = (column: string, action: string, shown: string, ...exempt: readonly string[]) => ({
-  ...{ column, action, shown, exempt: ['auditor', ...exempt] },
+  ...{ column, action, shown, exempt: ['officer', ...exempt] },
 })
 const filter = (expression: string, ...exempt: readonly string[]) => ({
-  ...{ expression, exempt: ['auditor', ...exempt] },
+  ...{ expression, exempt: ['officer', ...exempt] },
 })
 
 const tables: readonly WarehouseTable[] = [

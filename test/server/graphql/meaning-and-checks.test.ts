@@ -24,7 +24,7 @@ setDefaultTimeout(300_000)
 let service: IdentityService
 let foreign: TestTenant
 let reader: string
-let auditor: string
+let officer: string
 let steward: string
 let stranger: string
 const statements = countStatements()
@@ -88,9 +88,9 @@ beforeAll(async () => {
       await put(`/api/v1/metrics/${name}_count`, body)
     }
     await putTag(on, refOf('orders'), 'email', 'pii', {})
-    const mask = { id: 'mask', action: 'mask-alphanum', exemptRoles: ['auditor'] } as const
+    const mask = { id: 'mask', action: 'mask-alphanum', exemptRoles: ['officer'] } as const
     await putMask(on, { table: refOf('orders'), column: 'email' }, mask)
-    const filter = { id: 'east', expression: "region = 'east'", exemptRoles: ['auditor'] }
+    const filter = { id: 'east', expression: "region = 'east'", exemptRoles: ['officer'] }
     await putRowFilter(on, { table: refOf('items') }, filter)
   }
   for (const name of tables) runs.push(await addRun(owner.tenant, name, 20))
@@ -101,7 +101,7 @@ beforeAll(async () => {
   const gone = await ask(service, 'DELETE', '/api/v1/contracts/tables/sales/hidden', steering)
   expect(gone.status).toBeLessThan(300)
   reader = await session(service, owner.tenant, ['read'])
-  auditor = await session(service, owner.tenant, ['read'], ['auditor'], 'ann')
+  officer = await session(service, owner.tenant, ['read'], ['officer'], 'ann')
   steward = steering
   stranger = await session(service, foreign.tenant, ['read', 'admin'], ['steward'], 'eve')
 }, 300_000)
@@ -131,7 +131,7 @@ describe('a metric', () => {
       term: { name: 'revenue', definition: 'What customers paid', broader: { name: 'income' } },
       createdBy: 'stella',
     })
-    expect((await given(auditor, query, { name: 'orders_count' })).metric).toMatchObject({
+    expect((await given(officer, query, { name: 'orders_count' })).metric).toMatchObject({
       ...{ masked: false, problems: [] },
     })
   })
@@ -209,8 +209,8 @@ describe('a check run', () => {
       ['email.probe', 'passed', null, null, null],
       ['email.broken', 'failed', null, null, null],
     ])
-    // An auditor is exempt from the mask.
-    expect(nodes((await given(auditor, one, { id: runs[0] })).qualityRun.checks)).toHaveLength(4)
+    // An officer is exempt from the mask.
+    expect(nodes((await given(officer, one, { id: runs[0] })).qualityRun.checks)).toHaveLength(4)
   })
 
   test('shows who is filtered no number at all', async () => {
@@ -226,7 +226,7 @@ describe('a check run', () => {
     expect(await given(reader, one, { id: young })).toEqual({ qualityRun: null })
     const { table } = await given(reader, list, { name: 'orders' })
     expect(nodes(table.qualityRuns)).toEqual([{ runId: runs[0], state: null }])
-    expect((await given(auditor, one, { id: young })).qualityRun.runId).toBe(young)
+    expect((await given(officer, one, { id: young })).qualityRun.runId).toBe(young)
   })
 
   test('of a table that may not be read is like one that there is not, to a steward too', async () => {

@@ -60,14 +60,14 @@ beforeAll(async () => {
       on,
       { table: { namespace: ['sales'], name: 'orders' }, column: 'email' },
       {
-        ...{ id: 'mask-email', action: 'mask-alphanum', exemptRoles: ['auditor'] },
+        ...{ id: 'mask-email', action: 'mask-alphanum', exemptRoles: ['officer'] },
       },
     )
     await putRowFilter(
       on,
       { table: { namespace: ['sales'], name: 'orders' } },
       {
-        ...{ id: 'east-only', expression: "region = 'east'", exemptRoles: ['auditor'] },
+        ...{ id: 'east-only', expression: "region = 'east'", exemptRoles: ['officer'] },
       },
     )
     await seedContractVersion(store, tenant)

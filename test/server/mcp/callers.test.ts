@@ -177,8 +177,8 @@ test('a caller of another tenant learns nothing of this one, whatever the roles'
   }
 })
 
-test('a table that may not be read is like one that there is not, to readers, auditors and stewards', async () => {
-  for (const roles of [[], ['auditor'], ['steward'], ['administrator', 'owner']]) {
+test('a table that may not be read is like one that there is not, to readers, officers and stewards', async () => {
+  for (const roles of [[], ['officer'], ['steward'], ['administrator', 'owner']]) {
     await using client = await connected(lake.tenant, ['read', 'admin'], roles)
     await expectAlike(client, ['closed'], 'clozed')
   }

@@ -54,7 +54,7 @@ afterAll(() => lake[Symbol.asyncDispose]())
 beforeEach(async () => {
   const { id, secret } = await createServiceSession(lake.store, lake.tenant, {
     name: 'ann',
-    principal: { sub: 'ann', roles: ['auditor'] },
+    principal: { sub: 'ann', roles: ['officer'] },
     scopes: ['read'],
   })
   session = id

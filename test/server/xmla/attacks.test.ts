@@ -1,6 +1,6 @@
 /**
  * What no answer of XMLA may show: members, counts, keys, properties, rows and errors of what a principal may not see. An
- * auditor, a reader of some rows, masked, and a principal of another tenant use one listener; the other tenant has a catalog
+ * officer, a reader of some rows, masked, and a principal of another tenant use one listener; the other tenant has a catalog
  * and a cube of the same names, with rows of its own.
  */
 
@@ -24,7 +24,7 @@ setDefaultTimeout(180_000)
 
 let own: XmlaLake
 let other: XmlaLake
-let who: Readonly<Record<'auditor' | 'reader' | 'foreigner', XmlaClientOptions>>
+let who: Readonly<Record<'officer' | 'reader' | 'foreigner', XmlaClientOptions>>
 
 const { rowFilter: _filter, mask: _mask, ...openOrders } = ordersTable
 const foreignOrders: LakeTable = {
@@ -38,7 +38,7 @@ const foreignRegions: LakeTable = { name: 'regions', columns: [['name', 'text', 
 beforeAll(async () => {
   own = await startXmlaLake()
   other = await startXmlaLake({ store: own.lake.store, tables: [foreignOrders, foreignRegions] })
-  who = { auditor: own.ann, reader: own.bob, foreigner: { ...other.ann, port: own.ann.port } }
+  who = { officer: own.ann, reader: own.bob, foreigner: { ...other.ann, port: own.ann.port } }
 })
 afterAll(async () => {
   await other.lake[Symbol.asyncDispose]()
@@ -106,14 +106,14 @@ const requests: readonly (readonly [string, readonly string[]])[] = [
 describe.each(requests)('%s', (_, bodies) => {
   test('shows a reader nothing that is hidden from them, and nobody what is another tenant’s', async () => {
     for (const body of bodies) {
-      const [reader, auditor, foreigner] = await Promise.all([
+      const [reader, officer, foreigner] = await Promise.all([
         answered(who.reader, body),
-        answered(who.auditor, body),
+        answered(who.officer, body),
         answered(who.foreigner, body),
       ])
       expect(reader).not.toMatch(hidden)
       expect(reader).not.toMatch(foreign)
-      expect(auditor).not.toMatch(foreign)
+      expect(officer).not.toMatch(foreign)
       // The member that a request names is in the refusal of it alone.
       if (!body.includes('east')) expect(foreigner).not.toMatch(ownRegions)
     }
@@ -122,7 +122,7 @@ describe.each(requests)('%s', (_, bodies) => {
 
 test('the requests do show what may be seen', async () => {
   const body = members({ HIERARCHY_UNIQUE_NAME: region })
-  expect(await answered(who.auditor, body)).toMatch(/north/)
+  expect(await answered(who.officer, body)).toMatch(/north/)
   expect(await answered(who.reader, body)).toMatch(/east/)
   expect(await answered(who.foreigner, body)).toMatch(foreign)
 })
@@ -130,7 +130,7 @@ test('the requests do show what may be seen', async () => {
 test('cardinalities are the same for who sees few and who sees all', async () => {
   for (const rowset of ['DIMENSIONS', 'HIERARCHIES', 'LEVELS', 'MEASURES', 'MEASUREGROUP_DIMENSIONS']) {
     const [seen, all] = await Promise.all(
-      [who.reader, who.auditor].map((client) => rowsOf(ask(client, discoverBody(`MDSCHEMA_${rowset}`)))),
+      [who.reader, who.officer].map((client) => rowsOf(ask(client, discoverBody(`MDSCHEMA_${rowset}`)))),
     )
     const counts = (rows: typeof seen) =>
       new Set(
@@ -147,7 +147,7 @@ test('children are counted as they are seen', async () => {
   const listed = text.replace('{', `Hierarchize({${region}.[region].Members, `).replace('[All]}', '[All]})')
   const count = async (client: XmlaClientOptions) =>
     /<CHILDREN_CARDINALITY>(\d+)</.exec(await answered(client, executeBody(listed)))?.[1]
-  expect([await count(who.reader), await count(who.auditor)]).toEqual(['2', '4'])
+  expect([await count(who.reader), await count(who.officer)]).toEqual(['2', '4'])
 })
 
 describe('what is hidden and what never was', () => {
@@ -182,14 +182,14 @@ describe('what is hidden and what never was', () => {
 test('sessions and connections of others are not listed', async () => {
   const begin = '<BeginSession mustUnderstand="1"/>'
   for (const client of Object.values(who)) await ask(client, executeBody(''), begin)
-  for (const client of [who.reader, who.auditor, who.foreigner]) {
+  for (const client of [who.reader, who.officer, who.foreigner]) {
     const sessions = await rowsOf(ask(client, discoverBody('DISCOVER_SESSIONS')))
     expect(new Set(sessions.map((row) => row.SESSION_USER_NAME))).toEqual(new Set([client.user]))
   }
   // Both tenants have an ann: her sessions of the other one are another's.
   const ids = async (client: XmlaClientOptions) =>
     (await rowsOf(ask(client, discoverBody('DISCOVER_SESSIONS')))).map((row) => row.SESSION_ID as string)
-  const [mine, theirs] = [await ids(who.auditor), await ids(who.foreigner)]
+  const [mine, theirs] = [await ids(who.officer), await ids(who.foreigner)]
   expect(mine.filter((id) => theirs.includes(id))).toEqual([])
   const cancel = `<Execute><Command><Cancel><SessionID>${mine[0]}</SessionID></Cancel></Command></Execute>`
   expect((await ask(who.foreigner, cancel)).kind).toBe('fault')

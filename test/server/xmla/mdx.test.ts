@@ -107,7 +107,7 @@ describe('a statement in MDX', () => {
 
   test('is answered for the principal of its credential, also where the client names another', async () => {
     const text = 'SELECT [orders].[region].[region].Members ON COLUMNS FROM [sales.orders]'
-    const properties = { EffectiveUserName: 'ann', Roles: 'auditor', CustomData: 'auditor' }
+    const properties = { EffectiveUserName: 'ann', Roles: 'officer', CustomData: 'officer' }
     expect(await ask(bob, executeBody(text, {}, properties))).toEqual(await ask(bob, executeBody(text)))
     expect(await ask(bob, executeBody(text))).not.toEqual(await ask(ann, executeBody(text)))
   })

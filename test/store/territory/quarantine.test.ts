@@ -112,15 +112,15 @@ test('whom filters and masks restrict is told where the modes make it matter', a
   expect((await foundBy()).restricting).toEqual([])
   await store.tenantTransaction(ours, async (tx) => {
     for (const [id, label, roles] of [
-      ['m1', 'ColumnMask', ['auditor']],
-      ['m2', 'ColumnMask', ['auditor']],
+      ['m1', 'ColumnMask', ['officer']],
+      ['m2', 'ColumnMask', ['officer']],
       ['m3', 'ColumnMask', undefined],
-      ['f1', 'RowFilter', ['auditor', 'lead']],
-      ['f2', 'RowFilter', ['auditor']],
+      ['f1', 'RowFilter', ['officer', 'lead']],
+      ['f2', 'RowFilter', ['officer']],
     ] as const)
       await upsertNode(tx, ours, { label, id, properties: roles ? { exempt_roles: roles } : {} })
   })
-  expect((await foundBy()).restricting?.toSorted()).toEqual([[], ['auditor'], ['auditor', 'lead']])
+  expect((await foundBy()).restricting?.toSorted()).toEqual([[], ['officer'], ['officer', 'lead']])
   expect((await foundBy(theirs)).restricting).toBeUndefined()
   await setModes('enforce', 'enforce')
   expect((await foundBy()).restricting).toBeUndefined()

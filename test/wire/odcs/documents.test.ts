@@ -46,7 +46,7 @@ describe('a document', () => {
     expect(model).toMatchObject({ id: 'orders', version: '1.10', compatibility: 'backward' })
     expect(model.schemas[0]).toMatchObject({
       table: { namespace: ['sales'], name: 'orders' },
-      rowFilters: [{ id: 'europe', expression: "region = 'eu'", exemptRoles: ['auditor'] }],
+      rowFilters: [{ id: 'europe', expression: "region = 'eu'", exemptRoles: ['officer'] }],
       properties: [
         { name: 'id', primaryKey: true, required: true },
         { name: 'email', masks: [{ id: 'hide', action: 'mask-alphanum', exemptRoles: [] }] },

@@ -25,7 +25,7 @@ schema:
       value:
         table: { namespace: [sales], name: orders }
         rowFilters:
-          - { id: europe, expression: "region = 'eu'", exemptRoles: [auditor] }
+          - { id: europe, expression: "region = 'eu'", exemptRoles: [officer] }
     - property: acme
       vendor: acme
       value: &shared {depth: 9007199254740993, rate: 1.50, hex: 0x1F, exp: 1e3}

@@ -27,9 +27,9 @@ export const whyDenied = tool({
     'Explain why a commit (decision_id, the header X-Svc-Decision-Id) or a query (query_id) was refused. Your own only, unless you are a steward.',
   scope: 'mcp:read',
   gives: {
-    visible: ['existence', 'columns', 'counts'],
+    own: ['existence', 'columns', 'counts'],
     overseen: ['existence', 'columns', 'counts'],
-    overseers: ['steward', 'administrator', 'owner'],
+    overseers: ['steward', 'administrator', 'owner', 'auditor'],
   },
   input: object({ decision_id: maybe(uuid), query_id: maybe(uuid) }),
   output: object({
