@@ -70,6 +70,13 @@ export function seenTable(
   }
 }
 
+/** Whether anybody reads the table at all: it has an active contract, or the tenant reads tables without one. */
+export function isReadable(
+  table: Pick<Governance, 'contract' | 'readableWithoutContract'> | GovernedTable | undefined,
+): boolean {
+  return table !== undefined && (table.contract !== undefined || table.readableWithoutContract === true)
+}
+
 /** What a read gives of a table. */
 export type Gives = 'existence' | 'description' | 'columns' | 'values' | 'counts'
 
@@ -78,7 +85,7 @@ export type Gives = 'existence' | 'description' | 'columns' | 'values' | 'counts
  * @param fieldIds of columns and nested fields that it is about; absent: of every column
  */
 export function maySee(seen: SeenTable, what: Gives, fieldIds?: readonly number[]): boolean {
-  if (seen.contract === undefined && !seen.readableWithoutContract) return false
+  if (!isReadable(seen)) return false
   switch (what) {
     case 'existence':
     case 'description':

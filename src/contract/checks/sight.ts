@@ -7,7 +7,7 @@
 
 import type { Governance } from '../../core/governance.ts'
 import type { Principal } from '../../core/principal.ts'
-import { everySchema, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
+import { everySchema, isReadable, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { StoredCheckResult, StoredCheckRun } from '../../store/check/check-results.ts'
@@ -42,9 +42,8 @@ export async function sightsOf(
   return new Map(
     keys.flatMap((table): readonly [string, Sight][] => {
       const governance: Governance | undefined = governances.get(tableKey(table))
-      const isReadable =
-        governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
-      return isReadable ? [[tableKey(table), sightOf(governance, principal)]] : []
+      const isThere = governance === undefined || isReadable(governance)
+      return isThere ? [[tableKey(table), sightOf(governance, principal)]] : []
     }),
   )
 }
