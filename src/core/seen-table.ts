@@ -3,6 +3,7 @@
  * names columns, shows values or counts rows asks here. Reads nothing, and chooses no mask where several apply.
  */
 
+import type { Gives } from './gives.ts'
 import type { Governance, StoredColumn, StoredProtection, StoredReveal } from './governance.ts'
 import type { GovernedColumn, GovernedTable } from './governed-table.ts'
 import type { Principal } from './principal.ts'
@@ -70,15 +71,19 @@ export function seenTable(
   }
 }
 
-/** What a read gives of a table. */
-export type Gives = 'existence' | 'description' | 'columns' | 'values' | 'counts'
+/** Whether anybody reads the table at all: it has an active contract, or the tenant reads tables without one. */
+export function isReadable(
+  table: Pick<Governance, 'contract' | 'readableWithoutContract'> | GovernedTable | undefined,
+): boolean {
+  return table !== undefined && (table.contract !== undefined || table.readableWithoutContract === true)
+}
 
 /**
  * Whether a principal may see this of a table. A table that may not be read is not there at all.
  * @param fieldIds of columns and nested fields that it is about; absent: of every column
  */
 export function maySee(seen: SeenTable, what: Gives, fieldIds?: readonly number[]): boolean {
-  if (seen.contract === undefined && !seen.readableWithoutContract) return false
+  if (!isReadable(seen)) return false
   switch (what) {
     case 'existence':
     case 'description':

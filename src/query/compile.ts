@@ -6,6 +6,7 @@
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
+import { isReadable } from '../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
 import { checkTree } from './allow-list.ts'
@@ -244,7 +245,7 @@ function findTable(
     const [table] = found
     if (table === undefined) continue
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
-    if (table.contract === undefined && table.readableWithoutContract !== true)
+    if (!isReadable(table))
       throw new UnreadableTable(
         `permission denied for table ${name}: it has no active contract`,
         absentRelation(schema, name),

@@ -11,7 +11,7 @@ import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
 import type { Governance } from '../core/governance.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { Principal } from '../core/principal.ts'
-import { currentSchema, seenTable } from '../core/seen-table.ts'
+import { currentSchema, isReadable, seenTable } from '../core/seen-table.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
@@ -151,8 +151,7 @@ function loadStates(
     limits.statementLoadsMax,
     async (governance): Promise<Loaded> => {
       // The compiler refuses a table that may not be read, so the upstream is not asked for it.
-      if (governance.contract === undefined && !governance.readableWithoutContract)
-        return [governance, 'unread']
+      if (!isReadable(governance)) return [governance, 'unread']
       return [governance, await loadState(() => states.load(tenant, credential, governance.ref, signal))]
     },
   )

@@ -5,6 +5,7 @@ import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
 import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
+import { isReadable } from '../core/seen-table.ts'
 import {
   leavesOf,
   type MetricRelation,
@@ -159,7 +160,7 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
 /** Whether a principal may learn of a table. A dropped table is shown to stewards, who repair its metrics. */
 export function mayKnow({ roles }: Pick<Principal, 'roles'>, governance: Governance | undefined): boolean {
   if (governance === undefined) return roles.includes('steward')
-  return governance.contract !== undefined || governance.readableWithoutContract
+  return isReadable(governance)
 }
 
 /** The tables whose dimensions a table has by its relationships. */

@@ -9,7 +9,7 @@ import type { Clock } from '../../base/clock.ts'
 import type { Governance } from '../../core/governance.ts'
 import { type Grain, type MetricVersion, metricsSuffix, metricTime } from '../../core/metric.ts'
 import type { Principal } from '../../core/principal.ts'
-import { currentSchema, seenTable } from '../../core/seen-table.ts'
+import { currentSchema, isReadable, seenTable } from '../../core/seen-table.ts'
 import {
   type PlacedDimension,
   type Route,
@@ -94,10 +94,6 @@ function cubeOf({ principal, catalog }: CubeRequest, known: Known, table: TableR
     .update(JSON.stringify([governance?.contract, cube]))
     .digest('hex')
   return { ...cube, version }
-}
-
-function isReadable(governance: Governance | undefined): boolean {
-  return governance !== undefined && (governance.contract !== undefined || governance.readableWithoutContract)
 }
 
 interface ShownColumn {

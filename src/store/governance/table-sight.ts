@@ -6,7 +6,7 @@
 
 import type { Governance } from '../../core/governance.ts'
 import { type Principal, readsRecordsOnly } from '../../core/principal.ts'
-import { everySchema, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
+import { everySchema, isReadable, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
@@ -40,9 +40,8 @@ export async function sightsOf(
   return new Map(
     keys.flatMap((table): readonly [string, Sight][] => {
       const governance: Governance | undefined = governances.get(tableKey(table))
-      const isReadable =
-        governance === undefined || governance.contract !== undefined || governance.readableWithoutContract
-      return isReadable ? [[tableKey(table), sightOf(governance, principal)]] : []
+      const isThere = governance === undefined || isReadable(governance)
+      return isThere ? [[tableKey(table), sightOf(governance, principal)]] : []
     }),
   )
 }

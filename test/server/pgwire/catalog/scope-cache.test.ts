@@ -1,6 +1,7 @@
 /** When the cached tables of a catalog are read again, and when not. */
 
 import { expect, test } from 'bun:test'
+import type { Viewer } from '../../../../src/core/seen-table.ts'
 import type { TenantId } from '../../../../src/core/tenant.ts'
 import { limits } from '../../../../src/limits.ts'
 import { scopeCache } from '../../../../src/server/pgwire/catalog/scope-cache.ts'
@@ -65,4 +66,26 @@ test('a catalog with too many tables is refused by their count, and its tables a
   expect(source.loads).toEqual([])
   state.tableCount = 1
   expect((await scopeFor(viewer)).tableCount).toBe(1)
+})
+
+test('all share one catalog, except readers whose roles show them more columns', async () => {
+  const loads: Viewer[] = []
+  const column = (name: string) => ({ name, type: 'text', notNull: false }) as const
+  const source = {
+    mark: async () => ({ text: '1', tableCount: 1 }),
+    async tables(_: TenantId, seenBy: Viewer): Promise<readonly ShadowTable[]> {
+      loads.push(seenBy)
+      const columns = seenBy === 'anyone' ? [column('id')] : [column('id'), column('tags')]
+      return [{ schemaName: 'sales', tableName: 'orders', columns, rolesThatShow: ['officer'] }]
+    },
+  }
+  const scopeFor = scopeCache(source, () => 0)
+  const asked = (...roles: readonly string[]) => scopeFor({ ...viewer, principal: { sub: 'otto', roles } })
+  const shared = await asked()
+  expect(await asked('clerk', 'steward')).toBe(shared)
+  const own = await asked('clerk', 'officer')
+  expect(own.create.join()).toContain('"tags"')
+  expect(await asked('officer')).toBe(own)
+  expect(shared.create.join()).not.toContain('"tags"')
+  expect(loads).toEqual(['anyone', { roles: ['officer'] }])
 })
