@@ -1,26 +1,21 @@
 /** Declares the operations on a tenant's settings for reading, and on the list of changes to contracts. */
 
 import { contractActions } from '../core/administration.ts'
+import { uncontractedModes } from '../core/uncontracted.ts'
 import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
-import {
-  anyObject,
-  described,
-  flag,
-  maybe,
-  object,
-  oneOf,
-  pageInput,
-  pageOf,
-  text,
-  time,
-} from '../http/schemas.ts'
+import { anyObject, described, maybe, object, oneOf, pageInput, pageOf, text, time } from '../http/schemas.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
 import { contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
-const settings = object({ readable_without_contract: flag })
+const settings = object({
+  uncontracted: described(
+    oneOf(uncontractedModes),
+    'who reads tables without an active contract: nobody, sessions that may commit by the Iceberg surface, or all that may read',
+  ),
+})
 
 export const oversightOperations = [
   operation({
@@ -31,10 +26,7 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: overseeing,
     output: settings,
-    run: async ({ parts, caller }) => {
-      const { readableWithoutContract } = await readSettings(parts.store, caller.tenant)
-      return { readable_without_contract: readableWithoutContract }
-    },
+    run: async ({ parts, caller }) => await readSettings(parts.store, caller.tenant),
   }),
   operation({
     name: 'put_read_settings',
@@ -44,8 +36,8 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
     input: settings,
-    run: async ({ parts, caller }, { readable_without_contract: readableWithoutContract }) =>
-      await putReadSettings(parts.store, caller.tenant, await caller.actor(), { readableWithoutContract }),
+    run: async ({ parts, caller }, { uncontracted }) =>
+      await putReadSettings(parts.store, caller.tenant, await caller.actor(), { uncontracted }),
   }),
   operation({
     name: 'list_contract_changes',

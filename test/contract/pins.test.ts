@@ -153,12 +153,12 @@ describe('reading without a contract', () => {
   const settings = `${base}/settings`
 
   test('is opted into by a steward or administrator, for their own tenant', async () => {
-    expect(await json(settings)).toEqual({ readable_without_contract: false } as never)
-    expect(await status('PUT', settings, { readable_without_contract: true }, administrator)).toBe(204)
-    expect(await json(settings)).toEqual({ readable_without_contract: true } as never)
-    expect(await json(settings, foreign)).toEqual({ readable_without_contract: false } as never)
-    expect(await status('PUT', settings, { readable_without_contract: 'yes' })).toBe(400)
-    expect(await status('PUT', settings, { readable_without_contract: true }, service.owner.secret)).toBe(403)
+    expect(await json(settings)).toEqual({ uncontracted: 'to_writers' } as never)
+    expect(await status('PUT', settings, { uncontracted: 'readable' }, administrator)).toBe(204)
+    expect(await json(settings)).toEqual({ uncontracted: 'readable' } as never)
+    expect(await json(settings, foreign)).toEqual({ uncontracted: 'to_writers' } as never)
+    expect(await status('PUT', settings, { uncontracted: 'yes' })).toBe(400)
+    expect(await status('PUT', settings, { uncontracted: 'readable' }, service.owner.secret)).toBe(403)
   })
 })
 
@@ -173,7 +173,7 @@ describe('every change', () => {
     expect(before[0]).toMatchObject({
       actor: 'adam',
       action: 'put-settings',
-      value: { readable_without_contract: true },
+      value: { uncontracted: 'readable' },
     })
     expect(before.at(-1)).toMatchObject({
       actor: 'stella',

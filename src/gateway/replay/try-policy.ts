@@ -14,7 +14,7 @@ import { type ManifestFacts, noManifestFacts } from '../../policy/manifest-facts
 import { findAudit } from '../../store/commit/audit.ts'
 import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
 import { createTableUpdates } from '../../wire/iceberg/create-table.ts'
-import type { MaskedFor } from '../base/parts.ts'
+import type { SightFor } from '../base/parts.ts'
 import { isMasked } from '../stages/masked.ts'
 import type { ReplayParts } from './advance-replays.ts'
 import type { TriedPolicy } from './judge-stored.ts'
@@ -23,7 +23,7 @@ import type { TryTask } from './replay-worker.ts'
 
 export interface TryParts
   extends Pick<ReplayParts, 'store' | 'tableAccess' | 'budget' | 'clock' | 'replayWorker'> {
-  readonly maskedFor: MaskedFor
+  readonly sightFor: SightFor
 }
 
 /** A commit given by hand. */

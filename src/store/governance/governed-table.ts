@@ -7,6 +7,7 @@ import type { Reveal } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Uncontracted } from '../../core/uncontracted.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import {
@@ -18,6 +19,7 @@ import {
   type StoredReveal,
   topColumns,
 } from './governance.ts'
+import { loadGoverned } from './load-governed.ts'
 
 /**
  * A table for the read path, with its current columns in the graph.
@@ -120,9 +122,35 @@ export async function isMaskedFor(
   principal: Principal,
 ): Promise<boolean> {
   const governance = await loadGovernance(store, tenant, table)
-  if (governance === undefined) return false
+  return governance !== undefined && masksApply(governance, principal)
+}
+
+function masksApply({ rowFilters, columns }: Governance, principal: Principal): boolean {
   const applies = appliesTo(principal)
-  return governance.rowFilters.some(applies) || governance.columns.some(({ masks }) => masks.some(applies))
+  return rowFilters.some(applies) || columns.some(({ masks }) => masks.some(applies))
+}
+
+/** What a caller of the Iceberg surface may have of a table, as far as contracts, filters and masks say. */
+export interface FileSight {
+  /** As {@link isMaskedFor}. */
+  readonly masked: boolean
+  /** The tenant's setting, where the table has no active contract, or is not known; undefined where it has one. */
+  readonly uncontracted: Uncontracted | undefined
+}
+
+/** The sight of one table, in one round trip. @throws Fault as `loadGovernance` does */
+export async function fileSight(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<FileSight> {
+  const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
+  const governance = governances.get(tableKey(table))
+  return {
+    masked: governance !== undefined && masksApply(governance, principal),
+    uncontracted: governance?.contract === undefined ? uncontracted : undefined,
+  }
 }
 
 /**
