@@ -333,6 +333,7 @@ export async function startApp(options: AppOptions): Promise<App> {
           ...address,
           ...{ tls: xmlaTls, allowPlaintext, store, tokens, verifyToken, issuers },
           claims: config.idp.claims,
+          proxies: blockList(config.trustedProxies),
           ...{ queries, evaluator, licensed, metrics, log, clock },
         }),
       )

@@ -72,7 +72,7 @@ begin
         where e.end_id = any(array(select id from g)) and (m.id is not null or f.id is not null)
       union all select 'source', null, null, s::text::agtype from jsonb_array_elements(shared) s
       union all select 'setting', null, null,
-          jsonb_build_object('readable', s.readable_without_contract)::text::agtype
+          jsonb_build_object('uncontracted', s.uncontracted)::text::agtype
         from svc.read_setting s
       -- Who reads the values of a protected column, with the version that its scope has now.
       union all select 'reveal', null, null,

@@ -12,7 +12,7 @@ import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
-import { isMaskedFor } from '../store/governance/protections.ts'
+import { fileSight } from '../store/governance/protections.ts'
 import { restrictionsFor } from './restrictions-for.ts'
 
 /** The parts that the pipeline shares with the rest of the process. */
@@ -59,8 +59,8 @@ export function assembleGateway(
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
     // Unverified roles must not exempt from masks.
-    maskedFor: (tenant, table, { principal, verified }) =>
-      isMaskedFor(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
+    sightFor: (tenant, table, { principal, verified }) =>
+      fileSight(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     restrictionsFor: restrictionsFor(shared.store),
     transformCurrent: (...asked) => isPlanCurrent(shared.store, ...asked),
     boundRules: (...asked) => boundRulesOf(shared.store, ...asked),

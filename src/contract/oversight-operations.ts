@@ -2,27 +2,20 @@
 
 import { contractActions } from '../core/administration.ts'
 import { sampleAudiences } from '../core/detection.ts'
+import { uncontractedModes } from '../core/uncontracted.ts'
 import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
-import {
-  anyObject,
-  described,
-  flag,
-  maybe,
-  object,
-  oneOf,
-  pageInput,
-  pageOf,
-  text,
-  time,
-} from '../http/schemas.ts'
+import { anyObject, described, maybe, object, oneOf, pageInput, pageOf, text, time } from '../http/schemas.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
 import { auditing, contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
 const findingSamples = described(oneOf(sampleAudiences), 'who sees samples of findings')
-const settings = object({ readable_without_contract: flag, finding_samples: findingSamples })
+const uncontracted = described(
+  oneOf(uncontractedModes),
+  'who reads tables without an active contract: nobody, sessions that may commit by the Iceberg surface, or all that may read',
+)
 
 export const oversightOperations = [
   operation({
@@ -33,10 +26,10 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: overseeing,
     gives: { nothing: 'administration' },
-    output: settings,
+    output: object({ uncontracted, finding_samples: findingSamples }),
     run: async ({ parts, caller }) => {
-      const { readableWithoutContract, findingSamples } = await readSettings(parts.store, caller.tenant)
-      return { readable_without_contract: readableWithoutContract, finding_samples: findingSamples }
+      const { uncontracted, findingSamples } = await readSettings(parts.store, caller.tenant)
+      return { uncontracted, finding_samples: findingSamples }
     },
   }),
   operation({
@@ -47,11 +40,11 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
     gives: { nothing: 'own input' },
-    input: object({ readable_without_contract: flag, finding_samples: maybe(findingSamples) }),
-    run: async ({ parts, caller }, { readable_without_contract, finding_samples }) =>
+    input: object({ uncontracted: maybe(uncontracted), finding_samples: maybe(findingSamples) }),
+    run: async ({ parts, caller }, { uncontracted, finding_samples: findingSamples }) =>
       await putReadSettings(parts.store, caller.tenant, await caller.actor(), {
-        readableWithoutContract: readable_without_contract,
-        findingSamples: finding_samples,
+        uncontracted,
+        findingSamples,
       }),
   }),
   operation({

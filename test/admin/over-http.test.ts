@@ -143,7 +143,7 @@ describe('a command over HTTP', () => {
     reading.push(words(`webhook list${of}`), words(`webhook deliveries${of} --id ${hook.id}`))
     // The operator is no steward, and runs of a table that may not be read are hidden.
     await putReadSettings(service.store, made.id as TenantId, actorOf('seed'), {
-      readableWithoutContract: true,
+      uncontracted: 'readable',
     })
     const run = await requestRun(service.store, made.id as TenantId)
     reading.push(words(`checks list${of} --table sales.orders`))

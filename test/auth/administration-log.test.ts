@@ -273,7 +273,7 @@ const steps: Readonly<Record<string, Step>> = {
   put_read_settings: {
     action: 'put-settings',
     path: '/api/v1/contracts/settings',
-    body: { readable_without_contract: true },
+    body: { uncontracted: 'readable' },
   },
   delete_column_mask: { action: 'delete-mask', path: `${column}/masks/m` },
   delete_tag_mask: { action: 'delete-mask', path: `${tag}/masks/m` },

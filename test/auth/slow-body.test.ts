@@ -43,7 +43,7 @@ const routes = [
   ['PUT', '/admin/tenants/{tenant}/catalogs/late', { catalog_kind: 'alpha' }, 403],
   ['PATCH', '/admin/tenants/{tenant}/catalogs/main', { config: { warehouse: 'x' } }, 403],
   ['POST', '/api/v1/sessions', { name: 'late', scopes: ['admin'] }, 401],
-  ['PUT', '/api/v1/contracts/settings', { readable_without_contract: true }, 401],
+  ['PUT', '/api/v1/contracts/settings', { uncontracted: 'readable' }, 401],
   ['PUT', table, { id: 'late', version: 1 }, 401],
   ['PUT', `${table}/row-filters/late`, { expression: 'true' }, 401],
   ['PUT', '/api/v1/contracts/tags/late/masks/m', { action: 'replace-with-null' }, 401],

@@ -54,7 +54,7 @@ const exemptRoles = ['engineer']
 export async function openOversight(gateway: Gateway): Promise<Oversight> {
   const { app, store, tenant } = gateway
   const actor = actorOf('stella')
-  await putReadSettings(store, tenant, actor, { readableWithoutContract: true })
+  await putReadSettings(store, tenant, actor, { uncontracted: 'readable' })
   const logIn = async (sub: string, roles: readonly string[], scopes: readonly ('admin' | 'commit')[]) => {
     const { id, secret } = await openSession(gateway, tenant, ['read', ...scopes], roles, sub)
     return { sub, sessionId: id, secret }

@@ -85,12 +85,12 @@ test('planning: java follows the catalog even where it is set to plan by itself'
 }, 200_000)
 
 test('planning: java is refused where a filter or mask applies', async () => {
-  const { maskedFor } = service.app.gateway
-  Object.assign(service.app.gateway, { maskedFor: async () => true })
+  const { sightFor } = service.app.gateway
+  Object.assign(service.app.gateway, { sightFor: async () => ({ masked: true, uncontracted: undefined }) })
   try {
     const { OUTCOME } = await scan({ MODE: 'server' })
     expect(OUTCOME).toMatch(/^ForbiddenException: .*row filters or column masks of sales\.people apply/)
   } finally {
-    Object.assign(service.app.gateway, { maskedFor })
+    Object.assign(service.app.gateway, { sightFor })
   }
 }, 200_000)

@@ -147,7 +147,7 @@ test('transform-python: PyIceberg encrypts under keys of subjects, and an erased
     expect(
       await lake.call('PUT', `/transform/reveals/columns/sales/visits/${column}`, { roles: ['officer'] }),
     ).toEqual({ status: 204, text: '' })
-  const settings = await lake.call('PUT', '/contracts/settings', { readable_without_contract: true })
+  const settings = await lake.call('PUT', '/contracts/settings', { uncontracted: 'readable' })
   expect(settings.status).toBe(204)
   const read = async () =>
     (await readAs(lake.lake.env, 'SELECT id, email, note FROM sales.visits ORDER BY id')).slice(0, -1)

@@ -67,12 +67,12 @@ test('vending-trino: a reader writes nothing', async () => {
 
 test('vending-trino: who is masked gets no credentials, and reads nothing', async () => {
   const { gateway } = lake.service.app
-  const { maskedFor } = gateway
-  Object.assign(gateway, { maskedFor: async () => true })
+  const { sightFor } = gateway
+  Object.assign(gateway, { sightFor: async () => ({ masked: true, uncontracted: undefined }) })
   try {
     expect(await refusal('SELECT id FROM blind.sales.orders_s3')).not.toStartWith('done')
   } finally {
-    Object.assign(gateway, { maskedFor })
+    Object.assign(gateway, { sightFor })
   }
   expect(await run('SELECT id, note FROM blind.sales.orders_s3 ORDER BY id')).toEqual(rows)
 })

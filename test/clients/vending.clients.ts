@@ -69,14 +69,16 @@ test('vending: a reader writes nothing, and a writer deletes nothing', async () 
 })
 
 test('vending: who is masked gets no credentials, and reads nothing', async () => {
-  const masked = lake.service.app.gateway.maskedFor
-  Object.assign(lake.service.app.gateway, { maskedFor: async () => true })
+  const masked = lake.service.app.gateway.sightFor
+  Object.assign(lake.service.app.gateway, {
+    sightFor: async () => ({ masked: true, uncontracted: undefined }),
+  })
   try {
     const blind = await open('blind', 'read')
     expect(await run(blind, 'load', orders)).toBe(null)
     expect(await ask(blind, 'read', orders)).toHaveProperty('error')
   } finally {
-    Object.assign(lake.service.app.gateway, { maskedFor: masked })
+    Object.assign(lake.service.app.gateway, { sightFor: masked })
   }
 })
 

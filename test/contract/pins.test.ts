@@ -153,13 +153,13 @@ describe('reading without a contract', () => {
   const settings = `${base}/settings`
 
   test('is opted into by a steward or administrator, for their own tenant', async () => {
-    const closed = { readable_without_contract: false, finding_samples: 'stewards' }
+    const closed = { uncontracted: 'to_writers', finding_samples: 'stewards' }
     expect(await json(settings)).toEqual(closed as never)
-    expect(await status('PUT', settings, { readable_without_contract: true }, administrator)).toBe(204)
-    expect(await json(settings)).toEqual({ ...closed, readable_without_contract: true } as never)
+    expect(await status('PUT', settings, { uncontracted: 'readable' }, administrator)).toBe(204)
+    expect(await json(settings)).toEqual({ ...closed, uncontracted: 'readable' } as never)
     expect(await json(settings, foreign)).toEqual(closed as never)
-    expect(await status('PUT', settings, { readable_without_contract: 'yes' })).toBe(400)
-    expect(await status('PUT', settings, { readable_without_contract: true }, service.owner.secret)).toBe(403)
+    expect(await status('PUT', settings, { uncontracted: 'yes' })).toBe(400)
+    expect(await status('PUT', settings, { uncontracted: 'readable' }, service.owner.secret)).toBe(403)
   })
 })
 
@@ -174,7 +174,7 @@ describe('every change', () => {
     expect(before[0]).toMatchObject({
       actor: 'adam',
       action: 'put-settings',
-      value: { readable_without_contract: true },
+      value: { uncontracted: 'readable' },
     })
     expect(before.at(-1)).toMatchObject({
       actor: 'stella',

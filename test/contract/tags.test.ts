@@ -129,9 +129,7 @@ describe('a tag of a table', () => {
   test('shows its columns as masked to SQL clients', async () => {
     const table = await made('listed')
     await store.tenantTransaction(home, (tx) =>
-      tx.query('insert into svc.read_setting (tenant_id, readable_without_contract) values ($1, true)', [
-        home,
-      ]),
+      tx.query(`insert into svc.read_setting (tenant_id, uncontracted) values ($1, 'readable')`, [home]),
     )
     await putTag(on, table, undefined, 'secret')
     const { items } = await listReadableTables(store, home, 'anyone')

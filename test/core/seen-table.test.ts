@@ -1,12 +1,12 @@
 /** What one principal sees of a table: columns, values, counts, and that the table is there. */
 
 import { describe, expect, test } from 'bun:test'
+import type { Gives } from '../../src/core/gives.ts'
 import type { Governance, StoredColumn, StoredMask } from '../../src/core/governance.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import {
   currentSchema,
   everySchema,
-  type Gives,
   isWhole,
   maySee,
   rolesThatShow,

@@ -97,17 +97,17 @@ test('samples of findings are seen by stewards alone, and by nobody where the te
   expect(await seen()).toEqual(Array.from({ length: 8 }, () => sample))
   const admin = { secret: await s.session('admin-steward', ['steward'], ['read', 'admin']) }
   const settings = '/api/v1/contracts/settings'
-  const nobody = { readable_without_contract: false, finding_samples: 'nobody' }
+  const nobody = { finding_samples: 'nobody' }
   expect((await s.call(admin, 'PUT', settings, nobody)).status).toBe(204)
   expect((await s.call(admin, 'GET', settings)).json).toEqual(nobody)
   expect(new Set(await seen())).toEqual(new Set([undefined]))
   // What is not given stays.
-  expect((await s.call(admin, 'PUT', settings, { readable_without_contract: false })).status).toBe(204)
+  expect((await s.call(admin, 'PUT', settings, { uncontracted: 'to_writers' })).status).toBe(204)
   expect((await s.call(admin, 'GET', settings)).json).toEqual(nobody)
   expect((await s.call(admin, 'PUT', settings, { ...nobody, finding_samples: 'all' })).status).toBe(400)
   expect((await s.call('foreign', 'GET', settings)).json.finding_samples).toBe('stewards')
   expect((await s.call('foreign', 'GET', `${root}/findings`)).text).toContain(sample)
-  const stewards = { readableWithoutContract: false, findingSamples: 'stewards' } as const
+  const stewards = { findingSamples: 'stewards' } as const
   await putReadSettings(store, owner.tenant, actorOf('stella'), stewards)
 })
 

@@ -59,7 +59,7 @@ test('the commands do what the pages say', async () => {
   expect({ exit, err }).toEqual({ exit: 0, err: '' })
   expect(out).toContain('"id":"europe","expression":"region = \'eu\'","exempt_roles":["officer"]')
   expect(out).toContain(`"kind":"pin","snapshot_id":"${firstSnapshotId}"`)
-  expect(out).toContain('"readable_without_contract":true')
+  expect(out).toContain('"uncontracted":"readable"')
   expect(out).toMatch(/"version":2,"state":"active",[^\n]*"description":"Number of the order"/)
   expect(out).toContain('"action":"delete-row-filter"')
   expect(out).toContain('{"items":[{"key":"sales.orders","queries":1,')

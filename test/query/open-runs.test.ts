@@ -203,10 +203,10 @@ const changes: readonly (readonly [
   ['its contract is ended', () => deleteContract(on, orders), async () => {}],
   [
     'the opt-in is withdrawn by which it was read',
-    () => putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: false }),
+    () => putReadSettings(service.store, on.tenant, actorOf('stella'), { uncontracted: 'to_writers' }),
     async () => {},
     async () => {
-      await putReadSettings(service.store, on.tenant, actorOf('stella'), { readableWithoutContract: true })
+      await putReadSettings(service.store, on.tenant, actorOf('stella'), { uncontracted: 'readable' })
       await deleteContract(on, orders)
     },
   ],

@@ -521,7 +521,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   await succeed('GET', table, { secret: service.owner.secret })
   await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
   for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
-  await succeed('PUT', `${root}/settings`, { ...as, body: { readable_without_contract: true } })
+  await succeed('PUT', `${root}/settings`, { ...as, body: { uncontracted: 'readable' } })
   await succeed('GET', `${root}/settings`, as)
 
   const statement = 'select amount from sales.orders where id = $1'

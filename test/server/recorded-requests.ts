@@ -65,7 +65,7 @@ export const recordedRequests: readonly (readonly [method: string, path: string,
   ['POST', `${table}/pin?`, { ...pin, snapshot_id: '5' }],
   ['GET', table],
   ['GET', `${table}/pins`],
-  ['PUT', '/api/v1/contracts/settings', { readable_without_contract: true }],
+  ['PUT', '/api/v1/contracts/settings', { uncontracted: 'readable' }],
   ['GET', '/api/v1/contracts/settings'],
   ['GET', '/api/v1/contracts/changes?limit=3'],
   [

@@ -462,7 +462,7 @@ function isolation(): void {
       })
       await reconcileTenant(store, tenant)
       await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
-      await putReadSettings(store, tenant, actorOf('seed'), { readableWithoutContract: false })
+      await putReadSettings(store, tenant, actorOf('seed'), { uncontracted: 'to_writers' })
       await seedTerritory(store, tenant)
       await seedWebhook(store, tenant)
       await putSource(store, tenant, seedSource, actorOf('seed'))

@@ -18,11 +18,13 @@ import { limits } from '../../src/limits.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { type AuditRecord, findAudit } from '../../src/store/commit/audit.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
+import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
 import { createMetrics, type Metrics } from '../../src/telemetry/metrics.ts'
+import { actorOf } from './actor.ts'
 import { testLicenseKey } from './license.ts'
 import { makeTenant } from './spare-tenants.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
@@ -266,4 +268,10 @@ export async function metric(service: Pick<TestService, 'app'>, series: string):
   const text = await (await fetch(new URL('/metrics', service.app.metricsUrl))).text()
   const line = text.split('\n').find((one) => one.startsWith(`${series} `))
   return line === undefined ? 0 : Number(line.slice(series.length + 1))
+}
+
+/** Lets readers of the tenants load tables without a contract. */
+export async function openUncontracted(store: Store, ...tenants: readonly TestTenant[]): Promise<void> {
+  for (const { tenant } of tenants)
+    await putReadSettings(store, tenant, actorOf('stella'), { uncontracted: 'readable' })
 }

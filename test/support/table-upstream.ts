@@ -14,6 +14,8 @@ export interface TableUpstream extends TestUpstream {
   readonly tables: Map<string, UpstreamTable>
   /** `METHOD path` with what was asked to be delegated. */
   readonly delegations: (string | null)[]
+  /** The names in a list of tables, in pages of at most three. */
+  listed: readonly string[]
   /** What happens before a table is answered. */
   meanwhile: () => Promise<void>
 }
@@ -56,6 +58,16 @@ function resultOf(
   }
 }
 
+/** Whole where no page is asked for. */
+function listOf(names: readonly string[], asked: URLSearchParams): Response {
+  const from = Number(asked.get('pageToken') ?? 0)
+  const end = asked.has('pageToken') ? from + Math.min(3, Number(asked.get('pageSize') ?? 3)) : names.length
+  return Response.json({
+    'next-page-token': end < names.length ? String(end) : null,
+    identifiers: names.slice(from, end).map((name) => ({ namespace: ['n'], name })),
+  })
+}
+
 /** Starts it. A creation without a location is placed below `s3://lake/secrets`. */
 export function startTableUpstream(): TableUpstream {
   const tables = new Map<string, UpstreamTable>()
@@ -68,6 +80,8 @@ export function startTableUpstream(): TableUpstream {
       const { location = `s3://lake/secrets/${body.name}`, properties } = body
       return Response.json(resultOf(body.name, { location, properties }))
     }
+    if (request.method === 'GET' && path.endsWith('/tables'))
+      return listOf(made.listed, new URL(request.url).searchParams)
     await made.meanwhile()
     const table = tables.get(name)
     if (table === undefined) return new Response('{}', { status: 404 })
@@ -77,6 +91,11 @@ export function startTableUpstream(): TableUpstream {
     const credentials = { 'storage-credentials': result['storage-credentials'] }
     return Response.json(more === '/plan' ? { status: 'completed', ...credentials } : credentials)
   })
-  const made: TableUpstream = Object.assign(upstream, { tables, delegations, meanwhile: async () => {} })
+  const made: TableUpstream = Object.assign(upstream, {
+    tables,
+    delegations,
+    listed: [],
+    meanwhile: async () => {},
+  })
   return made
 }

@@ -17,6 +17,8 @@ export interface Disclosure {
   readonly masked: boolean
   /** Whether metadata passes unchanged even if masked: for views, and for commits (docs/reference/gateway.md 2.1). */
   readonly whole?: boolean
+  /** Whether the table has no active contract, and the tenant's setting keeps such tables from the caller. */
+  readonly denied?: boolean
   /** Whether the client may commit: then it needs the next row id. */
   readonly commits?: boolean
 }

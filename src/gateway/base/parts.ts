@@ -18,6 +18,7 @@ import type { BoundRules } from '../../storage/manifest-bounds.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
 import type { Tx } from '../../store/database/session.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import type { Store } from '../../store/store.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { Vend } from '../../vending/vending.ts'
@@ -30,14 +31,14 @@ import type { TableCache } from './table-cache.ts'
 import type { UnauditedChanges } from './unaudited-changes.ts'
 
 /**
- * Whether a row filter or column mask of the table applies to the principal. If so, nothing that leads to the table's
- * files is disclosed. If it fails, the request is refused.
+ * Whether a row filter or column mask of the table applies to the principal, and whether the table has a contract. If
+ * one applies, nothing that leads to the table's files is disclosed. If it fails, the request is refused.
  */
-export type MaskedFor = (
+export type SightFor = (
   tenant: TenantId,
   table: TableRef,
   identified: IdentifiedPrincipal,
-) => Promise<boolean>
+) => Promise<FileSight>
 
 /**
  * What is hidden of a loaded table from a verified principal, as `read-restrictions`, or why it cannot be said so.
@@ -111,7 +112,7 @@ export interface GatewayParts {
   readonly intentTimes: IntentTimes
   /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
-  readonly maskedFor: MaskedFor
+  readonly sightFor: SightFor
   readonly restrictionsFor: RestrictionsFor
   readonly contracts: CommitContracts
   readonly transformCurrent: TransformCurrent

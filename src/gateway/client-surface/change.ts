@@ -132,7 +132,8 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   if (disclosure.masked) await assertNotTrusted(surface, action.table)
   const { response, warnings, withheld } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
-  const disclosed = withheld ? { ...disclosure, vended: false, masked: true } : disclosure
+  const disclosed =
+    withheld || disclosure.denied ? { ...disclosure, vended: false, masked: true } : disclosure
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
   const headers = verdictHeaders(surface.commitId, warnings)
   if (!masked && isAskedToVend(surface)) {

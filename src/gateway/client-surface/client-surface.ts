@@ -34,17 +34,19 @@ import {
 } from './change.ts'
 import { type ClientPath, matchClientPath } from './client-path.ts'
 import { endpointOf, type OperationId, operations, planOperations, type Treatment } from './operations.ts'
+import { passThrough } from './pass-through.ts'
 import {
   getConfig,
   loadCredentials,
   loadTable,
   loadView,
-  passThrough,
   planScan,
   reportMetrics,
+  tableExists,
 } from './read.ts'
 import { signRoute } from './sign-route.ts'
 import { jsonResponse, plansScans, type SurfaceRequest, tableRefOf } from './surface-request.ts'
+import { listTables } from './uncontracted.ts'
 
 export interface SurfaceAuth extends CommitAuth {
   readonly findSession: FindSession
@@ -71,7 +73,7 @@ const handlers = {
   namespaceExists: (surface) => passThrough(surface),
   dropNamespace,
   updateProperties,
-  listTables: (surface) => passThrough(surface, pages),
+  listTables,
   createTable,
   listFunctions: (surface) => passThrough(surface, pages),
   loadFunction: (surface) => passThrough(surface),
@@ -83,7 +85,7 @@ const handlers = {
   loadTable,
   updateTable,
   dropTable,
-  tableExists: (surface) => passThrough(surface),
+  tableExists,
   unregisterTable,
   loadCredentials,
   signRequest: refuse,

@@ -7,25 +7,27 @@ import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { discloseReply, planMembers, tableMembers } from '../base/disclosure.ts'
-import { namespaceLevels, upstreamPath } from './client-path.ts'
+import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
 import { LoadVend } from './load-vend.ts'
 import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
+import { passThrough, type QueryName, queryOf } from './pass-through.ts'
 import { assertPlannedInside } from './planned-files.ts'
 import { cancelOwn, planOwn, wantsScans, withPlanning } from './planning.ts'
 import { isTrusted, readBySql, restrictedTable } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
-  disclosureOf,
   jsonResponse,
   objectOf,
   plansScans,
+  readDisclosureOf,
   type SurfaceRequest,
   subjectOf,
   tableRefOf,
 } from './surface-request.ts'
+import { assertOpen } from './uncontracted.ts'
 import {
   askTerritory,
   credentialsReply,
@@ -73,28 +75,15 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
 }
 
 /** reportMetrics: accepts client metrics and discards them. */
-export async function reportMetrics(): Promise<Response> {
+export async function reportMetrics(surface: SurfaceRequest): Promise<Response> {
+  await assertOpen(surface)
   return jsonResponse(204, null)
 }
 
-/**
- * Forwards an operation whose reply holds no configuration.
- * @param queryNames the query parameters that it supports
- */
-export async function passThrough(
-  surface: SurfaceRequest,
-  queryNames: readonly QueryName[] = [],
-): Promise<Response> {
-  const { request, upstream, path } = surface
-  const response = await upstream.catalog.forward({
-    method: request.method as 'GET' | 'HEAD' | 'DELETE',
-    path: upstreamPath(path),
-    query: queryOf(surface, queryNames),
-    mutates: false,
-    subject: subjectOf(surface),
-    signal: request.signal,
-  })
-  return request.method === 'GET' ? jsonResponse(response.status, response.body) : jsonResponse(204, null)
+/** tableExists */
+export async function tableExists(surface: SurfaceRequest): Promise<Response> {
+  await assertOpen(surface)
+  return await passThrough(surface)
 }
 
 /** loadTable: conditional, with the snapshots that the client chose, without the upstream's configuration. */
@@ -103,7 +92,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
-  const disclosure = await disclosureOf(surface, table)
+  const disclosure = await readDisclosureOf(surface, table)
   const vends = !disclosure.masked && vend !== undefined
   if (vends) vend.begin()
   const signs = !disclosure.masked && isAskedToSign(surface)
@@ -200,7 +189,7 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
     if (await isOutside()) throw outsideTerritory(table)
     return await planOwn(surface, { owner, loaded })
   }
-  const disclosure = await disclosureOf(surface, table)
+  const disclosure = await readDisclosureOf(surface, table)
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const reply = await completeReply(surface, [])
   await assertPlannedInside(surface, owner, reply)
@@ -231,7 +220,7 @@ function outsideTerritory(table: TableRef): Fault {
  */
 async function assertUnmasked(surface: SurfaceRequest): Promise<Uint8Array> {
   const table = tableRefOf(surface)
-  const { masked } = await disclosureOf(surface, table)
+  const { masked } = await readDisclosureOf(surface, table)
   if (masked)
     throw new Fault(
       'policy_denied',
@@ -264,26 +253,4 @@ async function completeReply(surface: SurfaceRequest, queryNames: readonly Query
     signal: request.signal,
   })
   return response.body as Uint8Array
-}
-
-/** The query parameters that are forwarded, each with its check. */
-const queryRules = {
-  pageToken: (text: string) => text.length <= 4_096,
-  pageSize: (text: string) => /^[1-9]\d{0,8}$/.test(text),
-  parent: (text: string) => namespaceLevels(text).length > 0,
-  snapshots: (text: string) => text === 'all' || text === 'refs',
-  planId: (text: string) => /^[A-Za-z0-9._~-]{1,1024}$/.test(text),
-  'referenced-by': (text: string) => text.length <= 4_096,
-} as const
-export type QueryName = keyof typeof queryRules
-
-function queryOf({ query }: SurfaceRequest, names: readonly QueryName[]): Readonly<Record<string, string>> {
-  const kept: Record<string, string> = {}
-  for (const name of names) {
-    const value = query.get(name)
-    if (value === null || (value === '' && name === 'parent')) continue
-    if (!queryRules[name](value)) throw new Fault('bad_request', `The query parameter ${name} is malformed.`)
-    kept[name] = value
-  }
-  return kept
 }

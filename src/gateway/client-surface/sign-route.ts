@@ -26,9 +26,9 @@ import { fieldReader } from '../../wire/iceberg/fields.ts'
 import type { ClientFiles, SignStanding } from '../base/client-files.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { icebergRoot } from '../base/path.ts'
-import { isMasked } from '../stages/masked.ts'
+import { sightOf } from '../stages/masked.ts'
 import { snapshotRefusal, ticketHeader } from './signing.ts'
-import { jsonResponse } from './surface-request.ts'
+import { isDenied, jsonResponse, withoutContract } from './surface-request.ts'
 
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 /** How far the time that a client signs for may be from now. */
@@ -107,7 +107,9 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     source: 'session',
     verified: ticket.verified,
   } as const
-  if (await isMasked(parts, tenant, table, identified))
+  const sight = await sightOf(parts, tenant, table, identified)
+  if (isDenied(sight, session.scopes.includes('commit'))) throw withoutContract(table)
+  if (sight.masked)
     throw new Fault('policy_denied', 'policy denied: row filters or column masks apply, so nothing is signed')
   const governance = await loadWriteGovernance(store, tenant, table)
   const { territory } = governance

@@ -4,14 +4,16 @@ import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
+import { opensUncontracted } from '../../core/uncontracted.ts'
 import { limits } from '../../limits.ts'
 import { storageRoots } from '../../storage/roots.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import type { CommitBody } from '../base/body.ts'
 import { type Disclosed, type Disclosure, discloseReply } from '../base/disclosure.ts'
 import { warningHeader } from '../base/faults.ts'
 import type { PipelineRequest } from '../pipeline.ts'
-import { isMasked } from '../stages/masked.ts'
+import { sightOf } from '../stages/masked.ts'
 import type { ClientPath } from './client-path.ts'
 
 export interface SurfaceRequest extends PipelineRequest<ClientPath> {
@@ -55,11 +57,35 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
  */
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
-  const masked = await isMasked(parts, tenant, table, identified)
+  const sight = await sightOf(parts, tenant, table, identified)
+  const { masked } = sight
   const { credential } = upstream
   const passes = vendingModeOf(credential) === 'pass-through' && storageRoots(credential.config).length > 0
   const vended = passes && !masked && delegationOf(surface) !== undefined
-  return { masked, vended, commits: mayCommit }
+  return { masked, vended, commits: mayCommit, denied: isDenied(sight, mayCommit) }
+}
+
+/**
+ * What the response to a read may disclose.
+ * @throws Fault as {@link disclosureOf}; `policy_denied` where the caller may not read the table without a contract
+ */
+export async function readDisclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
+  const disclosure = await disclosureOf(surface, table)
+  if (disclosure.denied) throw withoutContract(table)
+  return disclosure
+}
+
+/** Whether a caller may not have a table, because it has no active contract. */
+export function isDenied({ uncontracted }: FileSight, mayCommit: boolean): boolean {
+  return uncontracted !== undefined && !opensUncontracted(uncontracted, mayCommit)
+}
+
+/** The refusal of such a table. It is the same where there is no such table. */
+export function withoutContract(table: TableRef): Fault {
+  return new Fault(
+    'policy_denied',
+    `policy denied: ${tableName(table)} has no active contract, so it may not be read by this session. Ask a steward of the tenant for a contract of it`,
+  )
 }
 
 /** A JSON response, or one without a body. */

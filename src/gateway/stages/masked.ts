@@ -4,17 +4,27 @@ import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { isAnythingProtected, isProtectedAlike } from '../../store/governance/protections.ts'
+import { type FileSight, isAnythingProtected, isProtectedAlike } from '../../store/governance/protections.ts'
 import type { GatewayParts } from '../base/parts.ts'
 
 /** Whether a filter or mask applies to the principal. Throws a Fault `unavailable` if the look-up fails. */
 export async function isMasked(
-  parts: Pick<GatewayParts, 'maskedFor'>,
+  parts: Pick<GatewayParts, 'sightFor'>,
   tenant: TenantId,
   table: TableRef,
   identified: IdentifiedPrincipal,
 ): Promise<boolean> {
-  return await orUnavailable(parts.maskedFor(tenant, table, identified))
+  return (await sightOf(parts, tenant, table, identified)).masked
+}
+
+/** What the principal may have of a table. Throws a Fault `unavailable` if the look-up fails. */
+export async function sightOf(
+  parts: Pick<GatewayParts, 'sightFor'>,
+  tenant: TenantId,
+  table: TableRef,
+  identified: IdentifiedPrincipal,
+): Promise<FileSight> {
+  return await orUnavailable(parts.sightFor(tenant, table, identified))
 }
 
 /**

@@ -1,4 +1,4 @@
-/** Delays logins from an address whose clients keep failing to authenticate. */
+/** Delays logins from an address whose clients, or one user there, keep failing to authenticate. */
 
 import type { Clock } from '../../base/clock.ts'
 import { Lru } from '../../base/lru.ts'
@@ -27,11 +27,12 @@ export class LoginThrottle {
   /**
    * Takes a turn for one attempt of an address. Attempts wait one after another.
    * @param withinMs how long the attempt can wait
+   * @param user counts by itself; '' for all users of the address together
    * @returns the milliseconds to wait before checking it; undefined where that is too long. Then no turn is taken,
    *   because attempts that are never checked would delay all others.
    */
-  turn(address: string, withinMs: number): number | undefined {
-    const failures = this.#recent(address)
+  turn(address: string, withinMs: number, user = ''): number | undefined {
+    const failures = this.#recent(keyOf(address, user))
     if (failures === undefined) return 0
     const now = this.clock.now()
     const turnMs = Math.max(now, failures.nextMs)
@@ -40,19 +41,31 @@ export class LoginThrottle {
     return turnMs - now
   }
 
-  failed(address: string): void {
+  failed(address: string, user = ''): void {
     const now = this.clock.now()
-    const failures = this.#recent(address) ?? { count: 0, lastMs: now, nextMs: now }
+    const key = keyOf(address, user)
+    const failures = this.#recent(key) ?? { count: 0, lastMs: now, nextMs: now }
     failures.count++
     failures.lastMs = now
     failures.nextMs = Math.max(failures.nextMs, now + penaltyMs(failures.count))
-    this.#failures.set(networkOf(address), failures)
+    this.#failures.set(key, failures)
   }
 
-  #recent(address: string): Failures | undefined {
-    const failures = this.#failures.get(networkOf(address))
+  /** Forgets the failures of a user who has authenticated. */
+  succeeded(address: string, user: string): void {
+    this.#failures.delete(keyOf(address, user))
+  }
+
+  #recent(key: string): Failures | undefined {
+    const failures = this.#failures.get(key)
     return failures !== undefined && this.clock.now() - failures.lastMs < memoryMs ? failures : undefined
   }
+}
+
+/** A user's name may be long, so its digest stands for it. */
+function keyOf(address: string, user: string): string {
+  const network = networkOf(address)
+  return user === '' ? network : `${network} ${new Bun.CryptoHasher('sha256').update(user).digest('hex')}`
 }
 
 function penaltyMs(failures: number): number {

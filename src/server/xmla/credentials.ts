@@ -15,12 +15,18 @@ function readAuthorization(header: string | undefined): Given | undefined {
   if (scheme.toLowerCase() === 'bearer') return { user: undefined, secret: value }
   if (scheme.toLowerCase() !== 'basic' || !/^[A-Za-z0-9+/]+={0,2}$/.test(value)) return undefined
   const text = Buffer.from(value, 'base64').toString('utf8')
-  const colon = text.indexOf(':')
+  // A service's subject holds a colon, and no secret does.
+  const colon = text.lastIndexOf(':')
   return colon < 0 ? undefined : { user: text.slice(0, colon), secret: text.slice(colon + 1) }
 }
 
+/** Under which name failures are counted; '' where none is given. */
+export function userOf(header: string | undefined): string {
+  return readAuthorization(header)?.user ?? ''
+}
+
 /**
- * The credential of a request. A Basic user is the subject, a service's name without `service:`, or the id of its
+ * The credential of a request. A Basic user is the subject, a service's name with or without `service:`, or the id of its
  * session.
  * @returns undefined for anything that is missing or invalid, whatever the reason
  * @throws Fault where validity cannot be checked

@@ -18,7 +18,7 @@ import { WireError } from '../pgwire/wire-error.ts'
 import { ReadSession } from '../read-session.ts'
 import { Answer, negotiationHeaders } from './answer.ts'
 import { type Connection, ConnectionClosed } from './connection.ts'
-import { readCredential } from './credentials.ts'
+import { readCredential, userOf } from './credentials.ts'
 import { faultText } from './faults.ts'
 import type { XmlaMeter } from './meter.ts'
 
@@ -36,6 +36,8 @@ export interface AdmittedRequest {
 export interface ServeParts {
   readonly credentials: CredentialReader
   readonly throttle: LoginThrottle
+  /** Whether an address is that of a trusted proxy. */
+  readonly isProxy: (address: string) => boolean
   readonly slots: ConnectionSlots
   /** Whether clients on other machines may send secrets without TLS. */
   readonly allowPlaintext: boolean
@@ -153,7 +155,7 @@ const unauthorized = () => new Refusal(401, { 'WWW-Authenticate': 'Basic realm="
 
 /** @throws Refusal; HttpViolation; Fault where the credential cannot be checked */
 async function admit(
-  { allowPlaintext, credentials, throttle }: ServeParts,
+  { allowPlaintext, credentials, throttle, isProxy }: ServeParts,
   connection: Connection,
   head: RequestHead,
 ): Promise<Pick<AdmittedRequest, 'reader' | 'catalog'>> {
@@ -169,16 +171,21 @@ async function admit(
   const coding = (headers.get('content-encoding') ?? 'identity').toLowerCase()
   const isText = /^(text|application)\/(soap\+)?xml *(; *charset="?(utf-8|us-ascii)"? *)?$/.test(type)
   if (!isText || !['identity', 'gzip'].includes(coding)) throw new HttpViolation(415, onlyText)
-  const waitMs = throttle.turn(connection.address, connection.bounds.headMs)
-  if (waitMs === undefined) throw new Refusal(429)
-  if (waitMs > 0) await unlessAborted(Bun.sleep(waitMs), connection.gone)
   const given = headers.get('authorization')
   if (given === undefined) throw unauthorized()
+  const { address } = connection
+  const user = userOf(given)
+  // Behind a proxy all users have its address, and one of them must not slow the others down.
+  const counts = !isProxy(address)
+  const waitMs = counts ? throttle.turn(address, connection.bounds.headMs, user) : 0
+  if (waitMs === undefined) throw new Refusal(429)
+  if (waitMs > 0) await unlessAborted(Bun.sleep(waitMs), connection.gone)
   const credential = await readCredential(credentials, given)
   if (credential === undefined) {
-    throttle.failed(connection.address)
+    if (counts) throttle.failed(address, user)
     throw unauthorized()
   }
+  throttle.succeeded(address, user)
   return { reader: new ReadSession(credential), catalog }
 }
 

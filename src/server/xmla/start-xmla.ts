@@ -1,5 +1,6 @@
 /** Assembles the XMLA listener over a store: credentials, sessions, answers. */
 
+import type { BlockList } from 'node:net'
 import type { Logger } from 'pino'
 import type { AccessTokens } from '../../auth/access-token.ts'
 import type { VerifyToken } from '../../auth/bearer.ts'
@@ -7,6 +8,7 @@ import type { ClaimNames } from '../../auth/claims.ts'
 import { credentialReader } from '../../auth/read-credential.ts'
 import { tellingReader } from '../../auth/refused-credentials.ts'
 import type { TokenIssuers } from '../../auth/token-issuers.ts'
+import { contains } from '../../base/cidr.ts'
 import type { Clock } from '../../base/clock.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { QueryService } from '../../query/query-service.ts'
@@ -32,6 +34,8 @@ export interface XmlaOptions extends XmlaListenOptions {
   readonly verifyToken: VerifyToken | undefined
   readonly issuers?: TokenIssuers
   readonly claims: ClaimNames
+  /** Trusted proxies, whose address many users share. */
+  readonly proxies: BlockList
   readonly queries: QueryService
   readonly evaluator: MdxEvaluator
   readonly licensed: Licensed
@@ -59,6 +63,7 @@ export function startXmla(options: XmlaOptions): XmlaServer {
       (kind) => metrics.credentialsRefused.inc({ kind }),
     ),
     throttle: new LoginThrottle(clock),
+    isProxy: (address: string) => contains(options.proxies, address),
     slots: new ConnectionSlots({
       connectionsMax: bounds.connectionsMax,
       tenantMax: bounds.tenantConnectionsMax,

@@ -1,14 +1,15 @@
-/** Reads and writes a tenant's settings of the read path. A setting that was never set has its default value. */
+/** Reads and writes a tenant's settings of reading. A setting that was never set has its default. */
 
 import type { Actor } from '../../core/administration.ts'
 import type { SampleAudience } from '../../core/detection.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { type Uncontracted, uncontractedDefault } from '../../core/uncontracted.ts'
 import type { Store } from '../store.ts'
 import { lockContracts, recordChange } from './changes.ts'
 
 export interface ReadSettings {
-  /** Whether tables without an active contract may be read. Default: no. */
-  readonly readableWithoutContract: boolean
+  /** Who may read tables without an active contract. Default: see core/uncontracted.ts. */
+  readonly uncontracted: Uncontracted
   /** Who sees the samples of findings. Default: stewards. */
   readonly findingSamples: SampleAudience
 }
@@ -16,13 +17,11 @@ export interface ReadSettings {
 /** The tenant's settings. */
 export async function readSettings(store: Store, tenant: TenantId): Promise<ReadSettings> {
   const [row] = await store.tenantQuery<{
-    readable_without_contract: boolean
+    uncontracted: Uncontracted
     finding_samples: SampleAudience
-  }>(tenant, 'select readable_without_contract, finding_samples from svc.read_setting where tenant_id = $1', [
-    tenant,
-  ])
+  }>(tenant, 'select uncontracted, finding_samples from svc.read_setting where tenant_id = $1', [tenant])
   return {
-    readableWithoutContract: row?.readable_without_contract === true,
+    uncontracted: row?.uncontracted ?? uncontractedDefault,
     findingSamples: row?.finding_samples ?? 'stewards',
   }
 }
@@ -32,22 +31,19 @@ export async function putReadSettings(
   store: Store,
   tenant: TenantId,
   actor: Actor,
-  {
-    readableWithoutContract,
-    findingSamples,
-  }: Omit<ReadSettings, 'findingSamples'> & { readonly findingSamples?: SampleAudience | undefined },
+  { uncontracted, findingSamples }: { readonly [K in keyof ReadSettings]?: ReadSettings[K] | undefined },
 ): Promise<void> {
   await store.tenantTransaction(tenant, async (tx) => {
     await lockContracts(tx)
     await tx.query(
-      `insert into svc.read_setting as s (tenant_id, readable_without_contract, finding_samples)
-       values ($1, $2, coalesce($3, 'stewards'))
-       on conflict (tenant_id) do update set readable_without_contract = excluded.readable_without_contract,
+      `insert into svc.read_setting as s (tenant_id, uncontracted, finding_samples)
+       values ($1, coalesce($2, '${uncontractedDefault}'), coalesce($3, 'stewards'))
+       on conflict (tenant_id) do update set uncontracted = coalesce($2, s.uncontracted),
          finding_samples = coalesce($3, s.finding_samples)`,
-      [tenant, readableWithoutContract, findingSamples ?? null],
+      [tenant, uncontracted ?? null, findingSamples ?? null],
     )
     const value = {
-      readable_without_contract: readableWithoutContract,
+      ...(uncontracted !== undefined && { uncontracted }),
       ...(findingSamples !== undefined && { finding_samples: findingSamples }),
     }
     await recordChange(tx, actor, { action: 'put-settings', subject: {}, value })

@@ -15,6 +15,7 @@ import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { RevealRule } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { type Uncontracted, uncontractedDefault, uncontractedModes } from '../../core/uncontracted.ts'
 import { limits } from '../../limits.ts'
 import { nodeId } from '../database/names.ts'
 import type { Properties } from '../graph/graph.ts'
@@ -26,6 +27,7 @@ import {
   readGovernanceRows,
 } from './governance-rows.ts'
 import { pinOf } from './pin-event.ts'
+import { sourcesOf } from './shared-sources.ts'
 
 /** Runs one statement in the tenant's context. */
 export type RunQuery = <R extends object>(text: string, params: readonly string[]) => Promise<readonly R[]>
@@ -52,10 +54,7 @@ export function governanceKey(refs: readonly TableRef[]): string {
 }
 
 /** Cache by owner and tables: the previous result as text, and parsed. */
-const read = new Lru<
-  string,
-  { readonly text: string; readonly governances: ReadonlyMap<string, Governance> }
->(limits.governanceCacheBytes)
+const read = new Lru<string, Governances & { readonly text: string }>(limits.governanceCacheBytes)
 /** Measured memory of a parsed result, in multiples of its text's length. */
 const readWeight = 4
 
@@ -70,12 +69,26 @@ export function governancesOf(
   refs: readonly TableRef[],
   text: string | null | undefined,
 ): ReadonlyMap<string, Governance> {
+  return governedBy(owner, refs, text).governances
+}
+
+export interface Governances {
+  readonly governances: ReadonlyMap<string, Governance>
+  readonly uncontracted: Uncontracted
+}
+
+/** As {@link governancesOf}, with the tenant's setting. @throws Fault as {@link readGovernances} */
+export function governedBy(
+  owner: string,
+  refs: readonly TableRef[],
+  text: string | null | undefined,
+): Governances {
   const key = `${owner} ${governanceKey(refs)}`
   const cached = read.get(key)
-  if (cached !== undefined && cached.text === text) return cached.governances
-  const governances = parseGovernances(refs, text ?? '')
-  read.set(key, { text: text ?? '', governances }, key.length + readWeight * (text ?? '').length)
-  return governances
+  if (cached !== undefined && cached.text === text) return cached
+  const found = parseGovernances(refs, text ?? '')
+  read.set(key, { text: text ?? '', ...found }, key.length + readWeight * (text ?? '').length)
+  return found
 }
 
 function idOf(ref: TableRef): string {
@@ -83,7 +96,7 @@ function idOf(ref: TableRef): string {
 }
 
 /** Parses the result of svc.governance. @throws Fault as {@link readGovernances} */
-export function parseGovernances(refs: readonly TableRef[], text: string): ReadonlyMap<string, Governance> {
+export function parseGovernances(refs: readonly TableRef[], text: string): Governances {
   const rows = readGovernanceRows(text)
   const isSentinel = ({ properties }: PlacedRow) => properties.sentinel === true
   const seen = new Set(rows.filter(isSentinel).map(({ kind }) => kind))
@@ -91,7 +104,12 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Reado
     throw new Fault('unavailable', 'The filters and masks of the table could not be loaded. Retry.', {
       detail: 'no tenant sentinel',
     })
-  const readable = rows.some(({ kind, properties }) => kind === 'setting' && properties.readable === true)
+  const setting = rows.find(({ kind }) => kind === 'setting')?.properties.uncontracted
+  const uncontracted =
+    setting === undefined
+      ? uncontractedDefault
+      : (uncontractedModes.find((mode) => mode === setting) ?? 'denied')
+  const readable = uncontracted === 'readable'
   const byTable = Map.groupBy(
     rows.filter((row) => !isSentinel(row)),
     ({ tableId }) => tableId,
@@ -100,7 +118,7 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Reado
   const sources = rows.flatMap(({ kind, properties }) =>
     kind === 'source' ? [[String(properties.table), String(properties.source)] as const] : [],
   )
-  return new Map(
+  const governances = new Map(
     refs.flatMap((ref) => {
       const found = byTable.get(idOf(ref)) ?? []
       if (!found.some(({ kind }) => kind === 'table')) return []
@@ -112,28 +130,12 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Reado
       return [[tableKey(ref), own.length > 0 ? { ...governance, reveals: own } : governance] as const]
     }),
   )
+  return { governances, uncontracted }
 }
 
 function storedReveal(properties: Properties): StoredReveal {
   const { table: _, field_id: fieldId, version, ...rule } = properties
   return { ...(rule as unknown as RevealRule), fieldId: Number(fieldId), version: Number(version) }
-}
-
-/** The ids of the tables whose files a table shares, directly or through others. */
-function sourcesOf(
-  id: string,
-  sources: readonly (readonly [table: string, source: string])[],
-): readonly string[] {
-  const found = new Set<string>()
-  const follow = (table: string) => {
-    for (const [clone, source] of sources)
-      if (clone === table && source !== id && !found.has(source)) {
-        found.add(source)
-        follow(source)
-      }
-  }
-  follow(id)
-  return [...found]
 }
 
 /**

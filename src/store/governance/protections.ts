@@ -6,9 +6,11 @@ import type { Principal } from '../../core/principal.ts'
 import { everySchema, isWhole, seenTable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Uncontracted } from '../../core/uncontracted.ts'
 import { type Properties, parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { loadGovernance, loadGovernances } from './governance.ts'
+import { loadGoverned } from './load-governed.ts'
 
 /**
  * Whether a row filter, or a mask on any column that a snapshot of the table may hold, applies to `principal`.
@@ -21,9 +23,34 @@ export async function isMaskedFor(
   table: TableRef,
   principal: Principal,
 ): Promise<boolean> {
-  const governance = await loadGovernance(store, tenant, table)
-  if (governance === undefined) return false
-  return !isWhole(seenTable(governance, everySchema(governance), principal))
+  return masksApply(await loadGovernance(store, tenant, table), principal)
+}
+
+function masksApply(governance: Governance | undefined, principal: Principal): boolean {
+  return governance !== undefined && !isWhole(seenTable(governance, everySchema(governance), principal))
+}
+
+/** What a caller of the Iceberg surface may have of a table, as far as contracts, filters and masks say. */
+export interface FileSight {
+  /** As {@link isMaskedFor}. */
+  readonly masked: boolean
+  /** The tenant's setting, where the table has no active contract, or is not known; undefined where it has one. */
+  readonly uncontracted: Uncontracted | undefined
+}
+
+/** The sight of one table, in one round trip. @throws Fault as `loadGovernance` does */
+export async function fileSight(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+): Promise<FileSight> {
+  const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
+  const governance = governances.get(tableKey(table))
+  return {
+    masked: masksApply(governance, principal),
+    uncontracted: governance?.contract === undefined ? uncontracted : undefined,
+  }
 }
 
 /**

@@ -137,7 +137,7 @@ async function loadPage(
   const listed = rows.filter((row) => row.node !== null).sort((a, b) => a.place - b.place)
   const tables = (await mapInTurns(listed, undefined, found)).filter((table) => table !== undefined)
   // Also finds out whether the sentinel is there.
-  const governances = parseGovernances(
+  const { governances } = parseGovernances(
     tables.map(({ ref }) => ref),
     governed?.governance ?? '',
   )

@@ -5,7 +5,7 @@ const property = (alias: string, name: string) =>
 const tableId = property('t', 'id')
 
 /** Whether the tenant has opted in to tables without a contract; false where it was never set. */
-const optedIn = 'coalesce((select bool_or(s.readable_without_contract) from svc.read_setting s), false)'
+const optedIn = "coalesce((select bool_or(s.uncontracted = 'readable') from svc.read_setting s), false)"
 
 /**
  * Tables under an active contract, as `t`, with the contract as `k` and their edge as `e`. Where the tenant has opted

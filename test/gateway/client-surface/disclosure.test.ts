@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import type { MaskedFor } from '../../../src/gateway/base/parts.ts'
+import type { SightFor } from '../../../src/gateway/base/parts.ts'
 import { answerClient } from '../../../src/gateway/client-surface/client-surface.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { findServiceSession } from '../../../src/store/session/sessions.ts'
@@ -228,13 +228,13 @@ describe('where a filter or mask applies', () => {
   async function masked(
     path: string,
     init: RequestInit = {},
-    maskedFor: MaskedFor = async () => true,
+    sightFor: SightFor = async () => ({ masked: true, uncontracted: undefined }),
   ): Promise<Response> {
     const request = new Request(new URL(`/v1/iceberg/${prefix}/v1${path}`, service.app.url).href, {
       ...init,
       headers: { 'x-svc-session': tenant.secret, ...delegated, ...init.headers },
     })
-    return await answerClient({ ...service.app.gateway, maskedFor }, request, {
+    return await answerClient({ ...service.app.gateway, sightFor }, request, {
       findSession: (secret) => findServiceSession(service.store, secret),
       identify: async () => ({ principal: { sub: 'ada', roles: [] }, source: 'session', verified: true }),
     })

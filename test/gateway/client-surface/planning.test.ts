@@ -16,6 +16,7 @@ import { actorOf } from '../../support/actor.ts'
 import { licenseFor } from '../../support/license.ts'
 import {
   addTenant,
+  openUncontracted,
   prefix,
   startTestService,
   type TestService,
@@ -90,6 +91,7 @@ beforeAll(async () => {
     ...{ 'vending.access-key-id': stsKeys.accessKeyId, 'vending.secret-access-key': stsKeys.secretAccessKey },
     ...{ 'vending.sts-endpoint': sts.url, 'vending.scan-planning': 'client' },
   })
+  await openUncontracted(service.store, tenant, foreign, vends, withDeletes)
   for (const { tenant: id } of [tenant, foreign, vends, withDeletes]) {
     await enforceTerritory(service.store, id)
     await service.store.tenantTransaction(id, (tx) =>
@@ -280,8 +282,8 @@ describe('nothing is planned', () => {
   test('where a filter or mask applies, whatever the operation', async () => {
     const session = await held()
     const { 'plan-id': planId, 'plan-tasks': [task] = [] } = await ok(await ask(session))
-    const { maskedFor } = service.app.gateway
-    Object.assign(service.app.gateway, { maskedFor: async () => true })
+    const { sightFor } = service.app.gateway
+    Object.assign(service.app.gateway, { sightFor: async () => ({ masked: true, uncontracted: undefined }) })
     try {
       for (const response of [
         await ask(session),
@@ -296,7 +298,7 @@ describe('nothing is planned', () => {
       const loaded = await send(service, 'GET', path, undefined, { tenant: session, headers: signed })
       expect(await loaded.text()).not.toContain('scan-planning-mode')
     } finally {
-      Object.assign(service.app.gateway, { maskedFor })
+      Object.assign(service.app.gateway, { sightFor })
     }
     expect((await fetchTask(session, task)).status).toBe(200)
   })
@@ -359,6 +361,7 @@ describe('nothing is planned', () => {
   test('of files in another table’s folder, even where the tenant observes its territory', async () => {
     const { url } = upstream
     const observes = await addTenant(service.store, 'observes', url, signs(upstream.s3Url))
+    await openUncontracted(service.store, observes)
     await take(service.store, observes.tenant, 'owner', 's3://lake/sales/people/')
     const [status, message] = await refused(await ask(await held(observes)))
     expect([status, message]).toEqual([403, expect.stringContaining('files outside of its territory')])

@@ -13,6 +13,7 @@ import { actorOf } from '../../support/actor.ts'
 import { licenseFor } from '../../support/license.ts'
 import {
   addTenant,
+  openUncontracted,
   prefix,
   startTestService,
   type TestService,
@@ -43,6 +44,7 @@ beforeAll(async () => {
   }
   tenant = await addTenant(service.store, 'signs', upstream.url, config)
   foreign = await addTenant(service.store, 'other', upstream.url, config)
+  await openUncontracted(service.store, tenant, foreign)
   for (const { tenant: id } of [tenant, foreign]) {
     await enforceTerritory(service.store, id)
     await service.store.tenantTransaction(id, (tx) =>

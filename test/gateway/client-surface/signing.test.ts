@@ -8,6 +8,7 @@ import { licenseFor } from '../../support/license.ts'
 import {
   addTenant,
   metric,
+  openUncontracted,
   startTestService,
   type TestService,
   type TestTenant,
@@ -43,6 +44,7 @@ beforeAll(async () => {
   tenant = await addTenant(service.store, 'signs', url, config)
   foreign = await addTenant(service.store, 'other', url, config)
   for (const { tenant: id } of [tenant, foreign]) await enforceTerritory(service.store, id)
+  await openUncontracted(service.store, tenant, foreign)
   for (const name of ['orders', 'secrets']) {
     upstream.tables.set(name, { location: `s3://lake/${name}` })
     await load(name, tenant)
@@ -148,12 +150,12 @@ describe('a loaded table', () => {
 
 /** Works while a mask applies to everyone. */
 async function masked(work: () => Promise<unknown>): Promise<void> {
-  const { maskedFor } = service.app.gateway
-  Object.assign(service.app.gateway, { maskedFor: async () => true })
+  const { sightFor } = service.app.gateway
+  Object.assign(service.app.gateway, { sightFor: async () => ({ masked: true, uncontracted: undefined }) })
   try {
     await work()
   } finally {
-    Object.assign(service.app.gateway, { maskedFor })
+    Object.assign(service.app.gateway, { sightFor })
   }
 }
 

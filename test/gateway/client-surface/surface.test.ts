@@ -15,6 +15,7 @@ import { recordingProxy } from '../../support/recording-proxy.ts'
 import {
   addTenant,
   audit,
+  openUncontracted,
   orders,
   prefix,
   startTestService,
@@ -312,6 +313,7 @@ test('a session that may only read may not change, and one that may do neither g
     return { tenant: { tenant: service.owner.tenant, secret: session.secret } }
   }
   const reader = await of('read')
+  await openUncontracted(service.store, service.owner)
   expect((await send(service, 'GET', path, undefined, reader)).status).toBe(200)
   expect((await send(service, 'POST', path, body, reader)).status).toBe(403)
   expect((await send(service, 'DELETE', path, undefined, reader)).status).toBe(403)

@@ -8,7 +8,7 @@ import { listVended } from '../../../src/store/vended/vended-credentials.ts'
 import { sessionNameOf } from '../../../src/vending/vending.ts'
 import { call, type IdentityService, startIdentityService } from '../../support/identity.ts'
 import { licenseFor } from '../../support/license.ts'
-import { addTenant, metric, type TestTenant } from '../../support/service.ts'
+import { addTenant, metric, openUncontracted, type TestTenant } from '../../support/service.ts'
 import { startSts, stsKeys, type TestSts } from '../../support/sts.ts'
 import { messageOf, send } from '../../support/surface.ts'
 import { startTableUpstream, type TableUpstream, upstreamKeys } from '../../support/table-upstream.ts'
@@ -50,6 +50,7 @@ beforeAll(async () => {
   tenant = await addTenant(service.store, 'vends', url, config())
   foreign = await addTenant(service.store, 'other', url, config())
   for (const { tenant: id } of [tenant, foreign]) await enforceTerritory(service.store, id)
+  await openUncontracted(service.store, tenant, foreign)
   for (const name of ['secrets', 'orders', 'people'])
     upstream.tables.set(name, { location: `s3://lake/${name}` })
   await load('secrets')
@@ -379,8 +380,8 @@ describe('a loaded table', () => {
 
 describe('where a filter or mask applies to the caller', () => {
   test('nothing is issued, and /credentials is 403', async () => {
-    const masked = service.app.gateway.maskedFor
-    Object.assign(service.app.gateway, { maskedFor: async () => true })
+    const masked = service.app.gateway.sightFor
+    Object.assign(service.app.gateway, { sightFor: async () => ({ masked: true, uncontracted: undefined }) })
     try {
       const asked = await askedBy(async () => {
         expect(await loaded(await load('people'))).not.toHaveProperty('storage-credentials')
@@ -392,7 +393,7 @@ describe('where a filter or mask applies to the caller', () => {
       })
       expect(asked).toEqual([])
     } finally {
-      Object.assign(service.app.gateway, { maskedFor: masked })
+      Object.assign(service.app.gateway, { sightFor: masked })
     }
   })
 })

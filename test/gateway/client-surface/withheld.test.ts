@@ -8,6 +8,7 @@ import { startUpstream, type TestUpstream } from '../../catalog/upstream.ts'
 import { session } from '../../support/identity.ts'
 import {
   addTenant,
+  openUncontracted,
   prefix,
   startTestService,
   type TestService,
@@ -125,6 +126,7 @@ beforeAll(async () => {
   tenant = await addTenant(service.store, 'counted', upstream.url.replace(/\/$/, ''), {
     storage_roots: ['s3://lake'],
   })
+  await openUncontracted(service.store, tenant)
   reader = await session(service, tenant.tenant, ['read'] satisfies SessionScope[])
 })
 afterAll(async () => {
@@ -150,10 +152,14 @@ async function ask(path: string, asked: Asked = {}): Promise<Response> {
     headers: { 'x-svc-session': asked.secret ?? reader, ...headers },
     ...(body !== undefined && { body: JSON.stringify(body) }),
   })
-  return await answerClient({ ...service.app.gateway, maskedFor: async () => masked }, request, {
-    findSession: (value) => findServiceSession(service.store, value),
-    identify: async () => ({ principal: { sub: 'ada', roles: [] }, source: 'session', verified: true }),
-  })
+  return await answerClient(
+    { ...service.app.gateway, sightFor: async () => ({ masked, uncontracted: undefined }) },
+    request,
+    {
+      findSession: (value) => findServiceSession(service.store, value),
+      identify: async () => ({ principal: { sub: 'ada', roles: [] }, source: 'session', verified: true }),
+    },
+  )
 }
 
 async function textOf(path: string, asked: Asked): Promise<string> {

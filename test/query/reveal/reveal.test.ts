@@ -215,7 +215,7 @@ describe('everyone else', () => {
     for (const [to, what] of [
       ['/transform/rules/columns/sales/orders/email', { action: 'encrypt', method: 'siv', scope: 'email' }],
       ['/transform/reveals/columns/sales/orders/email', { roles: ['support'] }],
-      ['/contracts/settings', { readable_without_contract: true }],
+      ['/contracts/settings', { uncontracted: 'readable' }],
     ] as const)
       expect([to, (await on.call('PUT', to, what, steward)).status]).toEqual([to, 204])
     const found = await readAs(mallory, 'SELECT id, email FROM sales.orders ORDER BY id')

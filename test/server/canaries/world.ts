@@ -129,7 +129,9 @@ export async function startWorld(): Promise<World> {
     name: string,
     tenant: Caller['tenant'],
     roles: readonly string[],
-    scopes: readonly SessionScope[] = sessionScopes.filter((scope) => scope !== 'commit'),
+    scopes: readonly SessionScope[] = sessionScopes.filter(
+      (scope) => scope !== 'commit' && scope !== 'lineage:text',
+    ),
   ): Promise<Caller> => {
     const session = { name, principal: { sub: name, roles }, scopes }
     return {
@@ -276,19 +278,26 @@ async function plant(on: {
       namespace: new URL('/v1/iceberg/lake', lake.app.url).href,
       name: `${namespace}.${table.name}`,
     }
-    const output = {
-      namespace: 's3://out',
-      name: of('job'),
-      facets: {
-        columnLineage: {
-          ...{
-            _producer: 'https://etl.example',
-            _schemaURL: 'https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json',
-          },
-          fields: { out: { inputFields: [{ ...dataset, field: table.label }] } },
-        },
+    const columnLineage = (to: string, from: object) => ({
+      columnLineage: {
+        _producer: 'https://etl.example',
+        _schemaURL: 'https://openlineage.io/spec/facets/1-2-0/ColumnLineageDatasetFacet.json',
+        fields: { [to]: { inputFields: [from] } },
       },
-    }
+    })
+    const outside = { namespace: 's3://out', name: of('job') }
+    const source = { namespace: 's3://in', name: 'source' }
+    // A job is seen where it made what is seen, so that of the hidden table makes nothing else.
+    const lineage =
+      kind === 'bare'
+        ? {
+            inputs: [source],
+            outputs: [{ ...dataset, facets: columnLineage(table.label, { ...source, field: 'x' }) }],
+          }
+        : {
+            inputs: [dataset],
+            outputs: [{ ...outside, facets: columnLineage('out', { ...dataset, field: table.label }) }],
+          }
     await must('POST', '/v1/lineage', etl, {
       ...{
         eventType: 'FAIL',
@@ -311,8 +320,7 @@ async function plant(on: {
         ...{ namespace: 'airflow', name: of('job') },
         facets: { sql: { _producer: 'p', _schemaURL: 's', query: `select '${of('statement')}'` } },
       },
-      inputs: [dataset],
-      outputs: [output],
+      ...lineage,
     })
     await must('POST', '/api/v1/policy-replays', as.steward, {
       ...{ definition_cel: 'false', kind: 'schema', table: ref },

@@ -462,6 +462,16 @@ describe('an address whose clients keep failing', () => {
     expect(throttle.turn('192.0.2.1', 30_000)).toBe(0)
   })
 
+  test('slows one user only where users are counted, until that user has authenticated', () => {
+    const throttle = new LoginThrottle({ now: () => 0 })
+    for (let count = 0; count < 20; count++) throttle.failed('192.0.2.1', 'bob')
+    expect(throttle.turn('192.0.2.1', 30_000, 'bob')).toBe(10_000)
+    expect(throttle.turn('192.0.2.1', 30_000, 'ann')).toBe(0)
+    expect(throttle.turn('192.0.2.2', 30_000, 'bob')).toBe(0)
+    throttle.succeeded('192.0.2.1', 'bob')
+    expect(throttle.turn('192.0.2.1', 30_000, 'bob')).toBe(0)
+  })
+
   test('takes no turn for an attempt that cannot wait so long, so that no number of them shuts out the next', () => {
     let now = 0
     const throttle = new LoginThrottle({ now: () => now })

@@ -1,6 +1,6 @@
 /** How requests are served: answers of any size, over TLS and in gzip, clients that leave, and the end of the service. */
 
-import { afterEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterEach, describe, expect, setDefaultTimeout, spyOn, test } from 'bun:test'
 import type { ReadCredential } from '../../../src/auth/read-credential.ts'
 import { systemClock } from '../../../src/base/clock.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
@@ -38,6 +38,7 @@ function partsWith(answerRequest: ServeParts['answerRequest'], slots = {}): Serv
       byVerifier: async () => undefined,
     },
     throttle: new LoginThrottle(systemClock),
+    isProxy: () => false,
     slots: new ConnectionSlots({
       connectionsMax: 10,
       tenantMax: 10,
@@ -170,6 +171,31 @@ describe('a request', () => {
     expect((await connection.answer()).status).toBe(401)
     expect(asked).toBe(0)
     expect(outcomes).toEqual(['401'])
+  })
+
+  test('slows only the user who failed, and nobody behind a proxy', async () => {
+    for (const isProxied of [false, true]) {
+      const throttle = new LoginThrottle({ now: () => 0 })
+      const turn = spyOn(throttle, 'turn')
+      const parts = {
+        ...partsWith(async (_, answer) => await answer.write('<a/>')),
+        throttle,
+        isProxy: () => isProxied,
+      }
+      const server = listenXmla(
+        { hostname: '127.0.0.1', port: 0, tls: undefined },
+        xmlaBounds,
+        (connection, ends) => serveConnection(parts, connection, ends),
+        log,
+      )
+      servers.push(server)
+      for (let count = 0; count < 20; count++) throttle.failed('127.0.0.1', 'service:bob')
+      using connection = await XmlaConnection.open(server.port)
+      connection.write(postText(who, 'x'))
+      expect((await connection.answer()).status).toBe(200)
+      const waits = turn.mock.results.map(({ value }) => value)
+      expect(waits).toEqual(isProxied ? [] : [0])
+    }
   })
 
   test('is refused where its principal has too many connections', async () => {

@@ -104,9 +104,9 @@ describe('raises the version by one, and is heard of before it has returned:', (
     'a tag that is removed': () => deleteTag(on, table, 'email', 'pii'),
     'a pin': () => pinTable(store, tenant, change, { snapshotId: 1n, schemaId: 0n, catalog: 'main' }),
     'a pin that is ended': () => unpinTable(store, tenant, change),
-    'an opt-in': () => putReadSettings(store, tenant, actorOf('stella'), { readableWithoutContract: true }),
+    'an opt-in': () => putReadSettings(store, tenant, actorOf('stella'), { uncontracted: 'readable' }),
     'an opt-in that is withdrawn': () =>
-      putReadSettings(store, tenant, actorOf('stella'), { readableWithoutContract: false }),
+      putReadSettings(store, tenant, actorOf('stella'), { uncontracted: 'to_writers' }),
     'a catalog credential that is put': () => putCatalogCredential(store, tenant, credential),
     'a catalog credential that is rotated': () =>
       rotateCatalogCredential(store, tenant, 'main', { credential: 'a:b' }),
@@ -140,8 +140,10 @@ test('a change that is taken back raises nothing', async () => {
   await raises(0, () =>
     store
       .tenantTransaction(tenant, async (tx) => {
-        await tx.query('insert into svc.read_setting values ($1, true) on conflict do nothing', [tenant])
-        await tx.query('update svc.read_setting set readable_without_contract = true')
+        await tx.query(`insert into svc.read_setting values ($1, 'readable') on conflict do nothing`, [
+          tenant,
+        ])
+        await tx.query(`update svc.read_setting set uncontracted = 'readable'`)
         throw new Error('taken back')
       })
       .catch(() => {}),

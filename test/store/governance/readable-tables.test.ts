@@ -114,7 +114,7 @@ test('the mark changes with the set of tables, a contract, a pin and columns, no
 
 test('tables without a contract are listed only where the tenant itself reads them, without one that was never committed to', async () => {
   const mark = await readableTablesMark(store, home)
-  await putReadSettings(store, foreign, actorOf('stella'), { readableWithoutContract: true })
+  await putReadSettings(store, foreign, actorOf('stella'), { uncontracted: 'readable' })
   expect(await names()).toEqual(['beta', 'gamma'])
   expect(await readableTablesMark(store, home)).toEqual(mark)
   await putRowFilter(
@@ -122,7 +122,7 @@ test('tables without a contract are listed only where the tenant itself reads th
     { table: { namespace: ['sales', 'eu'], name: 'never' } },
     { id: 'f', expression: 'false', exemptRoles: [] },
   )
-  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: true })
+  await putReadSettings(store, home, actorOf('stella'), { uncontracted: 'readable' })
   const [first, second] = (await listReadableTables(store, home, 'anyone')).items
   expect(await names()).toEqual(['alpha', 'beta', 'gamma'])
   expect(first).toMatchObject({
@@ -132,13 +132,13 @@ test('tables without a contract are listed only where the tenant itself reads th
   expect(first?.contract).toBeUndefined()
   expect(second?.contract).toEqual({ id: 'beta', version: 1 })
   expect(await readableTablesMark(store, home)).not.toEqual(mark)
-  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: false })
+  await putReadSettings(store, home, actorOf('stella'), { uncontracted: 'to_writers' })
   expect(await names()).toEqual(['beta', 'gamma'])
   expect(await readableTablesMark(store, home)).toEqual(mark)
 })
 
 test('no listing and no mark without the sentinel of the tenant', async () => {
-  await putReadSettings(store, home, actorOf('stella'), { readableWithoutContract: true })
+  await putReadSettings(store, home, actorOf('stella'), { uncontracted: 'readable' })
   const remove = () => store.tenantTransaction(home, (tx) => deleteEdge(tx, 'GOVERNS', ''))
   expect(await remove()).toBe(true)
   const kinds = await Promise.all(
