@@ -47,13 +47,16 @@ export async function queryMetrics(
   signal: AbortSignal,
 ) {
   const { model } = await loadSemanticModel(store, on.tenant, clock.now(), signal)
-  const { text, parameters } = compileMetricRequest(model, request)
+  // What may not be read is unknown to the caller, in the words for what there is not.
+  const compileKnown = async () => compileMetricRequest(await knownPart(store, on, model), request)
+  const { text, parameters } = await Promise.resolve()
+    .then(() => compileMetricRequest(model, request))
+    .catch(compileKnown)
   const context: QueryContext = { ...on, searchPath: [], generated: true }
   const prepared = await queries
     .prepare(context, text, [], { runsAtOnce: true, signal, sessionCheck })
     .catch(async (thrown: unknown) => {
-      // What may not be read is unknown to the caller, in the words for what there is not.
-      compileMetricRequest(await knownPart(store, on, model), request)
+      await compileKnown()
       throw thrown
     })
   if (prepared.parameters.length !== parameters.length)

@@ -279,7 +279,9 @@ test('no operation tells a caller what it may not learn', async () => {
     ['open'],
     world.foreign,
   )
+  // What a change needs depends on a state or a value that its schema does not tell, and on the changes before it.
   const missed = operations()
+    .filter(isRead)
     .map(({ operation }) => operation.operationId)
     .filter((name) => !reached.has(name))
   expect(missed.filter((name) => unreached[name] === undefined)).toEqual([])

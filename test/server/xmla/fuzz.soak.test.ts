@@ -64,7 +64,7 @@ function serve(lake: Lake) {
       byVerifier: async () => undefined,
     },
     // Wrong secrets are not waited for.
-    throttle: { turn: () => 0, failed: () => {} } as unknown as LoginThrottle,
+    throttle: { turn: () => 0, failed: () => {}, succeeded: () => {} } as unknown as LoginThrottle,
     isProxy: () => false,
     slots: new ConnectionSlots({ connectionsMax: 100, tenantMax: 100, principalMax: 100, strangersMax: 100 }),
     allowPlaintext: false,
