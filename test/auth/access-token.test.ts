@@ -81,7 +81,7 @@ describe('the token endpoint', () => {
   })
 
   test('is served under the catalog URI, without a session', async () => {
-    const { id, secret } = await client(['read'])
+    const { id, secret } = await client(['read', 'commit'])
     const form = { grant_type: 'client_credentials', client_id: id, client_secret: secret, scope: 'catalog' }
     const body = new URLSearchParams(form).toString()
     const answer = await call(service, 'POST', `/v1/iceberg/${prefix}/v1/oauth/tokens`, { body })

@@ -7,7 +7,13 @@ import { join } from 'node:path'
 import type { SessionScope } from '../../src/core/session.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { licenseFor } from '../support/license.ts'
-import { addTenant, startTestService, type TestService, type TestTenant } from '../support/service.ts'
+import {
+  addTenant,
+  openUncontracted,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../support/service.ts'
 import { enforceTerritory } from '../support/territory.ts'
 import { documentedSettings, documentedTrino } from './client-docs.ts'
 import { type MotoOptions, startEnforcingMoto } from './moto.ts'
@@ -88,6 +94,8 @@ export async function startLake(mode: 'vend' | 'sign', options: LakeOptions = {}
     const add = async (name: string) => {
       const added = await addTenant(service.store, name, service.catalog.url, config)
       await enforceTerritory(service.store, added.tenant)
+      // Readers look at tables that no contract governs.
+      await openUncontracted(service.store, added)
       return added
     }
     const tenant = await add('lake')

@@ -5,7 +5,14 @@ import { Buffer } from 'node:buffer'
 import { join } from 'node:path'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { licenseFor } from '../support/license.ts'
-import { addTenant, metric, startTestService, type TestService, type TestTenant } from '../support/service.ts'
+import {
+  addTenant,
+  metric,
+  openUncontracted,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../support/service.ts'
 import { enforceTerritory } from '../support/territory.ts'
 import { startVendingUpstream, type VendingUpstream, vendedTo } from '../support/vending-upstream.ts'
 import { packageFolder } from './packages.ts'
@@ -38,6 +45,7 @@ beforeAll(async () => {
     ...{ 'vending.mode': 'sign', 'vending.scan-planning': 'server' },
   })
   await enforceTerritory(service.store, tenant.tenant)
+  await openUncontracted(service.store, tenant)
   const principal = { sub: 'spark', roles: [] }
   const session = { name: 'spark', principal, scopes: ['read'] } as const
   ;({ secret } = await createServiceSession(service.store, tenant.tenant, session))
