@@ -11,6 +11,14 @@ export function overseesTables({ roles }: Pick<Principal, 'roles'>): boolean {
   return isSteward({ roles }) || roles.includes('administrator') || roles.includes('owner')
 }
 
+/**
+ * Whether a principal learns that something ran over a table, and what was found, also of tables that may not be read:
+ * who looks after all tables, and auditors, who read records. Samples and counts have rules of their own.
+ */
+export function readsAllRecords({ roles }: Pick<Principal, 'roles'>): boolean {
+  return overseesTables({ roles }) || roles.includes('auditor')
+}
+
 /** Whether a principal writes the contracts of the tenant, and so sees what they hide from others. */
 export function isSteward({ roles }: Pick<Principal, 'roles'>): boolean {
   return roles.includes('steward')

@@ -19,8 +19,12 @@ export type ColumnValues =
   | { readonly type: 'int8'; readonly values: BigInt64Array }
   | { readonly type: 'float4'; readonly values: Float32Array }
   | { readonly type: 'float8'; readonly values: Float64Array }
-  /** Unscaled: the value is `values[row] / 10 ** scale`. */
-  | { readonly type: 'numeric'; readonly values: BigInt64Array | readonly bigint[]; readonly scale: number }
+  /** Unscaled: the value is `values[row] / 10 ** scale`, with one scale for all rows or one for each. */
+  | {
+      readonly type: 'numeric'
+      readonly values: BigInt64Array | readonly bigint[]
+      readonly scale: number | Uint16Array
+    }
   /** Days since 1970-01-01; the least and greatest int32 are -infinity and infinity. */
   | { readonly type: 'date'; readonly values: Int32Array }
   /** Microseconds since midnight. */
@@ -45,6 +49,11 @@ export interface ResultBatch {
   readonly rowCount: number
   /** In the order of the result's columns, each of that column's type. */
   readonly columns: readonly ColumnVector[]
+}
+
+/** The scale of a numeric column in a row. */
+export function scaleAt(scale: number | Uint16Array, row: number): number {
+  return typeof scale === 'number' ? scale : (scale[row] ?? 0)
 }
 
 /** Whether a column is NULL in a row. */

@@ -1,6 +1,6 @@
 /** Lists what detection found, newest first, in tables that the principal may see. */
 
-import { overseesTables } from '../core/oversight.ts'
+import { readsAllRecords } from '../core/oversight.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type FindingFilter, listFindings } from '../store/detection/findings.ts'
@@ -14,6 +14,6 @@ export async function listDetectionFindings(
   principal: Principal,
   filter: Omit<FindingFilter, 'readableOnly'>,
 ) {
-  const page = await listFindings(store, tenant, { ...filter, readableOnly: !overseesTables(principal) })
+  const page = await listFindings(store, tenant, { ...filter, readableOnly: !readsAllRecords(principal) })
   return { items: await seenFindings(store, tenant, principal, page.items), next_page_token: page.next }
 }

@@ -1,6 +1,6 @@
 /** Lists detection runs over tables that the principal may see, newest first. */
 
-import { overseesTables } from '../core/oversight.ts'
+import { readsAllRecords } from '../core/oversight.ts'
 import type { Principal } from '../core/principal.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { pageView } from '../http/page-view.ts'
@@ -15,7 +15,7 @@ export async function listDetectionRuns(
   principal: Principal,
   filter: Omit<RunFilter, 'readableOnly'>,
 ) {
-  const page = await listRuns(store, tenant, { ...filter, readableOnly: !overseesTables(principal) })
+  const page = await listRuns(store, tenant, { ...filter, readableOnly: !readsAllRecords(principal) })
   const sightOf = await sightsOfRuns(store, tenant, principal, page.items)
   return pageView(page, (run) => runView(run, sightOf(run)))
 }

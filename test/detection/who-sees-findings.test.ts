@@ -137,6 +137,37 @@ test('a run shows what it read to those from whom nothing of the table is hidden
   }
 })
 
+describe('an auditor', () => {
+  const auditor = async () => ({ secret: await s.session('records', ['auditor'], ['read', 'admin']) })
+
+  const read = async (path: string) => {
+    const { json } = await s.call(await auditor(), 'GET', path)
+    return json.items as readonly Record<string, unknown>[]
+  }
+
+  test('reads the findings of all tables of the tenant, without samples and counts', async () => {
+    const items = await read(`${root}/findings`)
+    const seen = items.map((one) => `${tableOf(one)}.${one.column} ${one.class} ${one.status}`).sort()
+    const all = everything.flatMap((name) => ['email', 'id'].map((column) => `${name}.${column}`))
+    expect(seen).toEqual(all.map((one) => `${one} credit_card open`))
+    const hidden = items.flatMap((one) => [one.matched, one.sampled, one.masked_sample])
+    expect(new Set(hidden)).toEqual(new Set([undefined]))
+    const foreign = new Set((await s.listed('foreign', `${root}/findings`)).map(({ id }) => id))
+    expect(items.filter(({ id }) => foreign.has(id))).toEqual([])
+  })
+
+  test('reads the runs over all tables, and nothing of what they read', async () => {
+    const runs = await read(`${root}/runs`)
+    expect(runs.map(tableOf).sort()).toEqual(everything)
+    for (const run of runs) {
+      const { status, json } = await s.call(await auditor(), 'GET', `${root}/runs/${run.id}`)
+      expect([status, json.metadata_location, json.report, json.reason]).toEqual([200, undefined, {}, ''])
+    }
+    for (const run of await s.listed('foreign', `${root}/runs`))
+      expect((await s.call(await auditor(), 'GET', `${root}/runs/${run.id}`)).status).toBe(404)
+  })
+})
+
 test('nobody decides about a finding, or rescans a table, that they may not see', async () => {
   const writer = { secret: await s.session('writer', [], ['read', 'admin']) }
   const findings = await s.listed('steward', `${root}/findings`)

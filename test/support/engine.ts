@@ -7,7 +7,7 @@ import { type IcebergWriter, tableInFolder, type WriterOptions } from '../../dem
 import type { Field } from '../../demo/lake/table-fields.ts'
 import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
-import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
+import { type ColumnVector, isNull, type ResultBatch, scaleAt } from '../../src/core/result-batch.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { bytesAt } from '../../src/core/variable-width.ts'
 import { type DuckdbHost, type DuckdbSettings, startDuckdb } from '../../src/engine/duckdb/duckdb-host.ts'
@@ -139,7 +139,7 @@ function valueAt(column: ColumnVector, row: number): unknown {
     case 'bool':
       return column.values[row] === 1
     case 'numeric':
-      return `${column.values[row]}e-${column.scale}`
+      return `${column.values[row]}e-${scaleAt(column.scale, row)}`
     case 'interval':
       return [column.months[row], column.days[row], column.micros[row]]
     case 'array':

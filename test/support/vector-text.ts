@@ -1,6 +1,6 @@
 /** Converts cells of a result's vectors to PostgreSQL's text form, for comparison with PostgreSQL. */
 
-import { type ColumnVector, isNull, type ResultBatch } from '../../src/core/result-batch.ts'
+import { type ColumnVector, isNull, type ResultBatch, scaleAt } from '../../src/core/result-batch.ts'
 import { bytesAt, type VariableWidth } from '../../src/core/variable-width.ts'
 
 /** The rows of a batch. */
@@ -15,7 +15,7 @@ export function cellText(column: ColumnVector, row: number): string | null {
     case 'bool':
       return column.values[row] === 1 ? 't' : 'f'
     case 'numeric':
-      return decimalText(column.values[row] ?? 0n, column.scale)
+      return decimalText(column.values[row] ?? 0n, scaleAt(column.scale, row))
     case 'date':
       return dateText(column.values[row] ?? 0)
     case 'time':

@@ -3,7 +3,7 @@
  * version pins, else the one to which the table is pinned, else the current one. Nothing is written here.
  */
 
-import { Fault } from '../../base/fault.ts'
+import { Fault, type FaultKind } from '../../base/fault.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
@@ -66,7 +66,8 @@ export async function planDeployment(
 }
 
 /**
- * Chooses the snapshot of a table that readers see, or would see.
+ * Chooses the snapshot of a table that readers see, or would see. A catalog that does not answer is passed over where
+ * exactly one other has the table.
  * @param wanted the snapshot or the catalog that the caller names
  * @throws Fault as {@link planDeployment}
  */
@@ -92,13 +93,17 @@ async function findTable(
   named: string | undefined,
 ): Promise<{ readonly catalog: string; readonly state: TableState }> {
   const found: { readonly catalog: string; readonly state: TableState }[] = []
+  const failures: Fault[] = []
   for (const catalog of named === undefined ? await nicknames(store, tenant) : [named]) {
     const credential = await findCatalogCredential(store, tenant, catalog)
     if (credential === undefined) continue
     const state = await stateIn(states, tenant, credential, table)
-    if (state !== undefined) found.push({ catalog, state })
+    if (state instanceof Fault) failures.push(state)
+    else if (state !== undefined) found.push({ catalog, state })
   }
   const [first, second] = found
+  const [failure] = failures
+  if (first === undefined && failure !== undefined) throw failure
   if (first === undefined)
     throw new Fault('unprocessable', `No catalog has the table ${tableName(table)}, so it cannot be checked.`)
   if (second !== undefined)
@@ -114,18 +119,35 @@ async function nicknames(store: Store, tenant: TenantId): Promise<readonly strin
   return items.map(({ nickname }) => nickname)
 }
 
-/** @returns undefined where the catalog does not have the table */
+/**
+ * Asks one catalog.
+ * @returns undefined where it does not have the table, and a Fault that names the catalog where it does not answer
+ */
 async function stateIn(
   states: TableStates,
   tenant: TenantId,
   credential: CatalogCredential,
   table: TableRef,
-): Promise<TableState | undefined> {
+): Promise<TableState | Fault | undefined> {
   try {
     return await states.load(tenant, credential, table)
   } catch (thrown) {
-    if (!(thrown instanceof CatalogError)) throw thrown
-    if (thrown.code === 'ErrTableNotFound') return undefined
-    throw new Fault('upstream_failed', thrown.publicMessage, { cause: thrown })
+    if (thrown instanceof CatalogError && thrown.code === 'ErrTableNotFound') return undefined
+    if (thrown instanceof CatalogError) return namedFault('upstream_failed', credential, thrown)
+    if (
+      thrown instanceof Fault &&
+      (thrown.kind === 'upstream_failed' || thrown.kind === 'upstream_forbidden')
+    )
+      return namedFault(thrown.kind, credential, thrown)
+    throw thrown
   }
+}
+
+function namedFault(
+  kind: FaultKind,
+  { nickname }: CatalogCredential,
+  cause: { readonly publicMessage: string },
+): Fault {
+  const message = `The catalog ${nickname} did not say whether it has the table: ${cause.publicMessage}`
+  return new Fault(kind, message, { cause })
 }

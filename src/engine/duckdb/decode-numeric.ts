@@ -35,19 +35,20 @@ function huge(buffer: ArrayBuffer, count: number): bigint[] {
 }
 
 /**
- * Doubles as the shortest decimals that read back as the same doubles, with one scale for the batch.
+ * Doubles as the shortest decimals that read back as the same doubles, each with a scale of its own: the text of a value
+ * must not depend on the values that share its batch.
  * @throws EngineError 22003 for NaN and infinities
  */
 export function doublesAsDecimals(raw: RawVector) {
   const doubles = new Float64Array(raw.bytes.slice().buffer)
-  const parts: { readonly digits: bigint; readonly scale: number }[] = []
-  let scale = 0
+  const values: bigint[] = []
+  const scale = new Uint16Array(raw.count)
   for (let row = 0; row < raw.count; row++) {
     const part = hasValue(raw, row) ? shortest(doubles[row] ?? 0) : zero
-    parts.push(part)
-    if (part.scale > scale) scale = part.scale
+    values.push(part.digits)
+    scale[row] = part.scale
   }
-  return { values: parts.map((part) => part.digits * 10n ** BigInt(scale - part.scale)), scale }
+  return { values, scale }
 }
 
 const zero = { digits: 0n, scale: 0 }

@@ -1,7 +1,7 @@
 /** Builds column vectors from JSON rows, and decides which of Trino's types may be delivered as which SQL type. */
 
 import type { JsonValue } from '../../base/json.ts'
-import type { ColumnVector } from '../../core/result-batch.ts'
+import { type ColumnVector, scaleAt } from '../../core/result-batch.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import { byteValues, utf8Values, type VariableWidth } from '../../core/variable-width.ts'
 import type { EngineColumn } from '../engine.ts'
@@ -169,13 +169,14 @@ function numericBuilder(trinoType: string, size: NumericSize | undefined): Build
         }
 }
 
+/** Each has a scale of its own: the text of a value must not depend on the values that share its page. */
 const doubleNumericVector: BuildVector = (cells) => {
   const doubles = cells.map((cell) => (cell === null ? 0 : float(cell)))
-  const scale = doubles.reduce((most, value) => Math.max(most, doubleScale(value)), 0)
+  const scale = Uint16Array.from(doubles, doubleScale)
   return {
     type: 'numeric',
     scale,
-    values: doubles.map((value) => doubleDecimal(value, scale)),
+    values: doubles.map((value, row) => doubleDecimal(value, scaleAt(scale, row))),
     ...validityOf(cells),
   }
 }

@@ -214,13 +214,10 @@ function resolveAggregate(
   if (within && key?.descending && name === 'percentile_cont') return descending(def, match, bound, filter)
   if (within && key?.descending) throw notSupported(`${name} in descending order`)
   if (!window) env.scope.hasAggregates = true
+  const distinct = node.agg_distinct === true
   return {
-    kind: 'aggregate',
-    def,
-    args: bound,
-    type: returnType(def, match),
-    distinct: node.agg_distinct === true,
-    orderBy: within ? [] : orderBy,
+    ...{ kind: 'aggregate', def, args: bound, type: returnType(def, match), distinct },
+    orderBy: within ? [] : distinct && orderBy.length === 0 ? orderOfDistinct(name, bound) : orderBy,
     filter,
   }
 }
@@ -245,6 +242,12 @@ function descending(
     orderBy: [],
     filter,
   }
+}
+
+/** The order that PostgreSQL's DISTINCT leaves: it sorts to find equal values. Engines hash, and so leave any order. */
+function orderOfDistinct(name: string, [first]: readonly Expr[]): readonly SortKey[] {
+  if (first === undefined || (name !== 'array_agg' && name !== 'string_agg')) return []
+  return [{ expr: first, descending: false, nullsFirst: false }]
 }
 
 function checkDistinctOrder(orderBy: readonly SortKey[], args: readonly Expr[]): void {

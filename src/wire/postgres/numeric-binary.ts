@@ -1,6 +1,6 @@
 /** Encodes numerics in PostgreSQL's binary format (numeric_send): base-10,000 digits behind a head. */
 
-import { type ColumnVector, isNull } from '../../core/result-batch.ts'
+import { type ColumnVector, isNull, scaleAt } from '../../core/result-batch.ts'
 import { Int64Reader } from './decimal-text.ts'
 import { scratch, type VariableEncoder } from './encoded.ts'
 import { ValueError } from './value-error.ts'
@@ -21,10 +21,11 @@ export function numericEncoder(column: NumericColumn): VariableEncoder {
   const { values, scale } = column
   const isInt64 = values instanceof BigInt64Array
   const reader = new Int64Reader(isInt64 ? values : new BigInt64Array(0))
-  const isShort = isInt64 && scale >= 0 && scale <= numberScaleMax
-  const unit = 10 ** scale
-  const fractionGroups = (scale + 3) >> 2
-  const fill = 10 ** (fractionGroups * 4 - scale)
+  const shared = typeof scale === 'number' ? scale : -1
+  const isShort = isInt64 && shared >= 0 && shared <= numberScaleMax
+  const unit = 10 ** shared
+  const fractionGroups = (shared + 3) >> 2
+  const fill = 10 ** (fractionGroups * 4 - shared)
   return {
     width: undefined,
     encode(from, to) {
@@ -37,8 +38,8 @@ export function numericEncoder(column: NumericColumn): VariableEncoder {
           const unscaled = isShort ? reader.number(row) : Number.NaN
           if (Number.isNaN(unscaled)) {
             scratch.length = at
-            at = writeLong(values[row] ?? 0n, scale, numberRoom * (to - row))
-          } else at = writeShort(scratch.view, at, unscaled, scale, unit, fractionGroups, fill)
+            at = writeLong(values[row] ?? 0n, scaleAt(scale, row), numberRoom * (to - row))
+          } else at = writeShort(scratch.view, at, unscaled, shared, unit, fractionGroups, fill)
         }
         offsets[row + 1] = at
       }

@@ -1,6 +1,6 @@
 /** Encodes values in PostgreSQL's text format, a column at a time. */
 
-import { type ColumnVector, isNull } from '../../core/result-batch.ts'
+import { type ColumnVector, isNull, scaleAt } from '../../core/result-batch.ts'
 import type { VariableWidth } from '../../core/variable-width.ts'
 import {
   datetimeRoom,
@@ -139,10 +139,10 @@ function textsEncoder(column: ColumnVector, textOf: (row: number) => string): Va
 function scaledEncoder(
   column: ColumnVector,
   values: BigInt64Array | readonly bigint[],
-  scale: number,
+  scale: number | Uint16Array,
 ): VariableEncoder {
-  if (!(values instanceof BigInt64Array) || scale < 0 || scale > 15)
-    return textsEncoder(column, (row) => scaledText(values[row] ?? 0n, scale))
+  if (typeof scale !== 'number' || !(values instanceof BigInt64Array) || scale < 0 || scale > 15)
+    return textsEncoder(column, (row) => scaledText(values[row] ?? 0n, scaleAt(scale, row)))
   const reader = new Int64Reader(values)
   return encoder(column, integerRoom + scale, (view, at, row) => {
     const unscaled = reader.number(row)

@@ -108,6 +108,11 @@ test('doubles that stand for numerics are refused where they are no number: 2200
   ).toEqual([[null], ['25e-1']])
 })
 
+test('the digits of a quotient do not depend on the values beside it', async () => {
+  const sql = 'SELECT 5 / i::DOUBLE FROM unnest([0.5::DOUBLE, 9, 2]) AS r(i)'
+  expect(await rows(sql, 'n numeric')).toEqual([['10e-0'], ['5555555555555556e-16'], ['25e-1']])
+})
+
 test('a NULL that DuckDB calls an integer is one of the type asked for, a value is not', async () => {
   const sql = "SELECT 'a' || CAST(NULL AS VARCHAR), 1.5 + CAST(NULL AS DECIMAL(9,2)), i FROM range(2) AS r(i)"
   const types = 'a text, b numeric, c int8'

@@ -196,6 +196,12 @@ export function samples(seed: number): readonly Sample[] {
       { type: 'numeric', values: [10n ** 37n, -(10n ** 37n) + 1n, 0n, 12340000n], scale: 9 },
       4,
     ),
+    sample(
+      'numeric of a scale for each',
+      'numeric',
+      { type: 'numeric', values: [10n, 5n, -25n, 123_456_789n], scale: Uint16Array.of(0, 16, 1, 4) },
+      4,
+    ),
     sample('date', 'date', { type: 'date', values: days }, days.length),
     sample('time', 'time', { type: 'time', values: times }, times.length),
     sample('timestamp', 'timestamp', { type: 'timestamp', values: micros }, micros.length),
