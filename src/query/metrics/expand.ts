@@ -10,7 +10,7 @@ import { type MetricRelation, relationOf, type SemanticModel } from '../../core/
 import { tableKey } from '../../core/table-ref.ts'
 import { SqlError } from '../sql-error.ts'
 import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
-import { type LiftedColumn, liftedColumns } from './lifted.ts'
+import { type LiftedColumn, liftedColumns, tellsPersonsApart } from './lifted.ts'
 import { derivedNode, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
 import {
   caseNode,
@@ -202,12 +202,15 @@ function expandRelation(
     const edge = edgeName([...semis.keys()].indexOf(key))
     return operatorNode('=', columnNode(alias, semi.dimension), columnNode(alias, edge))
   }
-  const place: MeasurePlace = { model, relation, alias, inputs: new Map(), attestations, semiAdditive }
   // Those by which metrics find the rows that count are joined as well, so their keys must hold too.
   const dimensions = new Set([
     ...namedDimensions(select, relation),
     ...namedMetrics(select, relation).flatMap((name) => momentDimensions(model, name)),
   ])
+  const placed = [...dimensions].flatMap((name) => relation.dimensions.get(name) ?? [])
+  // Beside a list of periods the metric is part of a cumulative one, whose steps nobody attested.
+  const lifts = (attestation: Attestation) => isAlone && !tellsPersonsApart(placed, attestation)
+  const place: MeasurePlace = { model, relation, alias, inputs: new Map(), attestations, lifts, semiAdditive }
   const holds = keysHold({ relation, dimensions, newAlias })
   const measure = (name: string) => {
     const value = measureNode(place, name)

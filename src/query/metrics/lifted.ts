@@ -5,7 +5,7 @@
 
 import type { AttachedMask, GovernedColumn, GovernedTable } from '../../core/governed-table.ts'
 import type { Attestation, CoveredMask } from '../../core/metric.ts'
-import type { SemanticModel } from '../../core/semantic-model.ts'
+import type { PlacedDimension, Route, SemanticModel } from '../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 
 export interface LiftedColumn {
@@ -61,4 +61,29 @@ export function isLifted(
 
 function isCovered({ policyId, action, expression }: AttachedMask, covered: CoveredMask): boolean {
   return policyId === covered.policyId && action === covered.action && expression === covered.expression
+}
+
+/**
+ * Whether dimensions that a query names single out a row: they name a whole key of the metric's table (or of one with
+ * a row for each of its rows), an attested column, or the subject of its anonymity.
+ */
+export function tellsPersonsApart(
+  placed: readonly PlacedDimension[],
+  { masks, anonymity }: Pick<Attestation, 'masks' | 'anonymity'>,
+): boolean {
+  const guarded = new Set([...masks.map(({ fieldId }) => fieldId), anonymity?.fieldId])
+  const near = placed.filter(({ route }) => isOneToOne(route))
+  return [...Map.groupBy(near, ({ route }) => route.path)].some(([path, dimensions]) => {
+    const named = new Set(dimensions.flatMap(({ dimension }) => Object.values(dimension.expression.names)))
+    const key = dimensions[0]?.route.table.key ?? []
+    const isWhole = key.length > 0 && key.every((fieldId) => named.has(fieldId))
+    return isWhole || (path === '' && [...named].some((fieldId) => guarded.has(fieldId)))
+  })
+}
+
+function isOneToOne({ from }: Route): boolean {
+  if (from === undefined) return true
+  const { key } = from.route.table
+  const isUnique = key.length > 0 && key.every((fieldId) => from.relationship.columns.includes(fieldId))
+  return isUnique && isOneToOne(from.route)
 }

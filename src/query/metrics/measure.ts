@@ -46,6 +46,8 @@ export interface MeasurePlace {
   readonly inputs: Map<string, MeasureInput>
   /** Attestations whose masks are lifted. */
   readonly attestations: Map<string, Attestation>
+  /** Whether an attestation may lift masks here at all. */
+  readonly lifts: (attestation: Attestation) => boolean
   /** The condition under which a row's value counts for a metric that does not add up over time. */
   readonly semiAdditive: (semi: SemiAdditivity) => Node
 }
@@ -137,9 +139,10 @@ function simple(place: MeasurePlace, { name, definition: { computation } }: Metr
 }
 
 /** The attestation of a metric, noted as one by which the statement reads. */
-function liftedBy({ model, attestations }: MeasurePlace, name: string): Attestation | undefined {
+function liftedBy({ model, attestations, lifts }: MeasurePlace, name: string): Attestation | undefined {
   const attestation = model.attestations.get(name)
-  if (attestation !== undefined) attestations.set(name, attestation)
+  if (attestation === undefined || !lifts(attestation)) return undefined
+  attestations.set(name, attestation)
   return attestation
 }
 

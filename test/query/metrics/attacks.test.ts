@@ -185,6 +185,50 @@ describe('an attestation', () => {
     expect(await failure(ask(attempt, shop([attested()])))).toStartWith('0A000')
   })
 
+  const withDimension = (column: string, text: string): SemanticModel => {
+    const model = shop([attested({ anonymity: { k: 1, fieldId: 3 } })])
+    const key = tableKey(employees)
+    const table = model.tables.get(key)
+    if (table === undefined) throw new Error('there are no employees')
+    const added = { name: 'probe', kind: 'categorical', expression: bound('employees', text) } as const
+    expect(Object.keys(added.expression.names)).toEqual([column])
+    const changed = { ...table, dimensions: [...table.dimensions, added] }
+    return { ...model, tables: new Map(model.tables).set(key, changed) }
+  }
+  const expansionOf = (sql: string, model: SemanticModel) =>
+    expandMetrics(parseSelect(sql), { model, searchPath: ['hr'] })
+
+  test.each([
+    ['id', 'id'],
+    ['id', 'id % 2'],
+    ['salary', 'salary'],
+    ['manager_id', 'manager_id'],
+  ])('lifts nothing where %s is a dimension or a filter, as %s', (column, text) => {
+    const model = withDimension(column, text)
+    const by = 'SELECT probe, MEASURE(salaries) FROM employees__metrics GROUP BY 1'
+    const where = 'SELECT MEASURE(salaries) FROM employees__metrics WHERE probe IS NOT NULL'
+    expect(expansionOf(by, model).lifted).toEqual([])
+    expect(expansionOf(where, model).lifted).toEqual([])
+    expect(expansionOf(where, model).liftedUntilMs).toBeUndefined()
+  })
+
+  test('still lifts where a dimension of many rows is named', () => {
+    const sql = 'SELECT dept, MEASURE(salaries) FROM employees__metrics GROUP BY 1'
+    expect(expansionOf(sql, withDimension('id', 'id')).lifted.length).toBeGreaterThan(0)
+  })
+
+  test('is not passed on where the relation is joined to periods, as for a cumulative metric', () => {
+    const tree = parseSelect(
+      'SELECT MEASURE(salaries) FROM (SELECT 1 AS n) p JOIN employees__metrics ON true',
+    )
+    const { lifted } = expandMetrics(tree, {
+      model: shop([attested()]),
+      searchPath: ['hr'],
+      generated: true,
+    })
+    expect(lifted).toEqual([])
+  })
+
   test('keeps row filters: the board is not in the sum', async () => {
     const [row] = await ask('SELECT MEASURE(salaries) FROM employees__metrics', shop([attested()]))
     expect(row).toEqual(['424241'])
