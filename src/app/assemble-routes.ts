@@ -67,7 +67,7 @@ import type { KeyProvider } from '../protection/tenant-keys.ts'
 import { asSeenByOperations } from '../query/as-seen-by/operation.ts'
 import { explainOperations } from '../query/explain-operation.ts'
 import { readLineageOperations } from '../query/lineage/operations.ts'
-import { checkPolicies } from '../query/protect.ts'
+import { checkPolicies, warnPolicy } from '../query/protect.ts'
 import type { QueryService } from '../query/query-service.ts'
 import { usageOperations } from '../query/usage/operations.ts'
 import { connectionFileOperations } from '../semantics/connection-file-operation.ts'
@@ -171,7 +171,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
     ...bind(storedOperationOperations, { store, schema }),
     ...bind(eventOperations, { store, clock, events, publicUrl, draining: drain.signal }),
     ...bind(lineageOperations, { receiver: lineage, clock, store }),
-    ...bind(contractOperations, { store, clock, states, checkPolicies, codec, checks }),
+    ...bind(contractOperations, { store, clock, states, checkPolicies, warnPolicy, codec, checks }),
     ...bind(explainOperations, { store, states, clock }),
     ...bind(asSeenByOperations, { store, states, queries }),
     ...bind([...usageOperations, ...readLineageOperations], { store }),
@@ -259,7 +259,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       missingAdminRoutes(admin, admit, log),
       mcpRoutes(serveMcp, log),
       graphqlRoutes({
-        parts: { store, clock, states, checkPolicies, codec, checks, licensed, events, queries },
+        parts: { store, clock, states, checkPolicies, warnPolicy, codec, checks, licensed, events, queries },
         schema,
         admit,
         log,

@@ -19,12 +19,20 @@ import type { Store } from '../store/store.ts'
 /** Lists the problems that keep the policies of a table from being applied. */
 export type CheckPolicies = (table: GovernedTable) => readonly { readonly message: string }[]
 
+/** Warns of a row filter or mask that can be applied and is hardly what was meant, in plain sentences. */
+export type WarnPolicy = (
+  policy: { readonly use: 'row filter' | 'mask'; readonly id: string; readonly expression: string },
+  tables: readonly GovernedTable[],
+) => readonly string[]
+
 /** The store, tenant and principal of a change, and the check of its outcome. */
 export interface ChangeContext {
   readonly store: Store
   readonly tenant: TenantId
   readonly actor: Actor
   readonly checkPolicies: CheckPolicies
+  /** Absent where nobody reads warnings. */
+  readonly warnPolicy?: WarnPolicy
 }
 
 const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
@@ -60,6 +68,22 @@ export async function changeIn(
       throw new Fault('unprocessable', [...new Set(problems.map(({ message }) => message))].join(' '))
   }
   await recordChange(tx, actor, made)
+}
+
+/** The warnings about a row filter or mask of these tables, which was saved in this transaction. */
+export async function warningsOf(
+  tx: Tx,
+  { warnPolicy }: ChangeContext,
+  policy: Parameters<WarnPolicy>[0],
+  tables: ConcernedTables,
+): Promise<readonly string[]> {
+  if (warnPolicy === undefined) return []
+  const seen: GovernedTable[] = []
+  for (const table of tables) {
+    const governance = await readGovernance((text, params) => tx.query(text, params), table)
+    if (governance !== undefined) seen.push(seenTable(governance, currentSchema(governance), 'anyone'))
+  }
+  return warnPolicy(policy, seen)
 }
 
 /** Removes something, and records the removal if there was something to remove. @returns whether there was */

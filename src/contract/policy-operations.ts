@@ -1,5 +1,6 @@
 /** Declares the operations on row filters and masks of tables, columns and tags. */
 
+import { Type } from '@sinclair/typebox'
 import { maskActions } from '../core/mask.ts'
 import {
   addressed,
@@ -53,6 +54,14 @@ const underContract = (noun: string) => ({
       ? 'It would loosen protection under a contract with a life cycle, and nobody has signed that.'
       : 'It would loosen protection under a contract with a life cycle: propose a version.',
 })
+const warned = {
+  output: Type.Unsafe<{ readonly warnings: readonly string[] } | undefined>(
+    object({ warnings: described(list(text), 'what its author hardly meant; it is saved all the same') }),
+  ),
+  withoutBody: 'Done, without a warning',
+} as const
+/** The answer to a save. */
+const saidOf = (warnings: readonly string[]) => (warnings.length === 0 ? undefined : { warnings })
 const exemptRoles = maybe(described(list(text), 'roles that it does not concern'))
 
 const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, address, target }) => [
@@ -63,6 +72,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     method: 'PUT',
     path: `${path}/row-filters/{id}`,
     input: object({ ...address, id: text, expression: nonEmpty, exempt_roles: exemptRoles }),
+    ...warned,
     faults: {
       ...(noun === 'column' && unknownColumn),
       ...inapplicable,
@@ -70,7 +80,7 @@ const rowFilterOperations = [ofTable, ofColumn, ofTag].flatMap(({ noun, path, ad
     },
     run: async (context, { id, expression, exempt_roles = [], ...place }) => {
       const filter = { id, expression, exemptRoles: exempt_roles }
-      await putRowFilter(await changeOf(context), target(place as Place), filter)
+      return saidOf(await putRowFilter(await changeOf(context), target(place as Place), filter))
     },
   }),
   operation({
@@ -100,6 +110,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
       expression: maybe(described(text, 'with apply-expression, and with no other')),
       exempt_roles: exemptRoles,
     }),
+    ...warned,
     faults: {
       ...(noun === 'column' && unknownColumn),
       ...inapplicable,
@@ -107,7 +118,7 @@ const maskOperations = [ofColumn, ofTag].flatMap(({ noun, path, address, target 
     },
     run: async (context, { id, action, expression, exempt_roles = [], ...place }) => {
       const mask = { id, action, expression, exemptRoles: exempt_roles }
-      await putMask(await changeOf(context), target(place as Place), mask)
+      return saidOf(await putMask(await changeOf(context), target(place as Place), mask))
     },
   }),
   operation({

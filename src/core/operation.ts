@@ -91,6 +91,8 @@ export interface Declaration<
   readonly output?: O
   /** Default: 200 with an output, 204 without. */
   readonly status?: 200 | 201 | 202 | 204 | 302
+  /** When a success has no body although there is an output: `run` returned undefined, and the status is 204. */
+  readonly withoutBody?: string
   /** Reasons to fail by kind, besides those that follow from `access` and `input`. */
   readonly faults?: Partial<Record<FaultKind, string>>
   /** The body of a 400, where another specification gives it. Default: an ErrorModel. */

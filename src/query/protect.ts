@@ -19,6 +19,7 @@ import type { ProtectionKind } from '../core/usage.ts'
 import { expressionCanFail } from './fallible.ts'
 import { columnAt, type Expr } from './ir.ts'
 import { parseExpression } from './parse.ts'
+import { type PolicyUse, policyWarnings } from './policy-warnings.ts'
 import { coerce, condition } from './resolve/coerce.ts'
 import { newScope, type Resolver, type ScopeColumn } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
@@ -163,6 +164,62 @@ export function checkPolicies(table: GovernedTable): ProtectionProblem[] {
         attempt([mask.policyId], () => resolveMask(table, column, mask, principal))
   }
   return problems
+}
+
+/** Who reads, for an author's check. `asked` tells whether an expression asked. */
+function askedPrincipal(): { readonly principal: Principal; readonly asked: () => boolean } {
+  let asked = false
+  const answer = <T>(value: T): T => {
+    asked = true
+    return value
+  }
+  const principal = {
+    get sub() {
+      return answer('nobody')
+    },
+    get roles() {
+      return answer([])
+    },
+  }
+  return { principal, asked: () => asked }
+}
+
+/**
+ * The warnings about a row filter or mask that is saved, each once.
+ * @param tables those that it governs, with what is attached to them; it is looked at by itself too, because it may
+ *   govern none yet
+ */
+export function warnPolicy(
+  { use, id, expression }: { readonly use: PolicyUse; readonly id: string; readonly expression: string },
+  tables: readonly GovernedTable[],
+): readonly string[] {
+  const places = tables.flatMap((table): readonly (readonly [GovernedTable, Attached])[] => {
+    const { columns, rowFilters } = table
+    const attached =
+      use === 'row filter'
+        ? rowFilters
+        : columns.flatMap(({ fieldId, masks }) => masks.map((mask) => ({ ...mask, fieldId })))
+    return attached
+      .filter((one) => one.policyId === id && one.expression === expression)
+      .map(({ fieldId, names }) => [table, { fieldId, names }] as const)
+  })
+  const alone = [noTable, { fieldId: undefined, names: undefined }] as const
+  const warnings = [...places, alone].flatMap(([table, attached]) => {
+    const { principal, asked } = askedPrincipal()
+    try {
+      const expr = resolveRaw(table, expression, principal, attached)
+      return policyWarnings(expr, { use, asksPrincipal: asked() })
+    } catch {
+      // What cannot be applied is refused by checkPolicies; by itself it may lack the columns that it reads.
+      return []
+    }
+  })
+  return [...new Set(warnings)]
+}
+
+const noTable: GovernedTable = {
+  ...{ ref: { namespace: [], name: '' }, schemaName: '', tableName: '', relation: {} },
+  ...{ columns: [], rowFilters: [] },
 }
 
 /** Refuses names that differ by case alone, because engines fold case and could confuse them. */

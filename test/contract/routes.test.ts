@@ -177,3 +177,27 @@ test('tables under contract are listed in pages, each tenant’s own', async () 
   expect(JSON.stringify(listed)).not.toContain('theirs')
   expect(await status('GET', '/api/v1/contracts/tables?page_token=%00', undefined, owner.secret)).toBe(200)
 })
+
+test('a filter or mask that is hardly what was meant is saved with a warning, another without a body', async () => {
+  const filter = `${base}/row-filters/odd`
+  const saved = async (path: string, body: object) => {
+    const response = await request('PUT', path, body)
+    const text = await response.text()
+    return [response.status, text === '' ? undefined : (JSON.parse(text) as unknown)]
+  }
+  const warning = (about: string) => [200, { warnings: [expect.stringContaining(about)] }] as unknown[]
+  expect(await saved(filter, { expression: 'id > 1' })).toEqual([204, undefined])
+  expect(await saved(filter, { expression: 'random() < id' })).toEqual(warning('calls random'))
+  expect(JSON.stringify(await shown())).toContain('random() < id')
+  expect(JSON.stringify(await shown(foreign))).not.toContain('random')
+  expect(await saved(filter, { expression: 'null' })).toEqual(warning('is NULL'))
+  expect(await saved(`${base}/columns/id/row-filters/odd`, { expression: '1/0 = 1' })).toEqual(
+    warning('divides by zero'),
+  )
+  const tag = '/api/v1/contracts/tags/odd'
+  expect(await saved(`${tag}/row-filters/odd`, { expression: '1 = 1' })).toEqual(warning('reads no column'))
+  const mask = (expression: string) => ({ action: 'apply-expression', expression })
+  const ofColumn = `${base}/columns/id/masks/odd`
+  expect(await saved(ofColumn, mask('this_column % 10'))).toEqual([204, undefined])
+  expect(await saved(ofColumn, mask('(random() * 10)::bigint'))).toEqual(warning('calls random'))
+})

@@ -174,7 +174,9 @@ test('describes every route: what it is for, its places, and answers that succee
     expect({ path, operation }).toMatchObject({
       operation: { summary: expect.stringMatching(/^[A-Z]/), tags: [expect.any(String)] },
     })
-    expect([path, statuses.filter((status) => status < 400).length]).toEqual([path, 1])
+    // A 204 beside a 200 is an answer that has nothing to say.
+    const isSaid = (status: number) => status < 400 && !(status === 204 && statuses.includes(200))
+    expect([path, statuses.filter(isSaid).length]).toEqual([path, 1])
     expect([path, statuses.some((status) => status >= 400)]).toEqual([path, true])
     for (const status of statuses.filter((one) => one >= 400))
       expect(operation?.responses[status]?.content?.['application/json']).toBeDefined()

@@ -77,7 +77,11 @@ export function describeOperation(operation: Operation): DescribedOperation {
         ),
       },
     }),
-    responses: { [status]: success, ...refusals(operation) },
+    responses: {
+      [status]: success,
+      ...(operation.withoutBody !== undefined && { 204: { description: operation.withoutBody } }),
+      ...refusals(operation),
+    },
   }
 }
 

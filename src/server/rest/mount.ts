@@ -51,6 +51,7 @@ async function serve(
   if ('respond' in operation) return await operation.respond(context)
   const output = await operation.run(context, await readInput(operation, request, again))
   if (operation.output === undefined) return new Response(null, { status: operation.status ?? 204 })
+  if (operation.withoutBody !== undefined && output === undefined) return new Response(null, { status: 204 })
   return Response.json(output, { status: operation.status ?? 200 })
 }
 
