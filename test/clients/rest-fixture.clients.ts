@@ -1,6 +1,8 @@
 /** The alpha adapter against Iceberg's own REST server, through the gateway's literal path. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
+import { tmpdir } from 'node:os'
+import { pathToFileURL } from 'node:url'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { freePort } from '../support/free-port.ts'
@@ -25,8 +27,9 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 function upstream(config: Readonly<Record<string, unknown>> = {}) {
-  const credential = 'gateway:s3cret'
-  return { kind: 'alpha', url: gate.url, config: { warehouse: 'w', credential, ...config } } as const
+  // Its tables lie among the temporary files; outside of the roots no access is asked for.
+  const own = { warehouse: 'w', credential: 'gateway:s3cret', storage_roots: [pathToFileURL(tmpdir()).href] }
+  return { kind: 'alpha', url: gate.url, config: { ...own, ...config } } as const
 }
 
 async function newTable(namespace = ['sales']): Promise<TableRef> {

@@ -16,7 +16,7 @@ export const readableFrom = `
   from "Table" t left join ("GOVERNS" e join "Contract" k on k.id = e.start_id
       and (${property('k', 'state')} = '"active"'::agtype or ${property('k', 'id')} = '""'::agtype))
     on e.end_id = t.id
-  where (k.id is not null or (${optedIn} and exists (select 1 from "HAS_COLUMN" h where h.start_id = t.id)
+  where (k.id is not null or (${optedIn} and (select true from "HAS_COLUMN" h where h.start_id = t.id limit 1)
     and ${tableId} <> '""'::agtype))`
 
 /**
