@@ -29,7 +29,9 @@ beforeAll(async () => {
         : { 'metadata-location': 's3://lake/t/1.json', metadata, config },
     ),
   )
-  owner = await addTenant(service.store, 'vending', upstream.url.replace(/\/$/, ''))
+  owner = await addTenant(service.store, 'vending', upstream.url.replace(/\/$/, ''), {
+    storage_roots: ['s3://lake'],
+  })
   const other = (await createTenant(service.store, { name: 'foreign' })).id
   const types = { id: 'long', 'e-mail/1': 'string' }
   const table = { namespace: ['n', 'm'], name: 't' }
