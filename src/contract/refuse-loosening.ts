@@ -5,19 +5,15 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Governance, StoredProtection } from '../core/governance.ts'
+import { type Protecting, protectionChanges } from '../core/protection-change.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { FilterTarget } from '../store/contract/targets.ts'
 import { hasLifeCycle } from '../store/contract/versions.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
-import { protectionFindings } from './classify/protections.ts'
 
 /** A row filter or mask as it would be. */
-interface Protection {
-  readonly action?: string
-  readonly expression?: string | undefined
-  readonly exemptRoles: readonly string[]
-}
+type Protection = Omit<Protecting, 'id'>
 
 /**
  * Refuses to remove a row filter or mask, or to replace it by a looser one.
@@ -45,13 +41,10 @@ export async function refuseLoosening(
   )
 }
 
-type Named = Protection & { readonly id: string }
-
-function isLooser(noun: 'row filter' | 'mask', before: Named, after: Named | undefined): boolean {
-  const model = ({ id, action = '', expression = '', exemptRoles }: Named) =>
-    noun === 'mask' ? { id, action, expression, exemptRoles } : { id, expression, exemptRoles }
-  const found = protectionFindings('', noun, [model(before)], after === undefined ? [] : [model(after)])
-  return found.some(({ access }) => access === 'loosened')
+function isLooser(noun: string, before: Protecting, after: Protecting | undefined): boolean {
+  return (
+    after === undefined || protectionChanges(noun, before, after).some((one) => one.access === 'loosened')
+  )
 }
 
 /** What is attached to the table itself, or to columns of the name; dropped ones too, whose data older snapshots hold. */
