@@ -95,9 +95,9 @@ async function forward(
   opened: readonly OpenStep[],
 ): Promise<MadeCommits> {
   const tables = opened.map(({ commit }) => commit.table)
-  const intents = opened.map(({ intent }) => intent.intent)
-  const commitId = intents.map((intent) => intent.commitId).join(', ')
-  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, intents, accepted)
+  const commits = opened.map(({ intent, judged }) => ({ intent: intent.intent, base: judged.base }))
+  const commitId = commits.map(({ intent }) => intent.commitId).join(', ')
+  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, commits, accepted)
   const resolved = await forwardDurable<MadeCommits | 'accepted'>(
     parts,
     { stages, withoutBase: { commitId }, withdraw: () => withdrawAll(opened) },

@@ -24,8 +24,9 @@ import {
 import { policiesAtIntent } from '../../store/policy/policy-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
-import { lookAtTable, staleIntent, type TableNow } from './look.ts'
+import type { IntentOutcome } from './decide.ts'
+import type { StaleIntent } from './evidence.ts'
+import { decideAt, lookAtTable, staleIntent, type TableNow } from './look.ts'
 import { judgeRecovered, recordCovering } from './record-covering.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessOpen } from './unless-open.ts'
@@ -199,22 +200,17 @@ async function recoverTable(
   if (first === undefined) return
   const { tenant } = first
   const { table } = first.intent
-  const now = await lookAtTable(
-    parts,
-    parts.catalogs.get(tenant, credential),
-    tenant,
-    table,
-    run.claimedIds,
-    { signal, othersWaitMs, reach: reachOf(group) },
-  )
+  const at = { tenant, table, credential, catalog: parts.catalogs.get(tenant, credential) }
+  const now = await lookAtTable(parts, at, run.claimedIds, { signal, othersWaitMs, reach: reachOf(group) })
   const stale: StaleIntent[] = []
-  // Bodies are loaded one at a time, because each may have megabytes.
+  // Bodies are loaded one at a time, because each may have megabytes. Where there are snapshots, these are the evidence.
   for (const { intent } of group) {
-    const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
+    const body =
+      intent.snapshotIds.length > 0 ? undefined : await loadIntentBody(parts.store, tenant, intent.commitId)
     const isSurelyMade = intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made'
-    stale.push({ ...(await staleIntent(intent, now?.result.metadata, bodyOf)), isSurelyMade })
+    stale.push({ ...staleIntent(intent, body), isSurelyMade })
   }
-  const outcomes = decideIntents(stale, now?.evidence)
+  const outcomes = await decideAt(parts, at, stale, now)
   for (const claimed of group) {
     const { intent } = claimed
     const decided = await unlessNotMade(parts, tenant, intent, outcomes.get(intent.commitId))

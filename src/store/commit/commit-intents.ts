@@ -192,6 +192,44 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
   return { open: Number(row?.open), stale: Number(row?.stale) }
 }
 
+/** An open intent as others on its table see it. */
+export interface IntentOnTable {
+  readonly intent: IntentHead
+  /** Whether a process, or a run of recovery, owns it now. */
+  readonly isLeased: boolean
+  /** Whether the upstream call that it covers has surely ended. */
+  readonly hasEnded: boolean
+  /** Compressed by zstd; left out for a commit with snapshots, which these show. */
+  readonly body: Uint8Array | undefined
+}
+
+/** All open intents on a table, under any lease. */
+export async function openIntentsOnTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly IntentOnTable[]> {
+  const rows = await store.tenantQuery<{
+    readonly intent: StoredIntent
+    readonly is_leased: boolean
+    readonly has_ended: boolean
+    readonly body: Uint8Array | null
+  }>(
+    tenant,
+    `select intent, lease_until >= clock_timestamp() as is_leased,
+       upstream_until < clock_timestamp() or intent ? 'answered' as has_ended,
+       case when intent -> 'snapshotIds' = '[]' then body end as body
+     from svc.commit_intent where tenant_id = $1 and table_id = $2`,
+    [tenant, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => ({
+    intent: toIntent(row.intent),
+    isLeased: row.is_leased,
+    hasEnded: row.has_ended,
+    body: row.body ?? undefined,
+  }))
+}
+
 /** Commit ids of all open intents on a table, under any lease. */
 export async function intentsOnTable(
   store: Store,
