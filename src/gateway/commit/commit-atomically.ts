@@ -86,6 +86,10 @@ async function withdrawAll(opened: readonly OpenStep[]): Promise<void> {
   for (const { intent } of opened) await intent.withdraw()
 }
 
+async function leaveAll(opened: readonly OpenStep[], answered: boolean): Promise<void> {
+  for (const { intent } of opened) await intent.leave(answered)
+}
+
 /** Forwards the transaction. @returns what it made, as far as the tables show it */
 async function forward(
   parts: GatewayParts,
@@ -100,7 +104,12 @@ async function forward(
   const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, commits, accepted)
   const resolved = await forwardDurable<MadeCommits | 'accepted'>(
     parts,
-    { stages, withoutBase: { commitId }, withdraw: () => withdrawAll(opened) },
+    {
+      stages,
+      withoutBase: { commitId },
+      withdraw: () => withdrawAll(opened),
+      leave: (answered) => leaveAll(opened, answered),
+    },
     {
       // Without the client's signal, because a commit is completed even if the client disconnects.
       send: async () => {

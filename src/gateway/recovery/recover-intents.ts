@@ -145,7 +145,7 @@ async function recoverGroup(
     throw new Error('no catalog credential leads to the catalog of the intents any more')
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one.intent, run, await recoverAction(parts, credential, one, signal))
+    count(parts, one, run, await recoverAction(parts, credential, one, signal))
   const commits = group.filter(({ intent }) => isCommit(intent))
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
@@ -167,7 +167,7 @@ async function credentialFor(
 
 function count(
   parts: GatewayParts,
-  intent: IntentHead,
+  { intent, hasEnded }: ClaimedIntent,
   { counts, undecided, areOrphans }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
@@ -185,7 +185,7 @@ function count(
     log.info('a commit never reached the table; its intent was closed')
   } else {
     undecided.add(intent.commitId)
-    log[areOrphans ? 'info' : 'error']({ why: outcome?.why }, 'commit state undecidable')
+    log[areOrphans || !hasEnded ? 'info' : 'error']({ why: outcome?.why }, 'commit state undecidable')
   }
 }
 
@@ -218,7 +218,7 @@ async function recoverTable(
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordRecovered(parts, tenant, now, intent, outcome.metadataLocation)
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
-    count(parts, intent, run, outcome)
+    count(parts, claimed, run, outcome)
   }
 }
 
