@@ -84,7 +84,7 @@ function assignPlaces(places: readonly Place[], count: number, table: TableEvide
   const left = places.filter(
     ({ one: { intent } }) => !first.files.has(intent.commitId) && !first.none.has(intent.commitId),
   )
-  if (left.some(({ one }) => one.isLeased)) return first
+  if (table.isReadable || left.some(({ one }) => one.isLeased)) return first
   const maker = count === 1 && taken.size === 0 ? loneMaker(left, table) : undefined
   if (maker !== undefined) return { ...first, files: new Map([[maker.one.intent.commitId, 0]]) }
   const counted = new Set(left.filter(({ isMade, mayHold, fits }) => isMade || (mayHold && isUnread(fits))))

@@ -31,6 +31,8 @@ export interface TableEvidence {
   readonly known?: ReadonlyMap<string, JsonObject>
   /** Whether an audited commit in this history took away snapshots or properties; undefined where that was not looked up. */
   readonly takesAway?: boolean
+  /** Whether files can be read that were not: then nothing is decided by counting yet. */
+  readonly isReadable?: boolean
   /** What was found in files that were read. */
   readonly shown?: ShownByFile
 }

@@ -3,6 +3,7 @@
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import { auditedBodies, auditedChain, auditedRequests } from '../../store/commit/audit.ts'
 import { openIntentsOnTable } from '../../store/commit/commit-intents.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -70,7 +71,8 @@ export async function decideAt(
   stale: readonly StaleIntent[],
   now: TableNow | undefined,
 ): Promise<ReadonlyMap<string, IntentOutcome>> {
-  const outcomes = decideIntents(stale, now?.evidence)
+  const isReadable = storageRoots(at.credential.config).length > 0
+  const outcomes = decideIntents(stale, now && { ...now.evidence, isReadable })
   const isOpen = [...outcomes.values()].some(({ kind }) => kind === 'undecidable')
   if (now === undefined || !isOpen) return outcomes
   const shown = await lookIntoFiles(parts, at, stale, now.evidence)

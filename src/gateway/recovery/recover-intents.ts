@@ -21,6 +21,7 @@ import {
   loadIntentBody,
   releaseIntents,
 } from '../../store/commit/commit-intents.ts'
+import { noteProposal } from '../../store/commit/intent-settlements.ts'
 import { policiesAtIntent } from '../../store/policy/policy-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
@@ -218,6 +219,8 @@ async function recoverTable(
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordRecovered(parts, tenant, now, intent, outcome.metadataLocation)
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
+    if (outcome?.kind === 'undecidable')
+      await noteProposal(parts.store, tenant, intent.commitId, outcome.proposed)
     count(parts, claimed, run, outcome)
   }
 }
