@@ -1,14 +1,10 @@
 /** Atomic transactions of several clients on the same tables: each row names the file that its own commit wrote. */
 
 import { afterAll, afterEach, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync } from 'node:fs'
 import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { createTable, setProperties } from '../../../demo/commits.ts'
-import { isJsonObject, type JsonObject, parseJson } from '../../../src/base/json.ts'
-import { findAudit } from '../../../src/store/commit/audit.ts'
-import { countIntents } from '../../../src/store/commit/commit-intents.ts'
-import { eventually } from '../../support/eventually.ts'
+import { listIntents } from '../../../src/store/commit/intent-settlements.ts'
+import { wrongFiles } from '../../support/file-truth.ts'
 import {
   addTenant,
   audit,
@@ -58,38 +54,6 @@ function transaction(names: readonly string[], property: string): string {
   return JSON.stringify({ 'table-changes': changes })
 }
 
-const memberOf = (value: JsonObject, key: string): JsonObject => {
-  const member = value.get(key)
-  return isJsonObject(member) ? member : new Map()
-}
-
-/** The properties that a file has and the one before it lacks. */
-function broughtBy(location: string): readonly string[] {
-  const read = (file: string) => {
-    const content = parseJson(readFileSync(fileURLToPath(file), 'utf8'))
-    return isJsonObject(content) ? content : new Map()
-  }
-  const metadata = read(location)
-  const log = (metadata.get('metadata-log') ?? []) as readonly JsonObject[]
-  const before = memberOf(read(String(log.at(-1)?.get('metadata-file'))), 'properties')
-  return [...memberOf(metadata, 'properties').keys()].filter((key) => !before.has(key))
-}
-
-/** The property that each audited commit set beside those that its file brought. */
-async function rowsOn(names: readonly string[], tenant: TestTenant) {
-  const rows = (await audit(service, tenant.tenant)).filter(
-    ({ table, action }) => action === 'update-table' && names.includes(table.name),
-  )
-  return await Promise.all(
-    rows.map(async ({ commitId, metadataLocation }) => {
-      const found = await findAudit(service.store, tenant.tenant, commitId)
-      const body = found && Bun.zstdDecompressSync(found.body as Uint8Array<ArrayBuffer>)
-      const { updates } = JSON.parse(String(body)) as { updates: { updates: Record<string, string> }[] }
-      return { set: Object.keys(updates[0]?.updates ?? {}), brought: broughtBy(metadataLocation ?? '') }
-    }),
-  )
-}
-
 /** Two clients, eight transactions each, over the same two tables. */
 async function race(names: readonly string[], tenant: TestTenant): Promise<void> {
   service.catalog.faults.setDelay('commit', 60)
@@ -103,23 +67,23 @@ async function race(names: readonly string[], tenant: TestTenant): Promise<void>
   await Promise.all([client('alice'), client('bob')])
 }
 
-const openIntents = async () => (await countIntents(service.store)).open
+const openOf = async (tenant: TestTenant) =>
+  (await listIntents(service.store, tenant.tenant, { limit: 100 })).items
 
 describe('transactions of two clients on the same two tables', () => {
   test('are audited before their answers, each row with the file that its own commit wrote', async () => {
     const names = await newTables(reading)
     await race(names, reading)
-    expect(await openIntents()).toBe(0)
-    const rows = await rowsOn(names, reading)
-    expect(rows.length).toBe(32)
-    for (const { set, brought } of rows) expect(brought).toEqual(set)
+    expect(await openOf(reading)).toEqual([])
+    expect(await wrongFiles(service.store, reading.tenant)).toEqual({ checked: 32, wrong: [] })
+    expect(await audit(service, blind.tenant)).toEqual([])
   })
 
-  test('leave open what no file that may be read tells apart, and name no file of another', async () => {
+  test('name no file of another where files cannot be read: what nothing tells apart stays open', async () => {
     const names = await newTables(blind)
     await race(names, blind)
-    const rows = await rowsOn(names, blind)
-    for (const { set, brought } of rows) expect(brought).toEqual(set)
-    await eventually(async () => rows.length + (await openIntents()) === 32)
+    const { checked, wrong } = await wrongFiles(service.store, blind.tenant)
+    expect(wrong).toEqual([])
+    expect(checked + (await openOf(blind)).length).toBe(32)
   })
 })
