@@ -6,6 +6,8 @@
 
 import type { AcceptedChange } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import type { CommitBody } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -113,6 +115,8 @@ async function forward(
     {
       // Without the client's signal, because a commit is completed even if the client disconnects.
       send: async () => {
+        if (storageRoots(upstream.credential.config).length === 0)
+          await parts.spacing.take(tables.map((table) => JSON.stringify([tenant, tableKey(table)])))
         await upstream.catalog.commitTables(tables, body.bytes)
         for (const step of opened) parts.unaudited.accepted(unplaced(step))
         return 'accepted'

@@ -54,7 +54,7 @@ export async function resolveLostCommit(
 export type KnownState = Pick<LoadTableResult, 'metadataLocation' | 'metadata'>
 
 /** The state by its metadata location; nothing where there is none. */
-export function knownStates(state: KnownState | undefined): ReadonlyMap<string, JsonObject> {
+export function knownStates(state: KnownState | undefined): Map<string, JsonObject> {
   return new Map(state && [[state.metadataLocation, state.metadata]])
 }
 

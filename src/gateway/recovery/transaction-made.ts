@@ -4,6 +4,7 @@
  */
 
 import { inParallel } from '../../base/in-parallel.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -32,7 +33,7 @@ export interface TransactedTable {
 
 /**
  * Looks at every table until each shows its commit, or the time is up. A transaction that was accepted is looked for
- * once, where the tables can be loaded: what they do not show then is found out after the client is answered. Never throws.
+ * twice, where the tables can be loaded: what they do not show then is found out after the client is answered. Never throws.
  * @param accepted whether the upstream said that it made the transaction
  * @returns what was found by then; undefined if nothing shows that the transaction was made
  */
@@ -46,10 +47,13 @@ export async function findTransactionMade(
   const [first] = tables
   if (first === undefined) throw new Error('a transaction without a table')
   let found: MadeCommits = new Map()
+  let looks = 0
+  const states: SeenStates = new Map(tables.map(({ intent, base }) => [intent.commitId, knownStates(base)]))
   await repeatUntilFound(parts, first.intent, async (signal) => {
-    found = await look(parts, upstream, tenant, tables, accepted || found.size > 0, signal)
-    const isEnough =
-      found.size === tables.length && (accepted || [...found.values()].every((one) => one.committed))
+    found = await look(parts, upstream, tenant, tables, states, accepted || found.size > 0, signal)
+    looks++
+    if (found.size < tables.length) return undefined
+    const isEnough = (accepted && looks > 1) || [...found.values()].every((one) => one.committed)
     return isEnough ? found : undefined
   })
   if (!accepted && found.size === 0) return undefined
@@ -57,18 +61,24 @@ export async function findTransactionMade(
   return found
 }
 
+/** The states of each table that were seen so far, by commit id: each look adds one, and each may be another's file. */
+type SeenStates = ReadonlyMap<string, Map<string, JsonObject>>
+
 async function look(
   parts: GatewayParts,
   { catalog, credential }: Upstream,
   tenant: TenantId,
   tables: readonly TransactedTable[],
+  states: SeenStates,
   isSurelyMade: boolean,
   signal: AbortSignal,
 ): Promise<MadeCommits> {
   const mine = new Set(tables.map(({ intent }) => intent.commitId))
   const atTable = ({ intent }: TransactedTable) => ({ tenant, table: intent.table, catalog, credential })
   const looks = await inParallel(tables, limits.transactionLoadsMax, async (one) => {
-    const now = await lookAtTable(parts, atTable(one), mine, { signal, known: knownStates(one.base) })
+    const known = states.get(one.intent.commitId) ?? new Map()
+    const now = await lookAtTable(parts, atTable(one), mine, { signal, known: new Map(known) })
+    if (now !== undefined) known.set(now.result.metadataLocation, now.result.metadata)
     return { ...one, now }
   })
   const decide = async (sure: boolean): Promise<MadeCommits> => {
