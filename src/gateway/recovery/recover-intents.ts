@@ -145,8 +145,11 @@ async function recoverGroup(
   if (credential === undefined)
     throw new Error('no catalog credential leads to the catalog of the intents any more')
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
+  // Nothing shows who made such a change, so one that may still come is not taken for another's that is there.
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one, run, await recoverAction(parts, credential, one, signal))
+    if (one.hasEnded || run.areOrphans)
+      count(parts, one, run, await recoverAction(parts, credential, one, signal))
+    else count(parts, one, run, { kind: 'undecidable', why: 'the upstream may still be working on it' })
   const commits = group.filter(({ intent }) => isCommit(intent))
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
