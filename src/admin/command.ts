@@ -20,6 +20,8 @@ export interface Command {
   readonly words: string
   /** Its flags as the help shows them; only these and the common ones are accepted. */
   readonly usage: string
+  /** Those of its flags that take no value. */
+  readonly switches?: readonly string[]
   readonly summary: string
   /** More for the help of this command alone. */
   readonly details?: string
@@ -120,7 +122,10 @@ function readFlags(
   isRemote: boolean,
 ): Flags {
   const own = [...usageOf(command).matchAll(/--([a-z]+(?:-[a-z]+)*)/g)].map(([, name = '']) => name)
-  const options = Object.fromEntries([...own, ...common].map((name) => [name, { type: 'string' as const }]))
+  const switches = new Set(command.switches)
+  const options = Object.fromEntries(
+    [...own, ...common].map((name) => [name, { type: switches.has(name) ? 'boolean' : 'string' } as const]),
+  )
   const parse = () =>
     parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })
   let read: ReturnType<typeof parse>

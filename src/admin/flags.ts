@@ -33,6 +33,11 @@ export class Flags {
     return typeof value === 'string' ? value : undefined
   }
 
+  /** Whether a flag is given that takes no value. */
+  isSet(name: string): boolean {
+    return this.values[name] === true
+  }
+
   /** A comma-separated list; undefined where the flag is absent. */
   list(name: string): readonly string[] | undefined {
     const items = this.optional(name)?.split(',')

@@ -180,7 +180,9 @@ class RestCatalog implements Catalog {
 
   #commitRefusal(response: UpstreamResponse, names: string, subject: string): CatalogError | Fault {
     const reply = this.#session.replyOf(response)
-    return leavesOpen(reply) ? commitUnknown(names, replyClause(reply)) : this.#refusal(response, subject)
+    return leavesOpen(reply)
+      ? commitUnknown(names, replyClause(reply), reply)
+      : this.#refusal(response, subject)
   }
 
   /** The commit's result with the metadata file that a load of it names; unchanged where that load fails. */

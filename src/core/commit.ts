@@ -106,6 +106,10 @@ export interface CommitIntent {
   readonly transaction?: readonly string[]
   /** `X-Request-Id` of the request. Absent where it came through no listener. */
   readonly requestId?: string
+  /** Set once the request has ended, where it is unknown whether the change was made. */
+  readonly ended?: true
+  /** Set beside `ended` where the upstream itself answered, so that it works on the change no longer. */
+  readonly answered?: true
   /** Set once the upstream is known to have accepted, where the audit is left to recovery. */
   readonly accepted?: true
 }

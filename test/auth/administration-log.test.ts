@@ -42,6 +42,7 @@ import {
   removeCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { noteProposal } from '../../src/store/commit/intent-settlements.ts'
 import { startReplay } from '../../src/store/commit/replays.ts'
 import { nodeId } from '../../src/store/database/names.ts'
 import { setHold } from '../../src/store/history/holds.ts'
@@ -662,6 +663,16 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/admin/tenants/{tenant}/intents/{second}/settle',
     body: { outcome: 'not-made', reason: 'the table shows nothing of it' },
   },
+  settle_proven_intents: {
+    action: 'settle-intent',
+    path: '/api/v1/intents/settle-proven',
+    body: { reason: 'the file holds it' },
+  },
+  settle_tenant_proven_intents: {
+    action: 'settle-intent',
+    path: '/admin/tenants/{tenant}/intents/settle-proven',
+    body: { reason: 'the file holds it' },
+  },
   rescan_table: {
     action: 'rescan-table',
     path: '/api/v1/detection/rescans',
@@ -759,6 +770,15 @@ function filledBody(body: unknown, filled: (text: string) => string): unknown {
   return named === undefined ? body : { session: filled(named) }
 }
 
+/** Leaves an intent of which recovery has found the file. */
+async function leaveProven(): Promise<void> {
+  const intent = intentOf()
+  await openIntent(service.store, tenant, intent, { leaseMs: 0, upstreamMs: 0 })
+  const metadataLocation = `s3://lake/${intent.commitId}.metadata.json`
+  const proposal = { metadataLocation, evidence: 'the file holds this change, and another' }
+  await noteProposal(service.store, tenant, intent.commitId, proposal)
+}
+
 describe('a change over HTTP', () => {
   const noted = new Map<string, string>()
   test.each(Object.entries(steps))('by %s leaves its row', async (name, step) => {
@@ -774,6 +794,7 @@ describe('a change over HTTP', () => {
       .set('steward', steward.id)
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
+    if (step.path.endsWith('settle-proven')) await leaveProven()
     if (step.path.includes('{hold}'))
       noted.set(
         'hold',

@@ -325,7 +325,14 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
       'put_graphql_settings',
       'receive_lineage_event',
     ],
-    ...['settle_intent', 'put_retention', 'delete_retention', 'put_installation_retention', 'set_hold'],
+    ...[
+      'settle_intent',
+      'settle_proven_intents',
+      'put_retention',
+      'delete_retention',
+      'put_installation_retention',
+      'set_hold',
+    ],
     ...['release_hold', 'detach_month', 'map_dataset_namespace', 'unmap_dataset_namespace', 'put_catalog'],
     ...['change_catalog', 'remove_catalog', 'create_webhook', 'change_webhook', 'delete_webhook'],
     ...[

@@ -1,6 +1,7 @@
 /**
  * Two replicas on PostgreSQL while they are killed, stopped, paused and parted from database, catalog and disk at
- * random: every acknowledged change is audited once, no intent stays open, and readiness says what is true.
+ * random, catalog and sessions of the database are killed and clocks jump: every acknowledged change is audited once, each
+ * row names the file that its own commit wrote, no intent stays open, and readiness says what is true.
  * `test:db` runs it for some seconds, with short leases. `test:soak` runs it as long as it is told, with the real ones.
  */
 
@@ -21,6 +22,7 @@ import { type LoadTableResult, parseLoadTableResult } from '../../src/wire/icebe
 import { type Replica, startWorld, type World } from '../support/chaos-world.ts'
 import { crashReport } from '../support/crash-report.ts'
 import { eventually } from '../support/eventually.ts'
+import { wrongFiles } from '../support/file-truth.ts'
 import { generator } from '../support/generator.ts'
 import { upstreamHeaders } from '../support/service.ts'
 
@@ -28,7 +30,6 @@ const soakMs = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0) * 1000
 const isLong = soakMs > 0
 const seed = Number(process.env.SVC_TEST_SEED ?? 20_261_123)
 const times = isLong ? intentTimes : { leaseMs: 15_000, upstreamMs: 15_000 }
-const faultsMin = 7
 
 setDefaultTimeout(soakMs + 900_000)
 
@@ -118,26 +119,44 @@ const changeOf = (name: string, body: string) => ({
   ...JSON.parse(body),
 })
 
+type Changes = readonly (readonly [table: string, body: string])[]
+
+/** A transaction: atomic on the client surface, table by table on the literal path. */
+function transact(traffic: Traffic, surface: '' | '/v1', changes: Changes): Promise<number | undefined> {
+  const body = JSON.stringify({ 'table-changes': changes.map(([name, one]) => changeOf(name, one)) })
+  return send(traffic, 'POST', `${surface}/transactions/commit`, body)
+}
+
+/** A commit that adds a snapshot to the table as it is now. */
+async function appendTo({ world }: Traffic, name: string, number: number): Promise<string> {
+  const { metadata } = await loadTable(world, name)
+  const current = metadata.get('current-snapshot-id')
+  return appendSnapshot({
+    snapshotId: firstSnapshotId + BigInt(number),
+    parentId: typeof current === 'bigint' && current !== -1n ? current : undefined,
+    sequenceNumber: Number(metadata.get('last-sequence-number') ?? 0) + 1,
+    timestampMs: Date.now(),
+  })
+}
+
 /** One change of each kind; each gets a number that no other has. */
 const kinds: readonly ((traffic: Traffic, number: number) => Promise<unknown>)[] = [
   (traffic, number) => send(traffic, 'POST', tablePath('orders'), setProperties({ [`p${number}`]: 'set' })),
   (traffic, number) => send(traffic, 'POST', tablePath('guarded'), setProperties({ [`p${number}`]: 'no' })),
-  (traffic, number) => {
-    const changes = ['t1', 't2'].map((name) => changeOf(name, setProperties({ [`p${number}`]: name })))
-    const body = JSON.stringify({ 'table-changes': changes })
-    return send(traffic, 'POST', number % 2 ? '/transactions/commit' : '/v1/transactions/commit', body)
+  (traffic, number) =>
+    transact(traffic, number % 2 ? '' : '/v1', [
+      ['t1', setProperties({ [`p${number}`]: 't1' })],
+      ['t2', setProperties({ [`p${number}`]: 't2' })],
+    ]),
+  async (traffic, number) => {
+    const append = await appendTo(traffic, 't2', number)
+    await transact(traffic, '/v1', [
+      ['t1', setProperties({ [`p${number}`]: 't1' })],
+      ['t2', append],
+    ])
   },
   async (traffic, number) => {
-    const { metadata } = await loadTable(traffic.world, 't1')
-    const current = metadata.get('current-snapshot-id')
-    const parentId = typeof current === 'bigint' && current !== -1n ? current : undefined
-    const body = appendSnapshot({
-      snapshotId: firstSnapshotId + BigInt(number),
-      parentId,
-      sequenceNumber: Number(metadata.get('last-sequence-number') ?? 0) + 1,
-      timestampMs: Date.now(),
-    })
-    await send(traffic, 'POST', tablePath('t1'), body)
+    await send(traffic, 'POST', tablePath('t1'), await appendTo(traffic, 't1', number))
   },
   async (traffic, number) => {
     const name = `made${number}`
@@ -247,6 +266,18 @@ const faults: readonly Fault[] = [
     },
   },
   {
+    name: 'catalog killed',
+    run: ({ world }) => world.restartCatalog(),
+  },
+  {
+    name: 'database sessions killed',
+    run: ({ world }) => world.endSessions(),
+  },
+  {
+    name: 'clock jumps',
+    run: async ({ random }, replica) => replica.setClock(Math.round((random() - 0.5) * 1_200_000)),
+  },
+  {
     name: 'journal disk full',
     async run(_, replica) {
       if (replica.disk === undefined) return
@@ -293,7 +324,7 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
     const writing = Array.from({ length: 4 }, () => write(traffic))
     const untilMs = performance.now() + soakMs
     const seen: string[] = []
-    while (seen.length < faultsMin || performance.now() < untilMs) {
+    while (seen.length < faults.length || performance.now() < untilMs) {
       // Each once, then at random.
       const fault = faults[seen.length < faults.length ? seen.length : Math.floor(random() * faults.length)]
       const replica = world.replicas[Math.floor(random() * world.replicas.length)]
@@ -328,6 +359,8 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
     expect([...told.accepted].filter((id) => !approved.has(id))).toEqual([])
     const rejected = new Set(report.rejectedCommits)
     expect([...told.denied].filter((id) => !rejected.has(id))).toEqual([])
+    const truth = await wrongFiles(world.store, world.owner.tenant)
+    expect(truth.wrong).toEqual([])
     const made = (await Promise.all(['orders', ...tables].map((name) => acceptedOf(world, name)))).flat()
     const audited = await world.store.tenantQuery<{ metadata_location: string }>(
       world.owner.tenant,

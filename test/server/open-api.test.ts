@@ -571,6 +571,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     const unplaced = { ...who, body: { ...settlement, outcome: 'made' } }
     expect((await ask('POST', `${one}/settle`, unplaced)).status).toBe(422)
     await succeed('POST', `${one}/settle`, { ...who, body: settlement })
+    await succeed('POST', `${start}/intents/settle-proven`, { ...who, body: { reason: 'seen' } })
     expect((await ask('POST', `${one}/settle`, { ...who, body: settlement })).status).toBe(404)
   }
   for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])

@@ -24,10 +24,12 @@ import {
   claimStaleIntents,
   closeIntent,
   countIntents,
+  endLease,
   intentsOnTable,
   intentTimes,
   loadIntentBody,
   openIntent,
+  openIntentsOnTable,
 } from '../../src/store/commit/commit-intents.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
 import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
@@ -1040,6 +1042,27 @@ function intents(): void {
     expect(await claimStaleIntents(store, { limit: 10 })).toEqual([])
     await expire(home)
     expect((await claimStaleIntents(store, { limit: 10 })).map(({ tenant }) => tenant)).toEqual([home])
+  })
+
+  test('an intent whose process ends its lease is claimed before the upstream’s time-out, a foreign tenant’s is not', async () => {
+    await clear()
+    const intent = intentOf({ snapshotIds: [7n] })
+    const { table } = intent
+    await openIntent(store, home, intent)
+    await openIntent(store, foreign, { ...intent, body: Bun.zstdCompressSync('{}'), snapshotIds: [] })
+    expect(await openIntentsOnTable(store, home, table)).toMatchObject([
+      { intent: { commitId: intent.commitId }, isLeased: true, hasEnded: false, body: undefined },
+    ])
+    await endLease(store, home, intent.commitId, false)
+    expect(await openIntentsOnTable(store, home, table)).toMatchObject([{ isLeased: false, hasEnded: false }])
+    const claimed = await claimStaleIntents(store, { limit: 10 })
+    expect(claimed).toMatchObject([{ tenant: home, hasEnded: false }])
+    expect(await openIntentsOnTable(store, home, table)).toMatchObject([{ isLeased: true }])
+    await endLease(store, home, intent.commitId, true)
+    expect(await openIntentsOnTable(store, home, table)).toMatchObject([{ isLeased: false, hasEnded: true }])
+    const [other] = await openIntentsOnTable(store, foreign, table)
+    expect(other).toMatchObject({ isLeased: true, hasEnded: false })
+    expect(other?.body).toBeDefined()
   })
 
   test('the stale intents on a table are claimed together, however few are asked for', async () => {

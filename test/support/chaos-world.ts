@@ -3,10 +3,12 @@
  * its own journal, and a catalog behind a proxy. A load balancer asks for readiness and picks a ready replica.
  */
 
-import { mkdirSync, mkdtempSync, readFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { SQL } from 'bun'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import type { IntentTimes } from '../../src/store/commit/commit-intents.ts'
 import { eventually } from './eventually.ts'
@@ -29,12 +31,19 @@ export interface Replica {
   /** The checks of /readyz; undefined if it does not answer. */
   readiness(): Promise<Readonly<Record<string, boolean>> | undefined>
   log(): string
+  /** Sets the clock of the replica, by milliseconds from the machine's. */
+  setClock(aheadMs: number): void
 }
 
 export interface World extends AsyncDisposable {
   readonly store: TestStore
   readonly owner: TestTenant
+  /** The catalog that runs now. */
   readonly catalog: DevCatalog
+  /** Kills the catalog with all that it is working on, and starts it again. */
+  restartCatalog(): Promise<void>
+  /** Ends all sessions of the database, with what they are working on. */
+  endSessions(): Promise<void>
   readonly upstream: TcpProxy
   readonly replicas: readonly Replica[]
 }
@@ -44,7 +53,8 @@ const probeMs = 200
 /** Starts everything. @param times lease and upstream time-out of intents, in milliseconds */
 export async function startWorld(times: IntentTimes): Promise<World> {
   const folder = mkdtempSync(join(tmpdir(), 'covenant-chaos-'))
-  const catalog = await startDevCatalog({ folder: join(folder, 'catalog'), credential: 'gateway:s3cret' })
+  const options = { folder: join(folder, 'catalog'), credential: 'gateway:s3cret' }
+  let catalog = await startDevCatalog(options)
   const { port } = new URL(catalog.url)
   const upstream = await tcpProxy('127.0.0.1', Number(port))
   const { store, tenant } = await openTenantStore()
@@ -52,7 +62,10 @@ export async function startWorld(times: IntentTimes): Promise<World> {
   const throughProxy = new URL(catalog.url)
   throughProxy.port = String(upstream.port)
   const url = throughProxy.href.replace(/\/$/, '')
-  const owner = await equipTenant(store, tenant, 'acme', url, { atomic_transactions: true })
+  const owner = await equipTenant(store, tenant, 'acme', url, {
+    atomic_transactions: true,
+    storage_roots: [pathToFileURL(options.folder).href],
+  })
   await createOrders(catalog)
   const databaseUrl = store.databaseUrl
   const replicas = await Promise.all(
@@ -70,7 +83,18 @@ export async function startWorld(times: IntentTimes): Promise<World> {
   return {
     store,
     owner,
-    catalog,
+    get catalog() {
+      return catalog
+    },
+    async endSessions() {
+      const database = new URL(databaseUrl).pathname.slice(1)
+      await using administrator = new SQL(process.env.SVC_TEST_DATABASE_URL ?? '', { max: 1 })
+      await administrator`select pg_terminate_backend(pid) from pg_stat_activity where datname = ${database}`
+    },
+    async restartCatalog() {
+      await catalog.stop()
+      catalog = await startDevCatalog({ ...options, port: Number(port) })
+    },
     upstream,
     replicas,
     async [Symbol.asyncDispose]() {
@@ -102,6 +126,8 @@ async function makeReplica(
   target.hostname = '127.0.0.1'
   target.port = String(database.port)
   const disk = mountSmallDisk(1)
+  const clockFile = join(folder, 'clock')
+  writeFileSync(clockFile, '0')
   const env = {
     PATH: process.env.PATH ?? '',
     SVC_DATABASE_URL: target.href,
@@ -116,6 +142,7 @@ async function makeReplica(
     SVC_MIGRATE: '0',
     UV_THREADPOOL_SIZE: '16',
     CHAOS_INTENT_TIMES: JSON.stringify(times),
+    CHAOS_CLOCK_FILE: clockFile,
   }
   let starts = 0
   let child: Bun.Subprocess | undefined
@@ -128,6 +155,7 @@ async function makeReplica(
     disk,
     log,
     ready: false,
+    setClock: (aheadMs) => writeFileSync(clockFile, String(aheadMs)),
     url: () => url,
     process() {
       if (child === undefined) throw new Error('the replica was not started')

@@ -8,7 +8,7 @@ import { Fault } from '../../base/fault.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
-import { closeIntent, openIntent } from '../../store/commit/commit-intents.ts'
+import { closeIntent, endLease, openIntent } from '../../store/commit/commit-intents.ts'
 import type { GatewayParts } from './parts.ts'
 import type { StageTimes } from './stage-times.ts'
 
@@ -85,6 +85,22 @@ export class PendingIntent {
   /** Resolves once no write of the intent is in flight, whether it succeeded or failed. Never rejects. */
   async idle(): Promise<void> {
     await this.#written.catch(() => {})
+  }
+
+  /**
+   * Leaves the intent to recovery, because it is unknown whether the change was made: the request has ended, and its lease
+   * with it. Never throws: a lease that could not be ended runs out.
+   * @param answered whether the upstream itself said that its work has ended
+   */
+  async leave(answered: boolean): Promise<void> {
+    try {
+      await endLease(this.parts.store, this.tenant, this.withoutBase.commitId, answered)
+    } catch (err) {
+      this.parts.log.warn(
+        { err, commitId: this.withoutBase.commitId },
+        'the lease of an intent could not be ended; recovery waits until it runs out',
+      )
+    }
   }
 
   /**

@@ -6,6 +6,8 @@
 
 import type { AcceptedChange } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
+import { tableKey } from '../../core/table-ref.ts'
+import { storageRoots } from '../../storage/roots.ts'
 import type { CommitBody } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -86,6 +88,10 @@ async function withdrawAll(opened: readonly OpenStep[]): Promise<void> {
   for (const { intent } of opened) await intent.withdraw()
 }
 
+async function leaveAll(opened: readonly OpenStep[], answered: boolean): Promise<void> {
+  for (const { intent } of opened) await intent.leave(answered)
+}
+
 /** Forwards the transaction. @returns what it made, as far as the tables show it */
 async function forward(
   parts: GatewayParts,
@@ -95,15 +101,22 @@ async function forward(
   opened: readonly OpenStep[],
 ): Promise<MadeCommits> {
   const tables = opened.map(({ commit }) => commit.table)
-  const intents = opened.map(({ intent }) => intent.intent)
-  const commitId = intents.map((intent) => intent.commitId).join(', ')
-  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, intents, accepted)
+  const commits = opened.map(({ intent, judged }) => ({ intent: intent.intent, base: judged.base }))
+  const commitId = commits.map(({ intent }) => intent.commitId).join(', ')
+  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, commits, accepted)
   const resolved = await forwardDurable<MadeCommits | 'accepted'>(
     parts,
-    { stages, withoutBase: { commitId }, withdraw: () => withdrawAll(opened) },
+    {
+      stages,
+      withoutBase: { commitId },
+      withdraw: () => withdrawAll(opened),
+      leave: (answered) => leaveAll(opened, answered),
+    },
     {
       // Without the client's signal, because a commit is completed even if the client disconnects.
       send: async () => {
+        if (storageRoots(upstream.credential.config).length === 0)
+          await parts.spacing.take(tables.map((table) => JSON.stringify([tenant, tableKey(table)])))
         await upstream.catalog.commitTables(tables, body.bytes)
         for (const step of opened) parts.unaudited.accepted(unplaced(step))
         return 'accepted'

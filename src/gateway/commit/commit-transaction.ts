@@ -52,8 +52,10 @@ export async function commitTransaction(
       const { result, resolved } = await forwardTable(parts, upstream, commit, intent, judged)
       results.push({
         commitId: commit.commitId,
-        newSnapshotId: resolved ? resolved.snapshot?.snapshotId : currentSnapshotId(result.metadata),
-        newMetadataLocation: resolved?.metadataLocation ?? result.metadataLocation,
+        newSnapshotId: resolved
+          ? resolved.committed?.snapshot?.snapshotId
+          : currentSnapshotId(result.metadata),
+        newMetadataLocation: resolved?.committed?.metadataLocation ?? result.metadataLocation,
       })
     } catch (thrown) {
       throw failed(commit, faultOf(thrown), results.length)

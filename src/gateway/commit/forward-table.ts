@@ -24,8 +24,8 @@ import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
 /** An accepted commit: the upstream's reply, or the current table if that reply was lost. */
 export interface Forwarded extends CommittedResponse {
-  /** Set if the reply was lost: what the commit made. `result` may then be a later state of the table. */
-  readonly resolved?: CommittedTable
+  /** Set if the reply was lost. `result` may then be a later state of the table. */
+  readonly resolved?: Pick<ResolvedCommit, 'committed'>
 }
 
 /**
@@ -60,7 +60,7 @@ export async function forwardTable(
         ...(idempotencyKey !== undefined && { idempotencyKey }),
       }),
     resolve: async () => {
-      const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent)
+      const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent, judged.base)
       return resolved && (await replyOf(resolved))
     },
   })
@@ -92,10 +92,11 @@ async function record(
   const { base, verdict } = judged
   const mayRepeat =
     commit.idempotencyKey !== undefined && (base === undefined || isEarlierMetadata(base, result))
-  const change = acceptedChange(intent, judged, resolved ?? committedOf(parts, commit, result), mayRepeat)
+  const made = resolved ? resolved.committed : committedOf(parts, commit, result)
+  const change = acceptedChange(intent, judged, made, mayRepeat)
   noteAccepted(parts, change)
   // After a lost reply, a table that has changed since no longer shows the state that the commit left.
-  const isItsOwn = resolved === undefined || resolved.metadataLocation === result.metadataLocation
+  const isItsOwn = resolved === undefined || made?.metadataLocation === result.metadataLocation
   const raced = isItsOwn ? await judgeRaced(parts, upstream, commit, judged, result) : []
   const decided = { ...change, outcomes: [...verdict.outcomes, ...raced] }
   if (raced.length > 0) parts.unaudited.accepted(decided)
@@ -143,6 +144,6 @@ export async function replyOf({ now, committed }: ResolvedCommit): Promise<Forwa
     headers: { 'content-type': 'application/json', ...(etag !== undefined && { etag }) },
     body,
     result,
-    resolved: committed,
+    resolved: { committed },
   }
 }

@@ -74,7 +74,7 @@ async function refuseUnjudged(
 }
 
 /** What a forward needs of the intent, or of all intents that it covers. */
-export type ForwardedIntent = Pick<PendingIntent, 'stages' | 'withdraw'> & {
+export type ForwardedIntent = Pick<PendingIntent, 'stages' | 'withdraw' | 'leave'> & {
   readonly withoutBase: Pick<PendingIntent['withoutBase'], 'commitId'>
 }
 
@@ -107,6 +107,7 @@ export async function forwardDurable<T>(
       parts.passCrashPoint('answer-lost')
       const resolved = await resolve()
       if (resolved !== undefined) return resolved
+      await intent.leave(hasAnswered(error))
       const { commitId } = intent.withoutBase
       parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays for recovery')
       throw error
@@ -133,4 +134,14 @@ const notCommitted: ReadonlySet<FaultKind> = new Set([
 /** Whether a failed forward proves that the upstream's state did not change. False if in doubt. */
 function surelyNotCommitted(error: unknown): boolean {
   return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
+}
+
+/** Answers of something before the upstream, which may still have forwarded the request. */
+const ofProxies: ReadonlySet<unknown> = new Set([408, 502, 503, 504])
+
+/** Whether an unknown outcome is the upstream's own answer: then it works on the change no longer. */
+function hasAnswered(error: unknown): boolean {
+  const reply = error instanceof Fault ? error.cause : undefined
+  const status = typeof reply === 'object' && reply !== null && 'status' in reply ? reply.status : undefined
+  return typeof status === 'number' && !ofProxies.has(status)
 }

@@ -6,6 +6,7 @@ import { Fault } from '../../base/fault.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
+  filteredTable,
   list,
   maybe,
   nonEmpty,
@@ -26,8 +27,9 @@ import {
   settleIntent,
   settlementOutcomes,
 } from '../../store/commit/intent-settlements.ts'
+import { settleProven } from '../../store/commit/settle-proven.ts'
 import type { Store } from '../../store/store.ts'
-import { intentDetailView, intentView } from './intent-views.ts'
+import { intentDetailView, intentView, settledView } from './intent-views.ts'
 
 const pair = tenantOperationsOf<{ readonly store: Store }>()
 const reading = { scope: 'read', roles: ['steward', 'administrator', 'owner'] } as const
@@ -47,6 +49,12 @@ const members = {
   principal_source: text,
   request_id: maybe(text),
   base_metadata_location: described(text, 'the file that the change was judged on; empty for none'),
+  proposed: maybe(
+    described(
+      object({ metadata_location: text, evidence: text }),
+      'the one file that the change may have written, as recovery found it, and what speaks for it',
+    ),
+  ),
 }
 
 export const intentOperations = [
@@ -124,5 +132,36 @@ export const intentOperations = [
       { parts, tenant, actor },
       { commit_id: commitId, metadata_location: metadataLocation, ...rest },
     ) => await settleIntent(parts.store, tenant, commitId, { ...rest, metadataLocation }, await actor()),
+  }),
+  pair({
+    name: 'settle_proven_intents',
+    tag: 'policies',
+    summary: 'Settles all intents whose file recovery has found, once a person has looked at them',
+    description:
+      'Settles as `made` each stale intent that `GET …/intents` lists with a `proposed` file, unless an audit row or another proposal has the same file. Each gets its `APPROVED` audit row and its own line in the administration log.',
+    method: 'POST',
+    path: '/intents/settle-proven',
+    access: settling,
+    gives: { overseen: ['existence'] },
+    input: {
+      ...tableFilter,
+      reason: Type.String({ minLength: 1, maxLength: limits.decisionReasonCharsMax / 2 }),
+    },
+    output: object({
+      settled: list(
+        object({
+          commit_id: uuid,
+          table: object({ namespace: list(text), name: text }),
+          metadata_location: text,
+          evidence: text,
+        }),
+      ),
+    }),
+    examples: [{ input: { reason: 'Each proposed file holds the change of its commit.' } }],
+    run: async ({ parts, tenant, actor }, { reason, ...filter }) => {
+      const about = { table: filteredTable(filter), reason }
+      const settled = await settleProven(parts.store, tenant, about, await actor())
+      return { settled: settled.map(settledView) }
+    },
   }),
 ].flat()

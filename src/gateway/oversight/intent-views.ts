@@ -1,9 +1,10 @@
 /** Open intents as the API and the command line show them. */
 
 import type { OpenIntent, OpenIntentWithBody } from '../../store/commit/intent-settlements.ts'
+import type { SettledIntent } from '../../store/commit/settle-proven.ts'
 
 /** One line of a list. */
-export function intentView({ intent, state, openedAt }: OpenIntent) {
+export function intentView({ intent, state, openedAt, proposed }: OpenIntent) {
   return {
     commit_id: intent.commitId,
     state,
@@ -14,7 +15,13 @@ export function intentView({ intent, state, openedAt }: OpenIntent) {
     principal_source: intent.principalSource,
     request_id: intent.requestId,
     base_metadata_location: intent.baseMetadataLocation,
+    proposed: proposed && { metadata_location: proposed.metadataLocation, evidence: proposed.evidence },
   }
+}
+
+/** One that was settled by what was proposed. */
+export function settledView({ commitId, table, metadataLocation, evidence }: SettledIntent) {
+  return { commit_id: commitId, table, metadata_location: metadataLocation, evidence }
 }
 
 /** A longer request is left out; the audit of a settled intent holds it. */

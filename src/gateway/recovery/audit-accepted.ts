@@ -12,11 +12,13 @@ import { findAudit, isAudited } from '../../store/commit/audit.ts'
 import { closeIntent, findIntentBody, markAccepted } from '../../store/commit/commit-intents.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents } from './decide.ts'
-import { lookAtTable, staleIntent } from './look.ts'
+import { decideAt, lookAtTable, staleIntent } from './look.ts'
 import { recordCovering } from './record-covering.ts'
 
-type AuditParts = Pick<GatewayParts, 'store' | 'catalogs' | 'metrics' | 'log' | 'clock' | 'contracts'>
+type AuditParts = Pick<
+  GatewayParts,
+  'store' | 'catalogs' | 'tableAccess' | 'budget' | 'metrics' | 'log' | 'clock' | 'contracts'
+>
 
 /** Whether the change wrote a metadata file, and it is not known which. */
 export function isUnplaced({ intent, committed }: AcceptedChange): boolean {
@@ -93,14 +95,19 @@ async function place(
   const credential = await findCatalogCredentialById(parts.store, tenant, intent.credentialId)
   if (credential === undefined || (intent.catalog ?? catalogOf(credential)) !== catalogOf(credential))
     return undefined
-  const catalog = parts.catalogs.get(tenant, credential)
-  const mine = new Set([intent.commitId])
-  const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, {
-    signal: AbortSignal.timeout(limits.lostAnswerWithinMs),
-    othersWaitMs: 0,
-  })
-  const stale = await staleIntent(intent, now?.result.metadata, async () => body)
-  const outcome = decideIntents([{ ...stale, isSurelyMade: true }], now?.evidence).get(intent.commitId)
+  const { table, commitId } = intent
+  const at = { tenant, table, credential, catalog: parts.catalogs.get(tenant, credential) }
+  const signal = AbortSignal.timeout(limits.lostAnswerWithinMs)
+  const now = await lookAtTable(parts, at, new Set([commitId]), { signal, reach: reachOf(intent) })
+  const stale = { ...staleIntent(intent, body), isSurelyMade: true }
+  const outcome = (await decideAt(parts, at, [stale], now)).get(commitId)
   if (now === undefined || outcome?.kind !== 'committed') return undefined
   return { ...change, committed: committedAt(now.result, intent, outcome.metadataLocation) }
+}
+
+/** How long before its receipt a base may have been replaced, and by how much the database's clock may differ. */
+const reachMs = 20 * 60_000
+
+function reachOf({ baseMetadataLocation, receivedAtMs }: AcceptedChange['intent']) {
+  return { bases: [baseMetadataLocation], since: new Date(receivedAtMs - reachMs) }
 }

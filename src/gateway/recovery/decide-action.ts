@@ -8,11 +8,14 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import type { IntentHead } from '../../core/commit.ts'
 import type { AuditedChanges } from '../../store/commit/audit.ts'
 import { historyOf } from '../base/metadata-history.ts'
-import type { IntentOutcome, TableEvidence } from './decide.ts'
+import type { IntentOutcome } from './decide.ts'
+import type { TableEvidence } from './evidence.ts'
 
 /** What exists under a name: a table's history, a view's location and versions, or a namespace's properties. */
 export interface Found {
-  readonly table?: Pick<TableEvidence, 'metadataLocation' | 'metadata' | 'audited'>
+  readonly table?: Pick<TableEvidence, 'metadataLocation' | 'metadata'> & {
+    readonly audited: ReadonlySet<string>
+  }
   readonly viewLocation?: string
   /** When a view's remaining versions were made, by the clocks of their writers. */
   readonly versionTimes?: readonly JsonValue[]

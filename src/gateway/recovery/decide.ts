@@ -1,41 +1,37 @@
 /**
  * Decides whether commits were made whose process died, or lost the upstream, between forward and audit. Pure: it
- * compares the intents with the current table and with the audited commits.
+ * compares the intents with the files of the table and with the audited commits.
  *
- * The evidence, strongest first: a snapshot of the commit exists; another commit of its transaction was made; the
- * commit's updates would change nothing; the number of metadata files since the base that no audited commit explains. In doubt the intent stays, and an alert reports it.
+ * The evidence is what the files hold (shows-change.ts). Where their content is not known: a snapshot of the commit is
+ * in the table; another commit of its transaction was made; a file bears the timestamp of the snapshot; the snapshots'
+ * sequence numbers; one commit and one file are left. When a commit was received is no evidence. In doubt the intent stays, and an alert reports it.
  */
 
-import type { JsonObject, JsonValue } from '../../base/json.ts'
 import type { IntentHead } from '../../core/commit.ts'
-import { type HistoryEntry, historyOf, listOf } from '../base/metadata-history.ts'
+import { assignFiles, type FileClaim, type Fit } from './assign-files.ts'
+import { filesOf, type StaleIntent, type TableEvidence, type TableFile } from './evidence.ts'
+import { type Place, placeOf, snapshotOf, twinOf } from './place-intent.ts'
 
 export type IntentOutcome =
   | { readonly kind: 'committed'; readonly metadataLocation: string }
   | { readonly kind: 'not-committed' }
-  | { readonly kind: 'undecidable'; readonly why: string }
+  | {
+      readonly kind: 'undecidable'
+      readonly why: string
+      /** Whether it was made, only its file is not certain. */
+      readonly isMade?: boolean
+      /** The one file that it may have written, where there is one. */
+      readonly proposed?: Proposal
+    }
 
-export interface StaleIntent {
-  readonly intent: IntentHead
-  /** Whether applying the commit's updates to the current table would change nothing. */
-  readonly effectsHold: boolean
-  /** Whether it was surely made: it belongs to a transaction of which another table's commit was. */
-  readonly isSurelyMade?: boolean
-}
-
-export interface TableEvidence {
+/** What a person may settle an undecided intent by. */
+export interface Proposal {
   readonly metadataLocation: string
-  readonly metadata: JsonObject
-  /** Files that the table had before those which its metadata log still names, by the audit, oldest first. */
-  readonly earlier?: readonly string[]
-  /** The locations in the table's history that an APPROVED audit row already names. */
-  readonly audited: ReadonlySet<string>
-  /** Whether other intents on the table belong to running processes. */
-  readonly othersInFlight: boolean
+  readonly evidence: string
 }
 
 /**
- * Decides all stale intents on one table together, because each accepted commit explains one metadata file.
+ * Decides intents on one table together, with what is known of all others on it.
  * @param table undefined if the table does not exist now
  * @returns one outcome per intent, by commit id
  */
@@ -44,153 +40,178 @@ export function decideIntents(
   table: TableEvidence | undefined,
 ): ReadonlyMap<string, IntentOutcome> {
   if (table === undefined) return new Map(stale.map((one) => [one.intent.commitId, withoutTable(one)]))
-
-  const earlier = (table.earlier ?? []).map((metadataLocation) => ({
-    metadataLocation,
-    timestampMs: undefined,
-  }))
-  const history = [...earlier, ...historyOf(table)]
-  const decided = new Map<string, IntentOutcome>()
-  const open: StaleIntent[] = []
-  for (const one of stale) {
-    const since = entriesSince(history, one.intent.baseMetadataLocation)
-    const unexplained = since?.filter((entry) => !table.audited.has(entry.metadataLocation))
-    if (unexplained?.length === 0 && !one.isSurelyMade)
-      decided.set(one.intent.commitId, { kind: 'not-committed' })
-    else open.push(one)
+  const files = filesOf(table)
+  const open = files.filter(({ metadataLocation }) => !table.audited.has(metadataLocation))
+  const all = [...stale, ...table.others]
+  const places = all.map((one) => placeOf(one, all, files, open, table))
+  const assigned = assignPlaces(places, files.length, table)
+  const taken = new Set(assigned.files.values())
+  const outcomes = new Map<string, IntentOutcome>()
+  for (const place of places.slice(0, stale.length)) {
+    const { intent, isSurelyMade } = place.one
+    const index = assigned.files.get(intent.commitId)
+    const isSettled = !assigned.mixed.has(intent.commitId) || !hasLeasedTwin(place, places)
+    const file = isSettled && index !== undefined ? open[index]?.metadataLocation : place.unchanged
+    if (file !== undefined) outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: file })
+    else if (isSettled && !isSurelyMade && assigned.none.has(intent.commitId) && isExcluded(place, taken))
+      outcomes.set(intent.commitId, { kind: 'not-committed' })
+    else outcomes.set(intent.commitId, doubtOf(place, places, taken, open))
   }
-  for (const [commitId, outcome] of decideOpen(open, history, table)) decided.set(commitId, outcome)
-  return decided
+  return outcomes
+}
+
+/** Whether every file after the base is another's, by its content or because another commit is known to have written it. */
+function isExcluded({ isReached, unread }: Place, taken: ReadonlySet<number>): boolean {
+  return isReached && unread.every((index) => taken.has(index))
 }
 
 function withoutTable({ intent, isSurelyMade }: StaleIntent): IntentOutcome {
   return intent.baseMetadataLocation === '' && !isSurelyMade
     ? { kind: 'not-committed' }
-    : { kind: 'undecidable', why: 'the table no longer exists' }
+    : { kind: 'undecidable', why: 'the table no longer exists', ...(isSurelyMade && { isMade: true }) }
 }
 
-/** Entries after the base; undefined if the history no longer reaches back to it. */
-function entriesSince(history: readonly HistoryEntry[], base: string): readonly HistoryEntry[] | undefined {
-  if (base === '') return history
-  const index = history.findLastIndex((entry) => entry.metadataLocation === base)
-  return index < 0 ? undefined : history.slice(index + 1)
+interface Assigned {
+  readonly files: ReadonlyMap<string, number>
+  readonly none: ReadonlySet<string>
+  readonly mixed: ReadonlySet<string>
 }
 
-function decideOpen(
-  open: readonly StaleIntent[],
-  history: readonly HistoryEntry[],
+/** Assigns the files; where their content is not known, by counting what is left. */
+function assignPlaces(places: readonly Place[], count: number, table: TableEvidence): Assigned {
+  const first = assignFiles(places.map((place) => claimOf(place, place.isMade)))
+  const taken = new Set(first.files.values())
+  const left = places.filter(
+    ({ one: { intent } }) => !first.files.has(intent.commitId) && !first.none.has(intent.commitId),
+  )
+  if (table.isReadable || left.some(({ one }) => one.isLeased)) return first
+  const maker = count === 1 && taken.size === 0 ? loneMaker(left, table) : undefined
+  if (maker !== undefined) return { ...first, files: new Map([[maker.one.intent.commitId, 0]]) }
+  const counted = new Set(left.filter(({ isMade, mayHold, fits }) => isMade || (mayHold && isUnread(fits))))
+  const open = new Set(left.flatMap(({ fits }) => [...fits.keys()]).filter((index) => !taken.has(index)))
+  if (!left.every(({ isReached }) => isReached)) return first
+  // One that is not counted may have written a file, too, whose effects were undone.
+  if (counted.size !== open.size || counted.size < left.length) return withNext(first, left, open)
+  const second = assignFiles(places.map((place) => claimOf(place, place.isMade || counted.has(place))))
+  const inSequence = bySequence(
+    [...counted],
+    [...open].sort((a, b) => a - b),
+    table,
+  )
+  return { ...second, files: new Map([...second.files, ...inSequence]) }
+}
+
+/**
+ * Of a table that others change past the gateway, whose files were not read: the only commit that is open, made on a
+ * table that was loaded for it, wrote the next file.
+ */
+function withNext(first: Assigned, left: readonly Place[], open: ReadonlySet<number>): Assigned {
+  const [only, ...others] = left
+  const [next] = [...open].sort((a, b) => a - b)
+  if (!only?.isShown || !only.isMade || only.one.intent.baseHeld !== undefined) return first
+  if (others.length > 0 || next === undefined || !isUnread(only.fits)) return first
+  return { ...first, files: new Map([...first.files, [only.one.intent.commitId, next]]) }
+}
+
+function claimOf({ one: { intent }, fits }: Place, isMade: boolean): FileClaim {
+  const files = [...fits].map(([index, fit]) => [index, fit === 'whole' ? 'whole' : 'maybe'] as const)
+  return { id: intent.commitId, twin: twinOf(intent), files: new Map<number, Fit>(files), isMade }
+}
+
+const isUnread = (fits: Place['fits']) =>
+  fits.size > 0 && [...fits.values()].every((fit) => fit === 'unknown')
+
+/** Snapshots are numbered in the order of their commits, so files that are left are in the order of these numbers. */
+function bySequence(
+  counted: readonly Place[],
+  open: readonly number[],
   table: TableEvidence,
-): ReadonlyMap<string, IntentOutcome> {
-  const outcomes = new Map<string, IntentOutcome>()
-  const reach = open.map(({ intent }) => entriesSince(history, intent.baseMetadataLocation))
-  const complete = reach.every((entries) => entries !== undefined)
-  const longest = reach.reduce<readonly HistoryEntry[]>(
-    (most, entries) => ((entries?.length ?? 0) > most.length ? (entries ?? []) : most),
-    [],
-  )
-  let unexplained = longest.filter((entry) => !table.audited.has(entry.metadataLocation))
-
-  const snapshots = snapshotsOf(table.metadata)
-  const proven = open
-    .filter(
-      ({ intent }) => intent.snapshotIds.length > 0 && intent.snapshotIds.every((id) => snapshots.has(id)),
-    )
-    .sort((a, b) => Number(sequenceNumber(snapshots, a.intent) - sequenceNumber(snapshots, b.intent)))
-  const likely = open
-    .filter((one) => !proven.includes(one))
-    .filter((one) => one.isSurelyMade || (one.intent.snapshotIds.length === 0 && one.effectsHold))
-    .sort((a, b) => a.intent.receivedAtMs - b.intent.receivedAtMs)
-
-  const take = (intent: IntentHead, entry: HistoryEntry | undefined) => {
-    // Two intents may name one snapshot, because a client that lost the response sends the same body again.
-    if (entry === undefined) return
-    unexplained = unexplained.filter((other) => other !== entry)
-    outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: entry.metadataLocation })
-  }
-
-  // A metadata file has the timestamp of the snapshot that it was written for, which identifies its commit.
-  for (const { intent } of proven) {
-    const stamped = unexplained.filter((entry) => entry.timestampMs === timestampOf(snapshots, intent))
-    if (stamped.length === 1) take(intent, stamped[0])
-  }
-  // A catalog without a metadata log (Nessie) shows one file and one snapshot. If one commit made that snapshot,
-  // the file is the only one that it can have written.
-  if (history.length === 1 && !table.othersInFlight) {
-    const current = table.metadata.get('current-snapshot-id')
-    const makers = proven.filter(({ intent }) => intent.snapshotIds.at(-1) === current)
-    const [maker] = makers
-    if (makers.length === 1 && maker && !table.audited.has(table.metadataLocation))
-      take(maker.intent, history[0])
-  }
-  placeSurelyMade()
-  const countable = complete && !table.othersInFlight
-  const unplaced = proven.filter(isUnplaced)
-  const uncounted = likely.filter(isUnplaced)
-  const explainedByAll = unexplained.length === unplaced.length + uncounted.length
-  // A pinned commit may have come after others that bypass the gateway, so it is not the next of its base.
-  const isNext = unplaced.every(({ intent }) => intent.baseHeld === undefined)
-  if (countable && (isNext || explainedByAll)) for (const { intent } of unplaced) take(intent, unexplained[0])
-  if (countable && explainedByAll) for (const { intent } of uncounted) take(intent, unexplained[0])
-
-  for (const { intent, isSurelyMade } of open) {
-    if (outcomes.has(intent.commitId)) continue
-    outcomes.set(
-      intent.commitId,
-      countable && unexplained.length === 0 && !isSurelyMade
-        ? { kind: 'not-committed' }
-        : { kind: 'undecidable', why: doubt() },
-    )
-  }
-  return outcomes
-
-  function isUnplaced({ intent }: StaleIntent): boolean {
-    return !outcomes.has(intent.commitId)
-  }
-
-  /** Places the one commit that must have written a file, if only one file can be it. */
-  function placeSurelyMade(): void {
-    const sure = [...proven, ...likely.filter((one) => one.isSurelyMade)].filter(isUnplaced)
-    const [only] = sure
-    if (sure.length === 1 && only?.isSurelyMade) take(only.intent, onlyFileOf(only))
-  }
-
-  function onlyFileOf({ intent, effectsHold }: StaleIntent): HistoryEntry | undefined {
-    if (complete && unexplained.length === 1) return unexplained[0]
-    if (!effectsHold) return undefined
-    // A commit that changes nothing may write no file.
-    if (intent.baseMetadataLocation === table.metadataLocation) return history.at(-1)
-    const isAlone = history.length === 1 && open.length === 1 && !table.othersInFlight
-    return isAlone && !table.audited.has(table.metadataLocation) ? history[0] : undefined
-  }
-
-  function doubt(): string {
-    if (table.othersInFlight) return 'other commits on the table are still in progress'
-    if (!complete) return 'the metadata log no longer reaches back to the base'
-    return `${unexplained.length} commits on the table are not audited`
-  }
+): ReadonlyMap<string, number> {
+  const numbered = counted.map((place) => ({
+    place,
+    number: sequenceNumber(table.metadata, place.one.intent),
+  }))
+  const numbers = new Set(numbered.map(({ number }) => number))
+  if (numbers.size < counted.length || numbers.has(0n) || !counted.every(({ fits }) => isUnread(fits)))
+    return new Map()
+  numbered.sort((a, b) => Number(a.number - b.number))
+  // The number is checked where a snapshot has a parent.
+  const haveParents = numbered
+    .slice(1)
+    .every(({ place }) => snapshotOf(table.metadata, place.one.intent)?.has('parent-snapshot-id'))
+  const pairs = haveParents ? numbered.map(({ place }, at) => [place, open[at] ?? -1] as const) : []
+  if (!pairs.every(([{ fits }, index]) => fits.has(index))) return new Map()
+  return new Map(pairs.map(([{ one }, index]) => [one.intent.commitId, index]))
 }
 
-function snapshotsOf(metadata: JsonObject): ReadonlyMap<JsonValue, JsonObject> {
-  return new Map(
-    listOf(metadata.get('snapshots')).map((snapshot) => [snapshot.get('snapshot-id') ?? null, snapshot]),
-  )
+/**
+ * The one commit that can have written the file of a catalog without a metadata log: it made the current snapshot, or
+ * surely made what the table holds, and no other commit is known that could have come after it.
+ */
+function loneMaker(left: readonly Place[], { metadata }: TableEvidence): Place | undefined {
+  const current = metadata.get('current-snapshot-id')
+  const makers = left.filter(({ isShown, mayHold, one }) => {
+    const isLast = isShown && one.intent.snapshotIds.at(-1) === current
+    return isLast || mayHold || one.isSurelyMade
+  })
+  const [maker] = makers
+  const isMade = maker !== undefined && (maker.isShown || (maker.one.isSurelyMade && maker.mayHold))
+  return makers.length === 1 && isMade && maker.fits.has(0) ? maker : undefined
 }
 
-function lastSnapshot(
-  snapshots: ReadonlyMap<JsonValue, JsonObject>,
-  intent: IntentHead,
-): JsonObject | undefined {
-  return snapshots.get(intent.snapshotIds.at(-1) ?? null)
-}
-
-function sequenceNumber(snapshots: ReadonlyMap<JsonValue, JsonObject>, intent: IntentHead): bigint {
-  const number = lastSnapshot(snapshots, intent)?.get('sequence-number')
+function sequenceNumber(metadata: TableEvidence['metadata'], intent: IntentHead): bigint {
+  const number = snapshotOf(metadata, intent)?.get('sequence-number')
   return typeof number === 'bigint' ? number : 0n
 }
 
-function timestampOf(
-  snapshots: ReadonlyMap<JsonValue, JsonObject>,
-  intent: IntentHead,
-): JsonValue | undefined {
-  return lastSnapshot(snapshots, intent)?.get('timestamp-ms')
+/** Whether a running process works on the same request of the same client. */
+function hasLeasedTwin({ one }: Place, places: readonly Place[]): boolean {
+  const twin = twinOf(one.intent)
+  return places.some(({ one: other }) => other !== one && other.isLeased && twinOf(other.intent) === twin)
+}
+
+function doubtOf(
+  place: Place,
+  places: readonly Place[],
+  taken: ReadonlySet<number>,
+  open: readonly TableFile[],
+): IntentOutcome {
+  const { one, isReached, isShown } = place
+  const isAlone = places.every((other) => other === place || twinOf(other.one.intent) !== twinOf(one.intent))
+  const proposed = proposalOf(place, taken, open)
+  return {
+    kind: 'undecidable',
+    why: why(),
+    ...((one.isSurelyMade || (isShown && isAlone)) && { isMade: true as const }),
+    ...(proposed && { proposed }),
+  }
+
+  function why(): string {
+    if (places.some((other) => other !== place && other.one.isLeased))
+      return 'other commits on the table are still in progress'
+    if (!isReached) return 'the metadata log no longer reaches back to the base'
+    return `${open.length} commits on the table are not audited`
+  }
+}
+
+/** The one file that is left for a commit, and what speaks for it; undefined where there are several or nothing does. */
+function proposalOf(
+  { one, fits, isShown, mayHold }: Place,
+  taken: ReadonlySet<number>,
+  open: readonly TableFile[],
+): Proposal | undefined {
+  const left = [...fits].filter(([index]) => !taken.has(index))
+  const shown = left.filter(([, fit]) => fit !== 'unknown')
+  const [only, ...others] = shown.length > 0 ? shown : left
+  const file = only && open[only[0]]
+  if (only === undefined || file === undefined || others.length > 0) return undefined
+  const { metadataLocation } = file
+  if (only[1] === 'whole') return { metadataLocation, evidence: 'the file holds this change and no other' }
+  if (only[1] === 'among-others')
+    return { metadataLocation, evidence: 'the file holds this change, and another' }
+  if (isShown || one.isSurelyMade)
+    return { metadataLocation, evidence: 'the change was made, and no other file is left for it' }
+  return mayHold
+    ? { metadataLocation, evidence: 'the table holds what the change sets, and no other file is left for it' }
+    : undefined
 }

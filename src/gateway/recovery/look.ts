@@ -1,18 +1,17 @@
 /** Collects the evidence for recovery and for lost replies: one table as the upstream and the audit show it now. */
 
-import type { JsonObject, JsonValue } from '../../base/json.ts'
-import type { Catalog } from '../../catalog/catalog.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { catalogOf } from '../../core/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
-import type { TableRef } from '../../core/table-ref.ts'
-import type { TenantId } from '../../core/tenant.ts'
-import { auditedChain, auditedLocations } from '../../store/commit/audit.ts'
-import { intentsOnTable } from '../../store/commit/commit-intents.ts'
-import { applyUpdates } from '../../wire/iceberg/apply-updates.ts'
+import { storageRoots } from '../../storage/roots.ts'
+import { auditedBodies, auditedChain, auditedRequests } from '../../store/commit/audit.ts'
+import { openIntentsOnTable } from '../../store/commit/commit-intents.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { historyOf } from '../base/metadata-history.ts'
-import type { GatewayParts } from '../base/parts.ts'
-import type { StaleIntent, TableEvidence } from './decide.ts'
+import { decideIntents, type IntentOutcome } from './decide.ts'
+import type { StaleIntent, TableEvidence } from './evidence.ts'
 import { type LoadedNow, loadNow } from './load-now.ts'
+import { type LookedAt, type LookParts, lookIntoFiles, readChain } from './look-into-files.ts'
 
 export interface TableNow extends LoadedNow {
   readonly evidence: TableEvidence
@@ -21,10 +20,12 @@ export interface TableNow extends LoadedNow {
 export interface LookOptions {
   /** Aborts the load and the wait. */
   readonly signal?: AbortSignal
-  /** Milliseconds to wait for other commits in flight on the table. */
-  readonly othersWaitMs: number
+  /** Milliseconds to wait for other commits in flight on the table. Absent: none. */
+  readonly othersWaitMs?: number
   /** Where the metadata log no longer reaches back to one of these bases, the audit since that time is read as well. */
   readonly reach?: { readonly bases: readonly string[]; readonly since: Date }
+  /** States of the table that are known, by metadata location. */
+  readonly known?: ReadonlyMap<string, JsonObject>
 }
 
 /**
@@ -35,90 +36,128 @@ export interface LookOptions {
  * @throws what the upstream or the store throws
  */
 export async function lookAtTable(
-  parts: Pick<GatewayParts, 'store'>,
-  catalog: Catalog,
-  tenant: TenantId,
-  table: TableRef,
+  parts: LookParts,
+  at: LookedAt,
   mine: ReadonlySet<string>,
   options: LookOptions,
 ): Promise<TableNow | undefined> {
-  const loaded = await loadNow(catalog, table, options.signal)
+  const loaded = await loadNow(at.catalog, at.table, options.signal)
   if (loaded === undefined) return undefined
   const { result } = loaded
-  const othersInFlight = !(await othersFinished(parts, tenant, table, mine, options))
+  const others = await othersOpen(parts, at, mine, options)
   const locations = historyOf(result).map((entry) => entry.metadataLocation)
-  const earlier = await earlierFiles(parts, tenant, table, locations, options)
-  const audited = await auditedLocations(parts.store, tenant, table, locations)
+  const earlier = await earlierFiles(parts, at, locations, options)
+  const audited = await auditedBodies(parts.store, at.tenant, at.table, [...earlier, ...locations])
   return {
     ...loaded,
     evidence: {
       metadataLocation: result.metadataLocation,
       metadata: result.metadata,
       earlier,
-      // All but the first are audited, because the audit shows what they replaced.
-      audited: audited.union(new Set(earlier.slice(1))),
-      othersInFlight,
+      audited,
+      others,
+      ...(options.known && { known: options.known }),
     },
   }
 }
 
+/**
+ * Decides intents on a table by what is known of it. Where that is not enough, its metadata files are read.
+ * @param stale the intents that {@link lookAtTable} was told are being decided
+ */
+export async function decideAt(
+  parts: LookParts,
+  at: LookedAt,
+  stale: readonly StaleIntent[],
+  now: TableNow | undefined,
+): Promise<ReadonlyMap<string, IntentOutcome>> {
+  const isReadable = storageRoots(at.credential.config).length > 0
+  const outcomes = decideIntents(stale, now && { ...now.evidence, isReadable })
+  const isOpen = [...outcomes.values()].some(({ kind }) => kind === 'undecidable')
+  if (now === undefined || !isOpen) return outcomes
+  const shown = await lookIntoFiles(parts, at, stale, now.evidence)
+  const takesAway = await anyTakesAway(parts, at, now.evidence)
+  return decideIntents(stale, { ...now.evidence, takesAway, ...(shown && { shown }) })
+}
+
+/** Audited requests that are looked into at most. Where there are more, any may have taken something away. */
+const requestsMax = 1_000
+
+async function anyTakesAway({ store }: LookParts, { tenant, table }: LookedAt, { audited }: TableEvidence) {
+  if (audited.size > requestsMax) return true
+  const bodies = await auditedRequests(store, tenant, table, [...audited.keys()])
+  return bodies.some((body) => updatesOf(body)?.some(takesAway) ?? true)
+}
+
+function takesAway(update: JsonObject): boolean {
+  const action = update.get('action')
+  return action === 'remove-snapshots' || action === 'remove-properties'
+}
+
 /** The files before those of the metadata log, if one of the bases is not in it. */
 async function earlierFiles(
-  { store }: Pick<GatewayParts, 'store'>,
-  tenant: TenantId,
-  table: TableRef,
+  parts: LookParts,
+  at: LookedAt,
   locations: readonly string[],
   { reach }: LookOptions,
 ): Promise<readonly string[]> {
+  if (reach === undefined) return []
+  const isMissing = (files: readonly string[]) =>
+    reach.bases.some((base) => base !== '' && !files.includes(base) && !locations.includes(base))
   const [oldest] = locations
-  const isMissing = reach?.bases.some((base) => base !== '' && !locations.includes(base))
-  if (!reach || !isMissing || oldest === undefined) return []
-  return await auditedChain(store, tenant, table, oldest, reach.since)
+  if (oldest === undefined || !isMissing([])) return []
+  const follow = (file: string) => auditedChain(parts.store, at.tenant, at.table, file, reach.since)
+  const chain = await follow(oldest)
+  return isMissing(chain) ? await readChain(parts, at, [...chain, oldest], isMissing, follow) : chain
 }
 
 const othersPollMs = 50
 
-/** Whether the commits that are in flight on the table now are audited or withdrawn in time. */
-async function othersFinished(
-  { store }: Pick<GatewayParts, 'store'>,
-  tenant: TenantId,
-  table: TableRef,
+/** The other intents on the table that are open after those in flight had time to be audited or withdrawn. */
+async function othersOpen(
+  { store }: LookParts,
+  { tenant, table, credential }: LookedAt,
   mine: ReadonlySet<string>,
-  { signal, othersWaitMs }: LookOptions,
-): Promise<boolean> {
-  const open = async () => new Set(await intentsOnTable(store, tenant, table)).difference(mine)
-  let waitedFor = await open()
+  { signal, othersWaitMs = 0 }: LookOptions,
+): Promise<readonly StaleIntent[]> {
+  const catalog = catalogOf(credential)
+  const open = async () =>
+    (await openIntentsOnTable(store, tenant, table)).filter(
+      ({ intent }) =>
+        !mine.has(intent.commitId) &&
+        (intent.action ?? 'update-table') === 'update-table' &&
+        (intent.catalog === undefined || intent.catalog === catalog),
+    )
+  let found = await open()
+  let waitedFor = leasedOf(found)
   const deadlineMs = performance.now() + othersWaitMs
   while (waitedFor.size > 0 && performance.now() < deadlineMs && !signal?.aborted) {
     await Bun.sleep(othersPollMs)
-    waitedFor = waitedFor.intersection(await open())
+    found = await open()
+    waitedFor = waitedFor.intersection(leasedOf(found))
   }
-  return waitedFor.size === 0
+  // What was opened after the load shows in nothing that was loaded.
+  return found
+    .filter(({ intent, isLeased }) => !isLeased || waitedFor.has(intent.commitId))
+    .map(({ intent, isLeased, body }) => ({ ...staleIntent(intent, body), isLeased }))
 }
 
-/**
- * Adds to an intent whether the table looks as if its commit was made, which only matters for one without a snapshot.
- * @param bodyOf loads its compressed body
- * @throws what `bodyOf` throws
- */
-export async function staleIntent(
-  intent: IntentHead,
-  metadata: JsonObject | undefined,
-  bodyOf: () => Promise<Uint8Array>,
-): Promise<StaleIntent> {
-  if (metadata === undefined || intent.snapshotIds.length > 0) return { intent, effectsHold: false }
-  return { intent, effectsHold: effectsHold(intent, await bodyOf(), metadata) }
+function leasedOf(
+  found: readonly { readonly intent: IntentHead; readonly isLeased: boolean }[],
+): ReadonlySet<string> {
+  return new Set(found.filter(({ isLeased }) => isLeased).map(({ intent }) => intent.commitId))
 }
 
-/** Whether applying the updates again changes nothing but timestamps and logs. */
-function effectsHold(intent: IntentHead, body: Uint8Array, metadata: JsonObject): boolean {
+/** @param body compressed, as the intent holds it; undefined where it was not read */
+export function staleIntent(intent: IntentHead, body: Uint8Array | undefined): StaleIntent {
+  return { intent, updates: body && updatesOf(body) }
+}
+
+function updatesOf(body: Uint8Array): readonly JsonObject[] | undefined {
   try {
-    const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
-    const again = applyUpdates(metadata, request.updates, { nowMs: intent.receivedAtMs, again: true })
-    return [...again].every(([key, value]) => volatile.has(key) || Bun.deepEquals(value, metadata.get(key)))
+    const { updates } = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
+    return updates.filter(isJsonObject)
   } catch {
-    return false
+    return undefined
   }
 }
-
-const volatile: ReadonlySet<JsonValue> = new Set(['last-updated-ms', 'metadata-log', 'snapshot-log'])

@@ -21,11 +21,13 @@ import {
   loadIntentBody,
   releaseIntents,
 } from '../../store/commit/commit-intents.ts'
+import { noteProposal } from '../../store/commit/intent-settlements.ts'
 import { policiesAtIntent } from '../../store/policy/policy-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
-import { decideIntents, type IntentOutcome, type StaleIntent } from './decide.ts'
-import { lookAtTable, staleIntent, type TableNow } from './look.ts'
+import type { IntentOutcome } from './decide.ts'
+import type { StaleIntent } from './evidence.ts'
+import { decideAt, lookAtTable, staleIntent, type TableNow } from './look.ts'
 import { judgeRecovered, recordCovering } from './record-covering.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessOpen } from './unless-open.ts'
@@ -143,8 +145,11 @@ async function recoverGroup(
   if (credential === undefined)
     throw new Error('no catalog credential leads to the catalog of the intents any more')
   const isCommit = ({ action = 'update-table' }: IntentHead) => action === 'update-table'
+  // Nothing shows who made such a change, so one that may still come is not taken for another's that is there.
   for (const one of group.filter(({ intent }) => !isCommit(intent)))
-    count(parts, one.intent, run, await recoverAction(parts, credential, one, signal))
+    if (one.hasEnded || run.areOrphans)
+      count(parts, one, run, await recoverAction(parts, credential, one, signal))
+    else count(parts, one, run, { kind: 'undecidable', why: 'the upstream may still be working on it' })
   const commits = group.filter(({ intent }) => isCommit(intent))
   if (commits.length > 0) await recoverTable(parts, credential, run, commits, signal)
 }
@@ -166,7 +171,7 @@ async function credentialFor(
 
 function count(
   parts: GatewayParts,
-  intent: IntentHead,
+  { intent, hasEnded }: ClaimedIntent,
   { counts, undecided, areOrphans }: Run,
   outcome: IntentOutcome | undefined,
 ): void {
@@ -184,7 +189,7 @@ function count(
     log.info('a commit never reached the table; its intent was closed')
   } else {
     undecided.add(intent.commitId)
-    log[areOrphans ? 'info' : 'error']({ why: outcome?.why }, 'commit state undecidable')
+    log[areOrphans || !hasEnded ? 'info' : 'error']({ why: outcome?.why }, 'commit state undecidable')
   }
 }
 
@@ -199,22 +204,17 @@ async function recoverTable(
   if (first === undefined) return
   const { tenant } = first
   const { table } = first.intent
-  const now = await lookAtTable(
-    parts,
-    parts.catalogs.get(tenant, credential),
-    tenant,
-    table,
-    run.claimedIds,
-    { signal, othersWaitMs, reach: reachOf(group) },
-  )
+  const at = { tenant, table, credential, catalog: parts.catalogs.get(tenant, credential) }
+  const now = await lookAtTable(parts, at, run.claimedIds, { signal, othersWaitMs, reach: reachOf(group) })
   const stale: StaleIntent[] = []
-  // Bodies are loaded one at a time, because each may have megabytes.
+  // Bodies are loaded one at a time, because each may have megabytes. Where there are snapshots, these are the evidence.
   for (const { intent } of group) {
-    const bodyOf = () => loadIntentBody(parts.store, tenant, intent.commitId)
+    const body =
+      intent.snapshotIds.length > 0 ? undefined : await loadIntentBody(parts.store, tenant, intent.commitId)
     const isSurelyMade = intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made'
-    stale.push({ ...(await staleIntent(intent, now?.result.metadata, bodyOf)), isSurelyMade })
+    stale.push({ ...staleIntent(intent, body), isSurelyMade })
   }
-  const outcomes = decideIntents(stale, now?.evidence)
+  const outcomes = await decideAt(parts, at, stale, now)
   for (const claimed of group) {
     const { intent } = claimed
     const decided = await unlessNotMade(parts, tenant, intent, outcomes.get(intent.commitId))
@@ -222,7 +222,9 @@ async function recoverTable(
     if (outcome?.kind === 'committed' && now !== undefined)
       await recordRecovered(parts, tenant, now, intent, outcome.metadataLocation)
     if (outcome?.kind === 'not-committed') await closeIntent(parts.store, tenant, intent.commitId)
-    count(parts, intent, run, outcome)
+    if (outcome?.kind === 'undecidable')
+      await noteProposal(parts.store, tenant, intent.commitId, outcome.proposed)
+    count(parts, claimed, run, outcome)
   }
 }
 

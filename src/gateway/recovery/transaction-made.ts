@@ -4,22 +4,36 @@
  */
 
 import { inParallel } from '../../base/in-parallel.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { committedAt } from './committed-at.ts'
-import { decideIntents } from './decide.ts'
-import { lookAtTable, staleIntent } from './look.ts'
-import { logLostReply, type ResolvedCommit, repeatUntilFound } from './lost-commit.ts'
+import { decideAt, lookAtTable, staleIntent } from './look.ts'
+import {
+  type KnownState,
+  knownStates,
+  logLostReply,
+  type ResolvedCommit,
+  repeatUntilFound,
+  resolvedBy,
+} from './lost-commit.ts'
 
-/** By commit id. A commit that is not in it was made, but the table does not show which file it wrote. */
+/** By commit id. A commit that is not in it was made, but its table could not be looked at. */
 export type MadeCommits = ReadonlyMap<string, ResolvedCommit>
 
+/** The commit of one table. */
+export interface TransactedTable {
+  /** Durable, and owned by this process. */
+  readonly intent: CommitIntent
+  /** The table that the commit was judged on. */
+  readonly base: KnownState | undefined
+}
+
 /**
- * Repeats the look until every table shows its commit, or the time is up. Never throws.
- * @param intents durable, owned by this process, each on another table
+ * Looks at every table until each shows its commit, or the time is up. A transaction that was accepted is looked for
+ * twice, where the tables can be loaded: what they do not show then is found out after the client is answered. Never throws.
  * @param accepted whether the upstream said that it made the transaction
  * @returns what was found by then; undefined if nothing shows that the transaction was made
  */
@@ -27,46 +41,59 @@ export async function findTransactionMade(
   parts: GatewayParts,
   upstream: Upstream,
   tenant: TenantId,
-  intents: readonly CommitIntent[],
+  tables: readonly TransactedTable[],
   accepted: boolean,
 ): Promise<MadeCommits | undefined> {
-  const [first] = intents
+  const [first] = tables
   if (first === undefined) throw new Error('a transaction without a table')
   let found: MadeCommits = new Map()
-  await repeatUntilFound(parts, first, async (signal) => {
-    found = await look(parts, upstream, tenant, intents, accepted || found.size > 0, signal)
-    return found.size === intents.length ? found : undefined
+  let looks = 0
+  const states: SeenStates = new Map(tables.map(({ intent, base }) => [intent.commitId, knownStates(base)]))
+  await repeatUntilFound(parts, first.intent, async (signal) => {
+    found = await look(parts, upstream, tenant, tables, states, accepted || found.size > 0, signal)
+    looks++
+    if (found.size < tables.length) return undefined
+    const isEnough = (accepted && looks > 1) || [...found.values()].every((one) => one.committed)
+    return isEnough ? found : undefined
   })
   if (!accepted && found.size === 0) return undefined
-  if (!accepted) logLostReply(parts, first)
+  if (!accepted) logLostReply(parts, first.intent)
   return found
 }
 
+/** The states of each table that were seen so far, by commit id: each look adds one, and each may be another's file. */
+type SeenStates = ReadonlyMap<string, Map<string, JsonObject>>
+
 async function look(
   parts: GatewayParts,
-  { catalog }: Upstream,
+  { catalog, credential }: Upstream,
   tenant: TenantId,
-  intents: readonly CommitIntent[],
+  tables: readonly TransactedTable[],
+  states: SeenStates,
   isSurelyMade: boolean,
   signal: AbortSignal,
 ): Promise<MadeCommits> {
-  const mine = new Set(intents.map(({ commitId }) => commitId))
-  const looks = await inParallel(intents, limits.transactionLoadsMax, async (intent) => {
-    const now = await lookAtTable(parts, catalog, tenant, intent.table, mine, { signal, othersWaitMs: 0 })
-    return { intent, now, stale: await staleIntent(intent, now?.result.metadata, async () => intent.body) }
+  const mine = new Set(tables.map(({ intent }) => intent.commitId))
+  const atTable = ({ intent }: TransactedTable) => ({ tenant, table: intent.table, catalog, credential })
+  const looks = await inParallel(tables, limits.transactionLoadsMax, async (one) => {
+    const known = states.get(one.intent.commitId) ?? new Map()
+    const now = await lookAtTable(parts, atTable(one), mine, { signal, known: new Map(known) })
+    if (now !== undefined) known.set(now.result.metadataLocation, now.result.metadata)
+    return { ...one, now }
   })
-  const decide = (sure: boolean): MadeCommits => {
+  const decide = async (sure: boolean): Promise<MadeCommits> => {
     const made = new Map<string, ResolvedCommit>()
-    for (const { intent, now, stale } of looks) {
-      const outcome = decideIntents([{ ...stale, isSurelyMade: sure }], now?.evidence).get(intent.commitId)
-      if (now !== undefined && outcome?.kind === 'committed')
-        made.set(intent.commitId, {
-          now,
-          committed: committedAt(now.result, intent, outcome.metadataLocation),
-        })
+    const decided = await inParallel(looks, limits.transactionLoadsMax, async (one) => {
+      const stale = { ...staleIntent(one.intent, one.intent.body), isSurelyMade: sure }
+      return { ...one, outcomes: await decideAt(parts, atTable(one), [stale], one.now) }
+    })
+    for (const { intent, now, outcomes } of decided) {
+      const outcome = outcomes.get(intent.commitId)
+      const resolved = now && outcome && resolvedBy(now, intent, outcome)
+      if (resolved !== undefined) made.set(intent.commitId, resolved)
     }
     return made
   }
-  const made = decide(isSurelyMade)
-  return isSurelyMade || made.size === 0 ? made : decide(true)
+  const made = await decide(isSurelyMade)
+  return isSurelyMade || made.size === 0 ? made : await decide(true)
 }

@@ -4,8 +4,12 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { intentsOnTable } from '../../store/commit/commit-intents.ts'
+import type { JsonValue } from '../../base/json.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { findIntentBody, intentsOnTable, openIntentsOnTable } from '../../store/commit/commit-intents.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
+import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
@@ -27,7 +31,8 @@ export async function assertRefsAbsent(
   )
   if (absent.length === 0) return
   const others = (await intentsOnTable(parts.store, tenant, table)).filter((id) => id !== commitId)
-  if (others.length > 0)
+  const refs = new Set(absent.map((one) => one.get('ref')))
+  if (others.length > 0 && (await mayBeMaking(parts, tenant, table, commitId, refs)))
     throw new Fault(
       'conflict',
       'Requirement failed: another commit on the table is in progress. Refresh the table and retry.',
@@ -37,4 +42,39 @@ export async function assertRefsAbsent(
     )
   const base = await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), true)
   if (base !== undefined) checkRequirements(base.metadata, absent)
+}
+
+/**
+ * Whether another commit on the table is in progress, or one whose request has ended may still be made upstream and sets
+ * one of these refs.
+ */
+async function mayBeMaking(
+  { store }: GatewayParts,
+  tenant: TenantId,
+  table: TableRef,
+  commitId: string,
+  refs: ReadonlySet<JsonValue | undefined>,
+): Promise<boolean> {
+  const others = (await openIntentsOnTable(store, tenant, table)).filter(
+    (one) => one.intent.commitId !== commitId,
+  )
+  for (const { intent, isLeased, hasEnded } of others) {
+    if (isLeased) return true
+    if (hasEnded) continue
+    const body = await findIntentBody(store, tenant, intent.commitId)
+    if (body !== undefined && setsAny(body, refs)) return true
+  }
+  return false
+}
+
+/** @param body compressed by zstd; one that cannot be read may set any ref */
+function setsAny(body: Uint8Array, refs: ReadonlySet<JsonValue | undefined>): boolean {
+  try {
+    const { updates } = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
+    return updates.some(
+      (update) => update.get('action') === 'set-snapshot-ref' && refs.has(update.get('ref-name')),
+    )
+  } catch {
+    return true
+  }
 }

@@ -143,6 +143,43 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
+/** Those of these metadata locations that APPROVED rows of the table name, each with the hash of that commit's body. */
+export async function auditedBodies(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  locations: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await store.tenantQuery<{ readonly metadata_location: string; readonly body_sha256: string }>(
+    tenant,
+    `select metadata_location, body_sha256 from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED'
+       and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
+    [tenant, nodeId(tableKey(table)), JSON.stringify(locations)],
+  )
+  return new Map(rows.map((row) => [row.metadata_location, row.body_sha256]))
+}
+
+/** Longer requests add data files. */
+const requestBytesMax = 64 * 1024
+
+/** The requests of APPROVED commits that wrote these files, compressed by zstd, without those of many bytes. */
+export async function auditedRequests(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  locations: readonly string[],
+): Promise<readonly Uint8Array[]> {
+  const rows = await store.tenantQuery<{ readonly body: Uint8Array }>(
+    tenant,
+    `select body from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and octet_length(body) <= $4::int
+       and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
+    [tenant, nodeId(tableKey(table)), JSON.stringify(locations), requestBytesMax],
+  )
+  return rows.map((row) => row.body)
+}
+
 /** Rows that one look at the chain of a table reads at most. */
 const chainRowsMax = 200_000
 

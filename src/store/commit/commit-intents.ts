@@ -93,7 +93,7 @@ const closeText = `with claimed as (delete from svc.territory where tenant_id = 
 
 /**
  * Claims intents of any tenant whose lease and upstream timeout have both passed, oldest first, by renewing the
- * lease. It skips intents that another process claims at the same time. {@link loadIntentBody} loads their bodies.
+ * lease; also those whose request has ended, though the upstream may still work on it. It skips intents that another process claims at the same time. {@link loadIntentBody} loads their bodies.
  * @param limit how many at most; more where others are on the same tables, because they are decided together
  * @param leaseMs milliseconds of the new lease
  * @param areOrphans whether no process but this one has the store, so that every intent is claimed
@@ -114,10 +114,10 @@ export async function claimStaleIntents(
   }>(
     `update svc.commit_intent i set lease_until = clock_timestamp() + $2::float8 * interval '1 ms'
      from (select tenant_id, commit_id from svc.commit_intent
-           where ($3::bool or lease_until < clock_timestamp() and upstream_until < clock_timestamp())
+           where ($3::bool or lease_until < clock_timestamp() and (upstream_until < clock_timestamp() or intent ? 'ended'))
              and (tenant_id, table_id) in (
                select tenant_id, table_id from svc.commit_intent
-               where ($3::bool or lease_until < clock_timestamp() and upstream_until < clock_timestamp())
+               where ($3::bool or lease_until < clock_timestamp() and (upstream_until < clock_timestamp() or intent ? 'ended'))
                order by lease_until limit $1::int)
            for update skip locked) stale
      where (i.tenant_id, i.commit_id) = (stale.tenant_id, stale.commit_id)
@@ -172,6 +172,25 @@ export async function loadIntentBody(store: Store, tenant: TenantId, commitId: s
   return body
 }
 
+/**
+ * Ends the lease of an intent whose request has ended without a certain outcome: it is not in progress any more, and
+ * recovery may look for what was made.
+ * @param answered whether the upstream itself said that its work has ended
+ */
+export async function endLease(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+  answered: boolean,
+): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    `update svc.commit_intent set lease_until = clock_timestamp(), intent = intent || $3::text::jsonb
+     where tenant_id = $1 and commit_id = $2`,
+    [tenant, commitId, JSON.stringify({ ended: true, ...(answered && { answered: true }) })],
+  )
+}
+
 /** Records in an open intent that the upstream accepted its change. */
 export async function markAccepted(store: Store, tenant: TenantId, commitId: string): Promise<void> {
   await store.tenantQuery(
@@ -190,6 +209,44 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
      from svc.commit_intent`,
   )
   return { open: Number(row?.open), stale: Number(row?.stale) }
+}
+
+/** An open intent as others on its table see it. */
+export interface IntentOnTable {
+  readonly intent: IntentHead
+  /** Whether a process, or a run of recovery, owns it now. */
+  readonly isLeased: boolean
+  /** Whether the upstream call that it covers has surely ended. */
+  readonly hasEnded: boolean
+  /** Compressed by zstd; left out for a commit with snapshots, which these show. */
+  readonly body: Uint8Array | undefined
+}
+
+/** All open intents on a table, under any lease. */
+export async function openIntentsOnTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+): Promise<readonly IntentOnTable[]> {
+  const rows = await store.tenantQuery<{
+    readonly intent: StoredIntent
+    readonly is_leased: boolean
+    readonly has_ended: boolean
+    readonly body: Uint8Array | null
+  }>(
+    tenant,
+    `select intent, lease_until >= clock_timestamp() as is_leased,
+       upstream_until < clock_timestamp() or intent ? 'answered' as has_ended,
+       case when intent -> 'snapshotIds' = '[]' then body end as body
+     from svc.commit_intent where tenant_id = $1 and table_id = $2`,
+    [tenant, nodeId(tableKey(table))],
+  )
+  return rows.map((row) => ({
+    intent: toIntent(row.intent),
+    isLeased: row.is_leased,
+    hasEnded: row.has_ended,
+    body: row.body ?? undefined,
+  }))
 }
 
 /** Commit ids of all open intents on a table, under any lease. */

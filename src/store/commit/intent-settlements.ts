@@ -24,10 +24,19 @@ import { recordVerdictIn } from './verdicts.ts'
 export const intentStates = ['in-progress', 'stale'] as const
 export type IntentState = (typeof intentStates)[number]
 
+/** What recovery found of an intent that it could not decide. */
+export interface IntentProposal {
+  /** The file that the change may have written. */
+  readonly metadataLocation: string
+  /** What speaks for it, in words. */
+  readonly evidence: string
+}
+
 export interface OpenIntent {
   readonly intent: IntentHead
   readonly state: IntentState
   readonly openedAt: Date
+  readonly proposed: IntentProposal | undefined
 }
 
 export interface OpenIntentWithBody extends OpenIntent {
@@ -49,13 +58,29 @@ interface Row {
   readonly intent: StoredIntent
   readonly state: IntentState
   readonly opened_at: Date
+  readonly proposal: IntentProposal | null
 }
 
-const columns = `commit_id, intent, opened_at,
+const columns = `commit_id, intent, opened_at, proposal,
   case when lease_until < clock_timestamp() and upstream_until < clock_timestamp() then 'stale' else 'in-progress' end as state`
 
-function toOpenIntent({ intent, state, opened_at: openedAt }: Row): OpenIntent {
-  return { intent: toIntent(intent), state, openedAt }
+function toOpenIntent({ intent, state, opened_at: openedAt, proposal }: Row): OpenIntent {
+  return { intent: toIntent(intent), state, openedAt, proposed: proposal ?? undefined }
+}
+
+/** Notes what recovery found of an open intent, or that it found nothing. */
+export async function noteProposal(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+  proposal: IntentProposal | undefined,
+): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    `update svc.commit_intent set proposal = $3::text::jsonb
+     where tenant_id = $1 and commit_id = $2 and proposal is distinct from $3::text::jsonb`,
+    [tenant, commitId, proposal === undefined ? null : storableJson(proposal)],
+  )
 }
 
 /**

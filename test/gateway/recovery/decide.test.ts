@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'bun:test'
-import type { JsonObject, JsonValue } from '../../../src/base/json.ts'
+import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/json.ts'
 import type { CommitIntent } from '../../../src/core/commit.ts'
-import { decideIntents, type StaleIntent, type TableEvidence } from '../../../src/gateway/recovery/decide.ts'
+import { decideIntents } from '../../../src/gateway/recovery/decide.ts'
+import type { StaleIntent, TableEvidence } from '../../../src/gateway/recovery/evidence.ts'
 
 function stale(
   commitId: string,
@@ -15,13 +16,21 @@ function stale(
     credentialId: 'c',
     principal: { sub: 's', roles: [] },
     principalSource: 'session',
-    bodySha256: '',
+    bodySha256: `body of ${commitId}`,
     body: new Uint8Array(),
     baseMetadataLocation: base,
     snapshotIds,
     receivedAtMs: Number(commitId.replace(/\D/g, '')),
   }
-  return { intent, effectsHold }
+  const updates = [
+    jsonObject({ action: 'set-properties', updates: jsonObject({ [effectsHold ? 'held' : 'lost']: 'yes' }) }),
+  ]
+  return { intent, updates: snapshotIds.length > 0 ? undefined : updates }
+}
+
+/** The same request, sent again. */
+function again(commitId: string, { intent, updates }: StaleIntent): StaleIntent {
+  return { intent: { ...intent, commitId }, updates }
 }
 
 interface History {
@@ -36,6 +45,18 @@ interface History {
 function table(history: History): TableEvidence {
   const [current, currentAt] = history.files.at(-1) ?? ['', 0n]
   const metadata: JsonObject = new Map<string, JsonValue>([
+    ['format-version', 2n],
+    ['location', 's3://t'],
+    ['last-column-id', 0n],
+    ['current-schema-id', 0n],
+    ['schemas', [jsonObject({ type: 'struct', 'schema-id': 0n, fields: [] })]],
+    ['default-spec-id', 0n],
+    ['partition-specs', [jsonObject({ 'spec-id': 0n, fields: [] })]],
+    ['last-partition-id', 999n],
+    ['default-sort-order-id', 0n],
+    ['sort-orders', [jsonObject({ 'order-id': 0n, fields: [] })]],
+    ['last-sequence-number', 0n],
+    ['properties', jsonObject({ held: 'yes' })],
     ['last-updated-ms', currentAt],
     ['current-snapshot-id', history.currentSnapshotId ?? -1n],
     [
@@ -56,6 +77,7 @@ function table(history: History): TableEvidence {
             ['snapshot-id', id],
             ['timestamp-ms', at],
             ['sequence-number', sequence],
+            ...(sequence > 1n ? [['parent-snapshot-id', id] as const] : []),
           ]),
       ),
     ],
@@ -63,8 +85,9 @@ function table(history: History): TableEvidence {
   return {
     metadataLocation: current,
     metadata,
-    audited: new Set(history.audited ?? []),
-    othersInFlight: history.othersInFlight ?? false,
+    audited: new Map((history.audited ?? []).map((file) => [file, `body of ${file}`])),
+    takesAway: false,
+    others: history.othersInFlight ? [{ ...stale('9', '', [], true), isLeased: true }] : [],
   }
 }
 
@@ -117,7 +140,10 @@ describe('what became of an intent', () => {
     expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'm2' })
     expect(decide([pinned], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
     expect(decide([pinned], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
-    const stamped = [{ id: 7n, at: 3n, sequence: 1n }]
+    const stamped = [
+      { id: 6n, at: 2n, sequence: 1n },
+      { id: 7n, at: 3n, sequence: 2n },
+    ]
     expect(decide([pinned], table({ files, snapshots: stamped }))).toEqual({ 1: 'm3' })
   })
 
@@ -185,7 +211,9 @@ describe('what became of an intent', () => {
       ],
       snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
     })
-    const outcomes = Object.values(decide([stale('1', 'm1', [7n]), stale('2', 'm1', [7n])], evidence))
+    const outcomes = Object.values(
+      decide([stale('1', 'm1', [7n]), again('2', stale('1', 'm1', [7n]))], evidence),
+    )
     expect(outcomes.sort()).toEqual(['m2', 'not-committed'])
   })
 
@@ -214,17 +242,23 @@ describe('what became of an intent', () => {
     })
   })
 
-  test('committed even while others are under way, where a file bears the stamp of its snapshot', () => {
+  test('committed even while others are under way, where each file bears the stamp of its snapshot: one may be a coincidence', () => {
     const evidence = table({
       files: [
         ['m1', 1n],
         ['m2', 2n],
         ['m3', 3n],
       ],
-      snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+      snapshots: [
+        { id: 7n, at: 2n, sequence: 1n },
+        { id: 8n, at: 3n, sequence: 2n },
+      ],
       othersInFlight: true,
     })
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
+    const alone = { ...evidence, metadata: new Map(evidence.metadata) }
+    alone.metadata.set('snapshots', (evidence.metadata.get('snapshots') as JsonValue[]).slice(0, 1))
+    expect(decide([stale('1', 'm1', [7n])], alone)).toEqual({ 1: 'undecidable' })
   })
 
   describe('of a catalog that keeps no metadata log', () => {
@@ -313,9 +347,8 @@ describe('a commit that was surely made, because another of its transaction was'
 
   test('stays open where two files are not explained and others are in flight', () => {
     const files = [...two, ['m3', 3n] as const]
-    expect(decide([sure(stale('1', 'm1'))], table({ files, othersInFlight: true }))).toEqual({
-      1: 'undecidable',
-    })
+    const held = sure(stale('1', 'm1', [], true))
+    expect(decide([held], table({ files, othersInFlight: true }))).toEqual({ 1: 'undecidable' })
     expect(decide([sure(stale('1', 'm1')), stale('2', 'm1', [], true)], table({ files }))).toEqual({
       1: 'm2',
       2: 'm3',
@@ -326,7 +359,7 @@ describe('a commit that was surely made, because another of its transaction was'
     const evidence = table({ files: [['m9', 9n]] })
     expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'm9' })
     expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'undecidable' })
-    expect(decide([sure(stale('1', 'm1', [], true)), stale('2', 'm0')], evidence)).toEqual({
+    expect(decide([sure(stale('1', 'm1', [], true)), stale('2', 'm0', [], true)], evidence)).toEqual({
       1: 'undecidable',
       2: 'undecidable',
     })
