@@ -4,6 +4,10 @@
  */
 
 import { afterAll, describe, expect, test } from 'bun:test'
+import { TrinoSQL } from 'dt-sql-parser'
+import { renderSql } from '../../../src/query/emit/render.ts'
+import { expandMetrics } from '../../../src/query/metrics/expand.ts'
+import { parseSelect } from '../../../src/query/parse.ts'
 import {
   attested,
   maskedColumns,
@@ -338,4 +342,14 @@ test('a ratio shows where each of its parts does', async () => {
     ['b', null],
     ['c', null],
   ])
+})
+
+test('what is written for Trino is in its grammar', async () => {
+  const staff = await staffOf(a3, b3)
+  const model = staffModel(
+    attested({ ...persons(2), dimensions: [{ name: 'team' }, { name: 'at__country' }] }),
+  )
+  const expansion = expandMetrics(parseSelect(byTeam), { model, searchPath: ['hr'] })
+  const sql = renderSql(staff.compile(byTeam, { expansion }).emit('trino'), 'trino')
+  expect(new TrinoSQL().validate(sql)).toEqual([])
 })
