@@ -77,6 +77,15 @@ export type BoundRulesOf = (
   metadata: JsonObject | undefined,
 ) => Promise<BoundRules>
 
+/**
+ * The tables that the SQL text of a view reads; undefined where it is not understood.
+ * @param place what names stand for that do not say it themselves
+ */
+export type TablesOfView = (
+  text: string,
+  place: { readonly namespace: readonly string[]; readonly catalogs: readonly string[] },
+) => readonly TableRef[] | undefined
+
 /** What a commit does to the contract of its table. */
 export interface CommitContracts {
   /**
@@ -114,6 +123,7 @@ export interface GatewayParts {
   readonly lostAnswerWaitsMs: readonly number[]
   readonly sightFor: SightFor
   readonly restrictionsFor: RestrictionsFor
+  readonly tablesOfView: TablesOfView
   readonly contracts: CommitContracts
   readonly transformCurrent: TransformCurrent
   readonly boundRules: BoundRulesOf
