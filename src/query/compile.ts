@@ -4,7 +4,7 @@
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
-import type { Principal } from '../core/principal.ts'
+import { oversees, type Principal } from '../core/principal.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
 import { isReadable } from '../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
@@ -224,7 +224,7 @@ function newResolver(input: CompileInput): Resolver {
   const resolver: Resolver = {
     database,
     schema: searchPath[0],
-    findTable: (schema, name) => findTable(tables, searchPath, schema, name),
+    findTable: (schema, name) => findTable(input, schema, name),
     principal,
     lifted: expansion === undefined ? [] : liftedFor(expansion, tables),
     // A text over metrics that has a name of ours is refused before it is expanded.
@@ -246,17 +246,21 @@ function newResolver(input: CompileInput): Resolver {
   return resolver
 }
 
-/** @throws SqlError 42501 for a table that has no active contract, unless the tenant opted in */
+/**
+ * The table of a name. One without an active contract, unless the tenant opted in, is there for nobody but those who
+ * oversee tables, and they are told why they may not read it.
+ * @throws SqlError 42501
+ */
 function findTable(
-  tables: readonly GovernedTable[],
-  searchPath: readonly string[],
+  { tables, searchPath, principal }: Pick<CompileInput, 'tables' | 'searchPath' | 'principal'>,
   schema: string | undefined,
   name: string,
 ): GovernedTable | undefined {
+  const isShown = (table: GovernedTable) => isReadable(table) || oversees(principal)
   for (const place of schema === undefined ? searchPath : [schema]) {
     const found = tables.filter((table) => table.tableName === name && table.schemaName === place)
     const [table] = found
-    if (table === undefined) continue
+    if (table === undefined || !found.some(isShown)) continue
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
     if (!isReadable(table))
       throw new UnreadableTable(
