@@ -12,6 +12,7 @@ import { auditAgain } from '../gateway/recovery/audit-accepted.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
+import { tablesOfView } from '../query/view-tables.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { fileSight } from '../store/governance/protections.ts'
 import { restrictionsFor } from './restrictions-for.ts'
@@ -67,6 +68,7 @@ export function assembleGateway(
     sightFor: (tenant, table, { principal, verified }) =>
       fileSight(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
     restrictionsFor: restrictionsFor(shared.store),
+    tablesOfView,
     transformCurrent: (...asked) => isPlanCurrent(shared.store, ...asked),
     boundRules: (...asked) => boundRulesOf(shared.store, ...asked),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),

@@ -126,6 +126,12 @@ export interface MetricVersion {
   readonly definition: MetricDefinition
 }
 
+/** A dimension by which an attested metric may be asked for: by its values, or by its periods of a grain. */
+export interface AttestedDimension {
+  readonly name: string
+  readonly grain?: Grain | undefined
+}
+
 /** What a steward declared harmless of a metric, and under which conditions. */
 export interface Attestation {
   readonly id: string
@@ -140,6 +146,15 @@ export interface Attestation {
   readonly minGroupSize: number
   /** A group with fewer different values of this column gives NULL as well. */
   readonly anonymity?: { readonly k: number; readonly fieldId: number } | undefined
+  /**
+   * By which the metric reads without masks. Undefined, as in older attestations: by the categorical dimensions of the
+   * table itself that name no row.
+   */
+  readonly dimensions?: readonly AttestedDimension[] | undefined
+  /** Of a cumulative metric: the definition of what it adds up at that time. */
+  readonly of?: { readonly metric: string; readonly sha256: string } | undefined
+  /** How many queries a principal may run by it on one day. */
+  readonly queriesPerDay?: number | undefined
   readonly untilMs: number
 }
 

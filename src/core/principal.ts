@@ -18,6 +18,13 @@ export function readsRecordsOnly({ roles }: Pick<Principal, 'roles'>): boolean {
   return roles.length > 0 && roles.every((role) => role === 'auditor')
 }
 
+const overseers: readonly string[] = ['steward', 'administrator', 'owner'] satisfies readonly PrivilegedRole[]
+
+/** Whether a principal oversees the tables of its tenant, and so may know of those that nobody reads. */
+export function oversees({ roles }: Pick<Principal, 'roles'>): boolean {
+  return roles.some((role) => overseers.includes(role))
+}
+
 const servicePrefix = 'service:'
 
 /** The subject of a service session: a name of its own, which no person has (docs/reference/identity.md 5.4). */

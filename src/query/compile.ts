@@ -4,11 +4,12 @@
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
-import type { Principal } from '../core/principal.ts'
+import { oversees, type Principal } from '../core/principal.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
 import { isReadable } from '../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { ColumnRange } from '../engine/engine.ts'
+import type { QueryBudget } from '../store/semantics/lifted-queries.ts'
 import { checkTree } from './allow-list.ts'
 import { barrierOf } from './barrier.ts'
 import { emitStatement } from './emit/query.ts'
@@ -16,6 +17,7 @@ import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
 import { type ParameterExpr, type ParameterValue, rawIndex } from './ir.ts'
 import { lineageOf } from './lineage/lineage-of.ts'
 import type { Expansion } from './metrics/expand.ts'
+import { isLifted, liftedFor } from './metrics/lifted.ts'
 import { assertMomentsShow } from './metrics/semi-additive.ts'
 import { type OutputOrigin, originsOf } from './output-origins.ts'
 import { parseSelect } from './parse.ts'
@@ -88,6 +90,8 @@ export interface CompiledQuery {
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
   /** When the first attestation ends by which it reads columns without masks; undefined where it reads none so. */
   readonly liftedUntilMs?: number
+  /** The bounds of attestations by which it reads columns without masks that hide them from the principal. */
+  readonly budgets: readonly QueryBudget[]
   /** Whether a row filter or mask applies to any of its tables. */
   readonly hides: boolean
   /** The same statement over copies of the visible rows of each table. @throws SqlError as emit does */
@@ -180,6 +184,7 @@ function compile(input: CompileInput): CompiledQuery {
       }
     },
     ...(input.expansion?.liftedUntilMs !== undefined && { liftedUntilMs: input.expansion.liftedUntilMs }),
+    budgets: hidesLifted(resolver, input.tables) ? (input.expansion?.budgets ?? []) : [],
     hides: [...protections.values()].some(
       ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
     ),
@@ -193,6 +198,13 @@ function compile(input: CompileInput): CompiledQuery {
       }
     },
   }
+}
+
+/** Whether the principal would see a column masked that the statement may read without masks. */
+function hidesLifted({ lifted }: Resolver, tables: readonly GovernedTable[]): boolean {
+  return tables.some((table) =>
+    table.columns.some((column) => column.masks.length > 0 && isLifted(lifted, table, column)),
+  )
 }
 
 /** @throws SqlError 42P02 where a parameter must be a literal and has no value */
@@ -212,10 +224,11 @@ function newResolver(input: CompileInput): Resolver {
   const resolver: Resolver = {
     database,
     schema: searchPath[0],
-    findTable: (schema, name) => findTable(tables, searchPath, schema, name),
+    findTable: (schema, name) => findTable(input, schema, name),
     principal,
-    lifted: expansion?.lifted ?? [],
-    generated: expansion?.generated === true,
+    lifted: expansion === undefined ? [] : liftedFor(expansion, tables),
+    // A text over metrics that has a name of ours is refused before it is expanded.
+    isExpanded: expansion !== undefined,
     parameterTypes: parameterTypes ?? [],
     parameters: new Map(),
     parameterValues: new Map(input.parameterValues),
@@ -233,17 +246,21 @@ function newResolver(input: CompileInput): Resolver {
   return resolver
 }
 
-/** @throws SqlError 42501 for a table that has no active contract, unless the tenant opted in */
+/**
+ * The table of a name. One without an active contract, unless the tenant opted in, is there for nobody but those who
+ * oversee tables, and they are told why they may not read it.
+ * @throws SqlError 42501
+ */
 function findTable(
-  tables: readonly GovernedTable[],
-  searchPath: readonly string[],
+  { tables, searchPath, principal }: Pick<CompileInput, 'tables' | 'searchPath' | 'principal'>,
   schema: string | undefined,
   name: string,
 ): GovernedTable | undefined {
+  const isShown = (table: GovernedTable) => isReadable(table) || oversees(principal)
   for (const place of schema === undefined ? searchPath : [schema]) {
     const found = tables.filter((table) => table.tableName === name && table.schemaName === place)
     const [table] = found
-    if (table === undefined) continue
+    if (table === undefined || !found.some(isShown)) continue
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
     if (!isReadable(table))
       throw new UnreadableTable(

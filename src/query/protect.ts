@@ -305,7 +305,7 @@ function resolveRaw(table: GovernedTable, text: string, principal: Principal, at
     schema: undefined,
     principal,
     lifted: [],
-    generated: false,
+    isExpanded: false,
     parameterTypes: [],
     parameters: new Map(),
     parameterValues: new Map(),

@@ -20,6 +20,7 @@ import { CachedVersions } from './cached-versions.ts'
 import type { ResultColumn } from './compile.ts'
 import { CompileCache } from './compile-cache.ts'
 import type { ParameterValue } from './ir.ts'
+import { spendLiftedQuery } from './lifted-budget.ts'
 import type { LineageRecorder } from './lineage/lineage-recorder.ts'
 import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
 import {
@@ -236,6 +237,8 @@ async function startRun(
     if (request !== undefined) reportSession(load.loaded, sessionCheck)
     progress.compiled = load.compiled
     assertColumns(query, load)
+    if (load.compiled.budgets.length > 0)
+      await watch.race(spendLiftedQuery(parts.store, context, load.compiled))
     const confirmed = await watch.race(start.confirm(load))
     progress.attempt = confirmed ?? new Attempt(parts, load, engineRun, signal)
     return [load, progress.attempt]

@@ -1,18 +1,26 @@
 /**
  * Records that a steward declares a metric harmless although its columns are not: which tags it loses, and which masks
- * are lifted inside its aggregate. Only an aggregate that cannot fail and shows no single value can be attested.
+ * are lifted inside its aggregate, by which dimensions. Only an aggregate that cannot fail and shows no single value can
+ * be attested.
  */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
+import { primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
-import type { CoveredMask, MetricComputation } from '../core/metric.ts'
+import type { CoveredMask, MetricVersion } from '../core/metric.ts'
+import type { SemanticModel } from '../core/semantic-model.ts'
+import { baseOf, type Simple } from '../query/metrics/attested-parts.ts'
 import { columnPath, functionName } from '../query/metrics/nodes.ts'
 import { parseExpression } from '../query/parse.ts'
+import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernance } from '../store/governance/governance.ts'
 import { type StoredAttestation, saveAttestation } from '../store/semantics/attestations.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
+import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetric } from '../store/semantics/metrics.ts'
+import { attestedDimensions, type GivenDimension } from './attested-dimensions.ts'
+import { partsOf } from './describe-metric.ts'
 import { columnsOf } from './inherited.ts'
 
 export interface GivenAttestation {
@@ -24,6 +32,9 @@ export interface GivenAttestation {
   readonly validUntil: Date
   readonly minGroupSize: number
   readonly anonymity?: { readonly k: number; readonly column: string } | undefined
+  /** Undefined: every categorical dimension of the table itself that names no row and nothing that is masked. */
+  readonly dimensions?: readonly GivenDimension[] | undefined
+  readonly queriesPerDay?: number | undefined
 }
 
 const validMsMax = 366 * 24 * 3_600_000
@@ -40,21 +51,28 @@ export async function attestMetric(
   given: GivenAttestation,
 ): Promise<StoredAttestation> {
   const { store, tenant, actor } = on
-  const metric = await findMetric(store, tenant, name)
+  const [metric, { model }] = await Promise.all([
+    findMetric(store, tenant, name),
+    loadSemanticModel(store, tenant, clock.now()),
+  ])
   if (metric === undefined || !['active', 'deprecated'].includes(metric.state))
     throw new Fault('not_found', 'There is no such metric in force.')
-  if (metric.by === actor.sub)
-    throw new Fault('forbidden', 'The author of a metric cannot attest it. Ask another steward.')
-  assertPeriod(clock.now(), given.validUntil)
   const { computation } = metric.definition
-  if (computation.kind !== 'simple')
+  const addedUp = computation.kind === 'cumulative' && (await findMetric(store, tenant, computation.metric))
+  if (metric.by === actor.sub || (addedUp && addedUp.by === actor.sub))
     throw new Fault(
-      'unprocessable',
-      'Only simple metrics are attested. Attest the metrics that this one is made of.',
+      'forbidden',
+      'The author of a metric, or of what it adds up, cannot attest it. Ask another steward.',
     )
-  const governance = await loadGovernance(store, tenant, computation.table)
+  assertPeriod(clock.now(), given.validUntil)
+  const base = aggregatesOf(model, metric)
+  const { table } = base.computation
+  const [governance, declared] = await Promise.all([
+    loadGovernance(store, tenant, table),
+    loadDeclaredSchema(store, tenant, table),
+  ])
   if (governance === undefined) throw new Fault('not_found', 'The table of the metric is not there.')
-  const columns = columnsOf(metric.definition, governance)
+  const columns = columnsOf({ computation: base.computation }, governance)
   const inherited = new Set(columns.flatMap(({ tags }) => tags))
   const strange = given.tags.find((tag) => !inherited.has(tag))
   if (strange !== undefined)
@@ -62,7 +80,15 @@ export async function attestMetric(
   const masks = coveredMasks(columns, given)
   if (given.tags.length === 0 && masks.length === 0)
     throw new Fault('unprocessable', 'Name at least one tag or mask of the columns of the metric.')
-  if (masks.length > 0) assertAggregate(computation, masks)
+  if (masks.length > 0) assertAggregate(base.computation, masks)
+  const anonymity = given.anonymity && {
+    k: given.anonymity.k,
+    fieldId: fieldIdOf(governance, given.anonymity.column),
+  }
+  const unique = primaryKeyOf(declared ?? {}).flatMap(
+    (column) => governance.columns.find((each) => each.current && each.name === column)?.fieldId ?? [],
+  )
+  const guarded = { masks, anonymity, unique, governance, isCumulative: base.name !== name }
   const attestation = {
     metric: name,
     number: metric.number,
@@ -70,14 +96,42 @@ export async function attestMetric(
     tags: given.tags,
     masks,
     minGroupSize: given.minGroupSize,
-    ...(given.anonymity && {
-      anonymity: { k: given.anonymity.k, fieldId: fieldIdOf(governance, given.anonymity.column) },
-    }),
+    ...(anonymity && { anonymity }),
+    dimensions: attestedDimensions(model, table, given.dimensions, guarded),
+    ...(base.name !== name && { of: { metric: base.name, sha256: base.sha256 } }),
+    ...(given.queriesPerDay !== undefined && { queriesPerDay: given.queriesPerDay }),
     reason: given.reason,
     evidence: given.evidence,
     until: given.validUntil,
   }
-  return await saveAttestation(on, attestation, computation.table)
+  return await saveAttestation(on, attestation, table)
+}
+
+/** The metric whose aggregates are attested: the one itself, or the one that it adds up over periods. */
+function aggregatesOf(
+  model: SemanticModel,
+  { name, sha256, definition: { computation } }: MetricVersion,
+): { readonly name: string; readonly sha256: string; readonly computation: Simple } {
+  if (computation.kind === 'ratio' || computation.kind === 'derived') {
+    const lacking = partsOf(model, name).filter((part) => !model.attestations.has(part))
+    throw new Fault(
+      'unprocessable',
+      `A ${computation.kind} metric shows what its parts show, so they are attested. ${lacking.length > 0 ? `Those without an attestation: ${lacking.join(', ')}.` : 'All of them are.'}`,
+    )
+  }
+  const of =
+    computation.kind === 'cumulative'
+      ? model.metrics.get(computation.metric)
+      : { name, sha256, definition: { computation } }
+  const found = computation.kind === 'cumulative' ? baseOf(model, name) : computation
+  if (of === undefined || found === undefined)
+    throw new Fault('unprocessable', 'What the metric adds up is not in force.')
+  if (found.semiAdditive !== undefined)
+    throw new Fault(
+      'unprocessable',
+      'A metric that does not add up over time cannot be attested, because the rows that count are others in each group.',
+    )
+  return { name: of.name, sha256: of.sha256, computation: found }
 }
 
 function assertPeriod(nowMs: number, until: Date): void {
@@ -123,10 +177,7 @@ const harmless: readonly string[] = [
   'var_pop',
 ]
 
-function assertAggregate(
-  { expression, filter }: Extract<MetricComputation, { kind: 'simple' }>,
-  masks: readonly CoveredMask[],
-): void {
+function assertAggregate({ expression, filter }: Simple, masks: readonly CoveredMask[]): void {
   const call = parseExpression(expression.text)
   const args = 'FuncCall' in call ? call.FuncCall : undefined
   const isPlain =

@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../base/fault.ts'
+import { grains } from '../core/metric.ts'
 import {
   described,
   list,
@@ -29,6 +30,9 @@ import { asking, askingOf, changeOf, defining, operation } from './parts.ts'
 
 const groupSize = Type.Integer({ minimum: 2, maximum: semanticBounds.groupSizeMax })
 const words = { ...prose, minLength: 1 }
+const attestedDimensions = list(object({ name: nonEmpty, grain: maybe(oneOf(grains)) }), {
+  maxItems: semanticBounds.dimensionsMax,
+})
 const attestation = object({
   id: uuid,
   metric: text,
@@ -38,6 +42,11 @@ const attestation = object({
   masks: list(object({ field_id: wholeNumber, mask: text })),
   min_group_size: wholeNumber,
   k_anonymity: maybe(object({ k: wholeNumber, field_id: wholeNumber })),
+  dimensions: described(
+    maybe(attestedDimensions),
+    'by which masks are lifted; absent in older ones: the plain dimensions of the table itself',
+  ),
+  lifted_queries_per_day: maybe(wholeNumber),
   reason: text,
   evidence: text,
   valid_until: time,
@@ -71,11 +80,28 @@ export const attestationOperations = [
       reason: words,
       evidence: words,
       valid_until: described(time, 'within a year'),
-      min_group_size: maybe(described(groupSize, 'values; smaller groups give NULL; default 10')),
+      min_group_size: maybe(
+        described(
+          groupSize,
+          'values; smaller groups give NULL, and those that leave out fewer values; default 10',
+        ),
+      ),
       k_anonymity: maybe(
         described(
           object({ k: groupSize, column: nonEmpty }),
           'groups with fewer different values of the column give NULL',
+        ),
+      ),
+      dimensions: maybe(
+        described(
+          attestedDimensions,
+          'by which masks are lifted, times with a grain; default: every categorical dimension of the table itself that tells no single rows and reads nothing masked',
+        ),
+      ),
+      lifted_queries_per_day: maybe(
+        described(
+          Type.Integer({ minimum: 1, maximum: semanticBounds.queriesPerDayMax }),
+          'of a principal; further ones are refused until the next day in UTC',
         ),
       ),
     }),
@@ -86,11 +112,13 @@ export const attestationOperations = [
       not_found: 'There is no such metric in force.',
       conflict:
         'The metric has changed meanwhile, or a contract with a life cycle governs its table and nobody has signed.',
-      unprocessable: 'The metric does not inherit that, or shows single values.',
+      unprocessable:
+        'The metric does not inherit that, or shows single values, or a dimension cannot be one by which masks are lifted.',
     },
     run: async (context, input) => {
       const { metric, tags = [], masks = [], reason, evidence, valid_until: validUntil } = input
-      const { min_group_size: minGroupSize = 10, k_anonymity: anonymity } = input
+      const { min_group_size: minGroupSize = 10, k_anonymity: anonymity, dimensions } = input
+      const { lifted_queries_per_day: queriesPerDay } = input
       const given = {
         tags,
         masks,
@@ -99,6 +127,7 @@ export const attestationOperations = [
         validUntil,
         minGroupSize,
         ...(anonymity && { anonymity }),
+        ...{ dimensions, queriesPerDay },
       }
       return attestationView(await attestMetric(context.parts, await changeOf(context), metric, given))
     },
@@ -138,12 +167,13 @@ export const attestationOperations = [
 
 function attestationView(stored: StoredAttestation) {
   const { id, metric, number, sha256, tags, masks, minGroupSize, anonymity } = stored
-  const { reason, evidence, until, at, by, ended } = stored
+  const { dimensions, queriesPerDay, reason, evidence, until, at, by, ended } = stored
   return {
     ...{ id, metric, version: number, sha256, tags },
     masks: masks.map(({ fieldId, policyId }) => ({ field_id: fieldId, mask: policyId })),
     min_group_size: minGroupSize,
     k_anonymity: anonymity && { k: anonymity.k, field_id: anonymity.fieldId },
+    ...{ dimensions, lifted_queries_per_day: queriesPerDay },
     ...{ reason, evidence, valid_until: until, attested_at: at, attested_by: by, ended },
   }
 }

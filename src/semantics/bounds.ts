@@ -9,6 +9,7 @@ export const semanticBounds = {
   dimensionsMax: 200,
   relationshipsMax: 20,
   groupSizeMax: 1_000_000,
+  queriesPerDayMax: 1_000_000,
   /** Of a document of another format; a body holds it with its quotes escaped. */
   documentCharsMax: 1_000_000,
   /** Entries of a list of what a document says beyond us. */

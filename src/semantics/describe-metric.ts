@@ -179,14 +179,30 @@ export function tablesOf(model: SemanticModel, metric: MetricVersion): readonly 
 }
 
 function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly MetricVersion[] {
+  return leavesAndBases(model, metric).map(({ base }) => base)
+}
+
+interface LeafAndBase {
+  /** Simple or cumulative; attestations are of it. */
+  readonly leaf: MetricVersion
+  /** Itself, or what it adds up. */
+  readonly base: MetricVersion
+}
+
+function leavesAndBases(model: SemanticModel, metric: MetricVersion): readonly LeafAndBase[] {
   const isInForce = model.metrics.get(metric.name) === metric
   const metrics = isInForce ? model.metrics : new Map(model.metrics).set(metric.name, metric)
   return (leavesOf({ metrics }, metric.name) ?? []).flatMap((leaf) => {
     const { computation } = leaf.definition
-    if (computation.kind !== 'cumulative') return [leaf]
+    if (computation.kind !== 'cumulative') return [{ leaf, base: leaf }]
     const base = metrics.get(computation.metric)
-    return base === undefined ? [] : [base]
+    return base === undefined ? [] : [{ leaf, base }]
   })
+}
+
+/** Names of the metrics that a metric in force is made of in the end, which are those that are attested. */
+export function partsOf(model: SemanticModel, name: string): readonly string[] {
+  return [...new Set((leavesOf(model, name) ?? []).map((leaf) => leaf.name))]
 }
 
 function metricView(
@@ -196,7 +212,7 @@ function metricView(
 ) {
   const { name, number, state, sha256, definition, at, by } = metric
   const { computation, label, description, term, variant, unit, format, owner, defaultGrain } = definition
-  const leaves = simpleLeaves(model, metric)
+  const leaves = leavesAndBases(model, metric)
   const inherited = leaves.map((leaf) => inheritedOf(model, leaf, governances, principal))
   const tags = [...new Set(inherited.flatMap((each) => each.tags))].sort()
   const problems = inherited.flatMap((each) => each.problems)
@@ -231,20 +247,21 @@ interface Inherited {
 
 function inheritedOf(
   model: SemanticModel,
-  leaf: MetricVersion,
+  { leaf, base }: LeafAndBase,
   governances: ReadonlyMap<string, Governance>,
   principal: Principal,
 ): Inherited {
-  const { computation } = leaf.definition
+  const { computation } = base.definition
   const governance = computation.kind === 'simple' ? governances.get(tableKey(computation.table)) : undefined
   const found = model.attestations.get(leaf.name)
   // One of an older definition is void.
-  const attestation = found?.sha256 === leaf.sha256 ? found : undefined
-  const tags = governance ? columnsOf(leaf.definition, governance).flatMap((column) => column.tags) : []
+  const isBound = leaf === base || found?.of?.sha256 === base.sha256
+  const attestation = found?.sha256 === leaf.sha256 && isBound ? found : undefined
+  const tags = governance ? columnsOf(base.definition, governance).flatMap((column) => column.tags) : []
   const lifted = new Set(attestation?.masks.map(({ fieldId }) => fieldId))
   return {
     tags: tags.filter((tag) => !attestation?.tags.includes(tag)),
-    problems: problemsOf(leaf.definition, governance, principal, lifted),
+    problems: problemsOf(base.definition, governance, principal, lifted),
     attestation,
   }
 }

@@ -30,10 +30,10 @@ const salariesTable = {
   name: 'salaries',
   columns: [
     ['person', 'bigint', 'i'],
-    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' ELSE 'small' END"],
+    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' WHEN i <= 35 THEN 'small' ELSE 'wide' END"],
     ['salary', 'integer', '50000 + i'],
   ] as const,
-  rowCount: 35,
+  rowCount: 65,
 }
 
 test('the commands do what the page says', async () => {
@@ -84,6 +84,7 @@ test('the commands do what the page says', async () => {
   expect(bySalary?.rows).toEqual([
     ['large', expect.stringMatching(/^50015\.5/)],
     ['small', null],
+    ['wide', expect.stringMatching(/^50050\.5/)],
   ])
   expect(answers.find((answer) => 'not_carried' in answer && 'metrics' in answer)).toMatchObject({
     metrics: ['open_amount'],

@@ -376,9 +376,26 @@ describe('what cannot be applied', () => {
     expect(checkPolicies(given)).toEqual([{ policyIds: ['m1'], message: expect.any(String) }])
   })
 
-  test('a table without an active contract is refused, unless the tenant opted in', () => {
+  test('a table without an active contract is as one that there is not, unless the tenant opted in', () => {
     const { contract: _, ...bare } = table()
-    expect(stateOf(() => compile('select id from t', bare))).toBe('42501')
+    const told = (text: string, roles: readonly string[]) => {
+      try {
+        compile(text, bare, { sub: 'ann', roles })
+        return 'served'
+      } catch (error) {
+        if (!(error instanceof SqlError)) throw error
+        return [error.sqlState, error.kind, error.position, error.publicMessage.replaceAll(/"\S+"/g, '…')]
+      }
+    }
+    const missing = ['42P01', 'bad_request', 15, 'relation … does not exist']
+    for (const roles of [[], ['analyst'], ['auditor', 'analyst']])
+      for (const name of ['t', 's.t', 'u', 's.u'])
+        expect(told(`select id from ${name}`, roles)).toEqual(missing)
+    // Who oversees tables knows of it, and is told what it lacks.
+    for (const role of ['steward', 'administrator', 'owner']) {
+      expect(told('select id from t', [role])).toEqual(expect.arrayContaining(['42501', 'forbidden']))
+      expect(told('select id from u', [role])).toEqual(missing)
+    }
     expect(stateOf(() => compile('select id from t', { ...bare, readableWithoutContract: true }))).toBe(
       'served',
     )

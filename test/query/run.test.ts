@@ -308,20 +308,20 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       const error = await run[Symbol.asyncIterator]()
         .next()
         .catch((thrown: SqlError) => thrown)
-      expect(error).toMatchObject({ sqlState: '42501' })
+      expect(error).toMatchObject({ sqlState: '42P01' })
       expect(open()).toBe(0)
       expect(await lastUsage()).toMatchObject({
         queryId: run.queryId,
         outcome: 'refused',
-        sqlState: '42501',
+        sqlState: '42P01',
         reads: [{ ...orders, columns: [] }],
       })
       await putReadSettings(service.store, foreign.tenant, actorOf('x'), { uncontracted: 'readable' })
-      expect((await ran(text)).error?.sqlState).toBe('42501')
+      expect((await ran(text)).error?.sqlState).toBe('42P01')
       await putReadSettings(service.store, on.tenant, actorOf('stella'), { uncontracted: 'readable' })
       expect((await ran(text)).error).toBeUndefined()
       await putReadSettings(service.store, on.tenant, actorOf('stella'), { uncontracted: 'to_writers' })
-      expect((await ran(text)).error?.sqlState).toBe('42501')
+      expect((await ran(text)).error?.sqlState).toBe('42P01')
       await putContract(on, orders, { id: 'orders', version: 4 })
     })
   })

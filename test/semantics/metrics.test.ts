@@ -24,16 +24,16 @@ let stranger: string
 const orders = '/api/v1/semantics/tables/sales/orders'
 const table = { namespace: ['sales'], name: 'orders' }
 
-/** Salaries of 40 people in two teams: one of 30, one of 10. */
+/** Salaries of 70 people in three teams: two of 30, one of 10. */
 const payTable = {
   name: 'pay',
   columns: [
     ['person', 'bigint', 'i'],
-    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' ELSE 'small' END"],
+    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' WHEN i <= 40 THEN 'small' ELSE 'wide' END"],
     ['salary', 'integer', '100000 + i'],
     ['badge', 'text', "'badge ' || i"],
   ] as const,
-  rowCount: 40,
+  rowCount: 70,
 }
 
 beforeAll(async () => {
@@ -269,6 +269,7 @@ describe('a masked column', () => {
     expect(await rows(as.bob(), average)).toEqual([
       ['large', null],
       ['small', null],
+      ['wide', null],
     ])
     expect(await rows(as.bob(), { metrics: ['average_pay'], dimensions: [{ name: 'salary' }] })).toEqual([
       [null, null],
@@ -301,6 +302,7 @@ describe('a masked column', () => {
     expect(await rows(as.bob(), average)).toEqual([
       ['large', null],
       ['small', null],
+      ['wide', null],
     ])
   })
 
@@ -309,6 +311,7 @@ describe('a masked column', () => {
     expect(await rows(as.bob(), average)).toEqual([
       ['large', expect.stringMatching(/^100015\.5/)],
       ['small', null],
+      ['wide', expect.stringMatching(/^100055\.5/)],
     ])
     // Neither its members, nor a single row, nor another metric.
     const members = await read(
@@ -338,6 +341,7 @@ describe('a masked column', () => {
     const masked = [
       ['large', null],
       ['small', null],
+      ['wide', null],
     ]
     await made('PUT', '/api/v1/metrics/average_pay', {
       table: { namespace: ['sales'], name: 'pay' },
@@ -427,10 +431,10 @@ describe('a table of the name of a metric relation', () => {
   const text = 'SELECT team FROM sales.pay__metrics GROUP BY team ORDER BY team'
 
   test('that comes later keeps its name in SQL, and the model says so', async () => {
-    expect(await read(lake.env, text)).toEqual(['large', 'small'])
+    expect(await read(lake.env, text)).toEqual(['large', 'small', 'wide'])
     await commit('tables', createTable(odd.name))
     // Nobody may read it yet, so it hides nothing.
-    expect(await read(lake.env, text)).toEqual(['large', 'small'])
+    expect(await read(lake.env, text)).toEqual(['large', 'small', 'wide'])
     await putContract(on(), odd, { id: 'odd', version: 1 })
     const found = await read(lake.env, text).catch(({ message }: Error) => [message])
     expect(found.join()).not.toContain('large')

@@ -16,16 +16,16 @@ import { licenseForAll } from '../support/license.ts'
 
 setDefaultTimeout(120_000)
 
-/** 30 people in one team, of whom four share a manager each; 10 in another. */
+/** 30 people in one team, of whom four share a manager each; 10 in another, and 30 in a third like the first. */
 const payTable = (base: number) => ({
   name: 'pay',
   columns: [
     ['person', 'bigint', 'i'],
-    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' ELSE 'small' END"],
-    ['manager', 'text', "CASE WHEN i <= 30 THEN 'm' || (i % 7) ELSE 'only' END"],
+    ['team', 'text', "CASE WHEN i <= 30 THEN 'large' WHEN i <= 40 THEN 'small' ELSE 'wide' END"],
+    ['manager', 'text', "CASE WHEN i <= 30 OR i > 40 THEN 'm' || (i % 7) ELSE 'only' END"],
     ['salary', 'integer', `${base} + i`],
   ] as const,
-  rowCount: 40,
+  rowCount: 70,
 })
 
 interface Party {
@@ -77,6 +77,7 @@ const attestation = {
 const hidden = [
   ['large', null],
   ['small', null],
+  ['wide', null],
 ]
 
 beforeAll(async () => {
@@ -104,6 +105,7 @@ describe('an attestation of one tenant', () => {
       expect(await byTeam(one)).toEqual([
         ['large', expect.stringMatching(/^100015\.5/)],
         ['small', null],
+        ['wide', expect.stringMatching(/^100055\.5/)],
       ])
       expect(await byTeam(other)).toEqual(hidden)
     }
@@ -185,6 +187,7 @@ describe('the conditions of an attestation', () => {
     expect(found.map(([team, value]) => [team, value === null])).toEqual([
       ['large', false],
       ['small', true],
+      ['wide', false],
     ])
   })
 })

@@ -3,6 +3,7 @@
 import type { TenantId } from '../../src/core/tenant.ts'
 import { endAttestation, saveAttestation } from '../../src/store/semantics/attestations.ts'
 import { saveDocuments } from '../../src/store/semantics/documents.ts'
+import { countLiftedQuery } from '../../src/store/semantics/lifted-queries.ts'
 import { saveMetric } from '../../src/store/semantics/metrics.ts'
 import { saveTableModel } from '../../src/store/semantics/models.ts'
 import { saveTerm } from '../../src/store/semantics/terms.ts'
@@ -29,6 +30,7 @@ export async function seedSemantics(store: Store, tenant: TenantId): Promise<voi
     ...{ reason: 'seed', evidence: 'seed', until: new Date(Date.now() + 60_000) },
   }
   const { id } = await saveAttestation(on, attestation, table)
+  await countLiftedQuery(store, tenant, 'seed', [{ attestation: id, perDay: 1 }])
   await endAttestation(on, 'seed', id, 'seed')
   await saveDocuments(on, [{ name: 'seed', json: '{}' }])
 }

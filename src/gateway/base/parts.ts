@@ -78,6 +78,15 @@ export type BoundRulesOf = (
   metadata: JsonObject | undefined,
 ) => Promise<BoundRules>
 
+/**
+ * The tables that the SQL text of a view reads; undefined where it is not understood.
+ * @param place what names stand for that do not say it themselves
+ */
+export type TablesOfView = (
+  text: string,
+  place: { readonly namespace: readonly string[]; readonly catalogs: readonly string[] },
+) => readonly TableRef[] | undefined
+
 /** What a commit does to the contract of its table. */
 export interface CommitContracts {
   /**
@@ -117,6 +126,7 @@ export interface GatewayParts {
   readonly spacing: SpacedSends
   readonly sightFor: SightFor
   readonly restrictionsFor: RestrictionsFor
+  readonly tablesOfView: TablesOfView
   readonly contracts: CommitContracts
   readonly transformCurrent: TransformCurrent
   readonly boundRules: BoundRulesOf

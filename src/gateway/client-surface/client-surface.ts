@@ -34,7 +34,6 @@ import {
 } from './change.ts'
 import { type ClientPath, matchClientPath } from './client-path.ts'
 import { endpointOf, type OperationId, operations, planOperations, type Treatment } from './operations.ts'
-import { passThrough } from './pass-through.ts'
 import {
   getConfig,
   loadCredentials,
@@ -43,10 +42,18 @@ import {
   planScan,
   reportMetrics,
   tableExists,
+  viewExists,
 } from './read.ts'
 import { signRoute } from './sign-route.ts'
 import { jsonResponse, plansScans, type SurfaceRequest, tableRefOf } from './surface-request.ts'
-import { listTables } from './uncontracted.ts'
+import {
+  listFunctions,
+  listNamespaces,
+  listTables,
+  listViews,
+  loadFunction,
+  readNamespace,
+} from './uncontracted.ts'
 
 export interface SurfaceAuth extends CommitAuth {
   readonly findSession: FindSession
@@ -62,21 +69,19 @@ const refuse: Handle = async () => {
     'The gateway does not serve this operation, because it would bypass policies and masks.',
   )
 }
-const pages = ['pageToken', 'pageSize'] as const
-
 const handlers = {
   getConfig,
   getToken: refuse,
-  listNamespaces: (surface) => passThrough(surface, [...pages, 'parent']),
+  listNamespaces,
   createNamespace,
-  loadNamespaceMetadata: (surface) => passThrough(surface),
-  namespaceExists: (surface) => passThrough(surface),
+  loadNamespaceMetadata: readNamespace,
+  namespaceExists: readNamespace,
   dropNamespace,
   updateProperties,
   listTables,
   createTable,
-  listFunctions: (surface) => passThrough(surface, pages),
-  loadFunction: (surface) => passThrough(surface),
+  listFunctions,
+  loadFunction,
   planTableScan: planScan,
   fetchPlanningResult: planScan,
   cancelPlanning: planScan,
@@ -92,12 +97,12 @@ const handlers = {
   renameTable: (surface) => rename(surface, 'rename-table'),
   reportMetrics,
   commitTransaction: commitTables,
-  listViews: (surface) => passThrough(surface, pages),
+  listViews,
   createView: (surface) => createView(surface, 'create-view'),
   loadView,
   replaceView,
   dropView,
-  viewExists: (surface) => passThrough(surface),
+  viewExists,
   renameView: (surface) => rename(surface, 'rename-view'),
   registerView: (surface) => createView(surface, 'register-view'),
 } satisfies Record<OperationId, Handle>

@@ -27,7 +27,7 @@ import {
   subjectOf,
   tableRefOf,
 } from './surface-request.ts'
-import { assertOpen } from './uncontracted.ts'
+import { assertOpen, assertViewOpen } from './uncontracted.ts'
 import {
   askTerritory,
   credentialsReply,
@@ -148,9 +148,19 @@ function noteConfirmed(
 
 /** loadView: like loadTable, but unconditional. */
 export async function loadView(surface: SurfaceRequest): Promise<Response> {
-  const body = await completeReply(surface, ['referenced-by'])
+  const body = await completeReply(surface, ['referenced-by']).catch(async (thrown: unknown) => {
+    await assertViewOpen(surface)
+    throw thrown
+  })
+  await assertViewOpen(surface, body)
   const disclosed = await discloseReply(body, tableMembers, { vended: false, masked: false, whole: true })
   return jsonResponse(200, disclosed.body)
+}
+
+/** viewExists */
+export async function viewExists(surface: SurfaceRequest): Promise<Response> {
+  await assertViewOpen(surface)
+  return await passThrough(surface)
 }
 
 /** loadCredentials, if the catalog vends them, nothing is masked and the table's folders are its own. */

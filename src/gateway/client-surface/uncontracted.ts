@@ -1,32 +1,27 @@
 /**
- * Keeps tables without an active contract from callers to whom the tenant's setting denies them
- * (docs/reference/contracts.md). A table that does not exist has no contract either, so both get one answer.
+ * Keeps what no contract opens from callers to whom the tenant's setting denies it (docs/reference/contracts.md): tables
+ * without an active contract, views over them, functions, and the namespaces that hold nothing else. What does not exist
+ * has no contract either, so both get one answer.
  */
 
 import { Fault } from '../../base/fault.ts'
-import {
-  isJsonObject,
-  type JsonObject,
-  type JsonValue,
-  jsonObject,
-  parseJson,
-  stringifyJson,
-} from '../../base/json.ts'
-import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import { isJsonObject, type JsonValue } from '../../base/json.ts'
+import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
 import { opensUncontracted } from '../../core/uncontracted.ts'
 import { readSettings } from '../../store/contract/read-settings.ts'
 import { loadGoverned } from '../../store/governance/load-governed.ts'
+import { visibleNamespaces } from '../../store/governance/visible-namespaces.ts'
 import { sightOf } from '../stages/masked.ts'
-import { upstreamPath } from './client-path.ts'
-import { passThrough, queryOf } from './pass-through.ts'
+import { answerListed, listedMax, pages } from './listed.ts'
+import { passThrough } from './pass-through.ts'
 import {
   isDenied,
   jsonResponse,
   type SurfaceRequest,
-  subjectOf,
   tableRefOf,
   withoutContract,
 } from './surface-request.ts'
+import { isViewOpen, loadedView } from './views.ts'
 
 /** Before an operation that tells something of the table in the path. @throws Fault `policy_denied`, `unavailable` */
 export async function assertOpen(surface: SurfaceRequest): Promise<void> {
@@ -35,105 +30,131 @@ export async function assertOpen(surface: SurfaceRequest): Promise<void> {
   if (isDenied(await sightOf(parts, tenant, table, identified), mayCommit)) throw withoutContract(table)
 }
 
-/** Tables of one request to the upstream, and requests for one page. */
-const listedMax = 200
-const requestsMax = 100
-const pages = ['pageToken', 'pageSize'] as const
-
-/** listTables: a page is full of tables that the caller may have, as long as there are any. */
-export async function listTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, tenant, mayCommit } = surface
-  const { uncontracted } = await readSettings(parts.store, tenant)
-  if (opensUncontracted(uncontracted, mayCommit)) return await passThrough(surface, pages)
-  const { pageSize, pageToken } = queryOf(surface, pages)
-  const sizeMax = pageSize === undefined ? Number.POSITIVE_INFINITY : Number(pageSize)
-  let place: Place | undefined = pageToken ? placeOf(pageToken) : { token: pageToken, skip: 0 }
-  const identifiers: JsonObject[] = []
-  for (
-    let requests = 0;
-    place !== undefined && identifiers.length < sizeMax && requests < requestsMax;
-    requests++
-  ) {
-    const { token, skip }: Place = place
-    const page = await tablesAt(surface, token, pageSize !== undefined || pageToken !== undefined)
-    const open = await openAmong(surface, page.identifiers.slice(skip))
-    const taken = open.slice(0, sizeMax - identifiers.length)
-    identifiers.push(...taken.map(({ identifier }) => identifier))
-    const last = taken.length < open.length ? taken.at(-1) : undefined
-    if (last !== undefined) place = { token, skip: skip + last.index + 1 }
-    else place = page.next === undefined ? undefined : { token: page.next, skip: 0 }
-  }
-  const next = place === undefined ? null : tokenOf(place)
-  return jsonResponse(200, stringifyJson(jsonObject({ 'next-page-token': next, identifiers })))
+/** Whether the caller may have what no contract opens. */
+async function opensAll({ parts, tenant, mayCommit }: SurfaceRequest): Promise<boolean> {
+  return opensUncontracted((await readSettings(parts.store, tenant)).uncontracted, mayCommit)
 }
 
-/** A page of the upstream, and how many of its tables are behind. */
-interface Place {
-  readonly token: string | undefined
-  readonly skip: number
+/** Whether the caller knows of every namespace: who may commit makes tables in any. */
+async function knowsNamespaces(surface: SurfaceRequest): Promise<boolean> {
+  return surface.mayCommit || (await opensAll(surface))
 }
 
-function tokenOf({ token, skip }: Place): string {
-  return Buffer.from(JSON.stringify([token ?? null, skip])).toString('base64url')
+/** Before an operation on the namespace in the path. @throws Fault `not_found` for one that holds nothing to read */
+export async function assertNamespaceShown(surface: SurfaceRequest): Promise<void> {
+  const { parts, tenant, path } = surface
+  if (await knowsNamespaces(surface)) return
+  if (!(await visibleNamespaces(parts.store, tenant)).has(namespaceKey(path.namespace))) throw noNamespace()
 }
 
-function placeOf(text: string): Place {
-  try {
-    const [token, skip]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString())
-    if ((token === null || typeof token === 'string') && Number.isSafeInteger(skip) && Number(skip) >= 0)
-      return { token: token ?? undefined, skip: Number(skip) }
-  } catch {
-    // Said below.
-  }
-  throw new Fault('bad_request', 'The query parameter pageToken is malformed.')
+function noNamespace(): Fault {
+  return new Fault('not_found', 'There is no such namespace.', { type: 'NoSuchNamespaceException' })
 }
 
-async function tablesAt(
-  surface: SurfaceRequest,
-  token: string | undefined,
-  isPaged: boolean,
-): Promise<{ readonly identifiers: readonly JsonObject[]; readonly next: string | undefined }> {
-  const { request, upstream, path } = surface
-  const { body } = await upstream.catalog.forward({
-    method: 'GET',
-    path: upstreamPath(path),
-    // An empty token asks for the first page.
-    query: isPaged || token !== undefined ? { pageToken: token ?? '', pageSize: String(listedMax) } : {},
-    mutates: false,
-    whole: true,
-    subject: subjectOf(surface),
-    signal: request.signal,
+/** loadNamespaceMetadata and namespaceExists. */
+export async function readNamespace(surface: SurfaceRequest): Promise<Response> {
+  await assertNamespaceShown(surface)
+  return await passThrough(surface)
+}
+
+/** listNamespaces */
+export async function listNamespaces(surface: SurfaceRequest): Promise<Response> {
+  const { parts, tenant } = surface
+  if (await knowsNamespaces(surface)) return await passThrough(surface, [...pages, 'parent'])
+  const visible = await visibleNamespaces(parts.store, tenant)
+  const parent = surface.query.get('parent')
+  if (parent !== null && parent !== '' && !visible.has(parent)) throw noNamespace()
+  return await answerListed(surface, {
+    member: 'namespaces',
+    narrows: ['parent'],
+    shows: async (entries) =>
+      entries.map((entry) => Array.isArray(entry) && visible.has(namespaceKey(entry.map(String)))),
   })
-  const reply = parseJson(body as Uint8Array)
-  const listed = isJsonObject(reply) ? reply.get('identifiers') : undefined
-  const next = isJsonObject(reply) ? reply.get('next-page-token') : undefined
-  if (!Array.isArray(listed) || !listed.every((one: JsonValue) => isJsonObject(one)))
-    throw new Fault('upstream_failed', 'The upstream catalog’s list of tables cannot be read.')
-  return {
-    identifiers: listed as readonly JsonObject[],
-    next: typeof next === 'string' && next !== '' ? next : undefined,
-  }
 }
 
-/** Those with an active contract. */
-async function openAmong(
+/** listTables */
+export async function listTables(surface: SurfaceRequest): Promise<Response> {
+  await assertNamespaceShown(surface)
+  if (await opensAll(surface)) return await passThrough(surface, pages)
+  return await answerListed(surface, {
+    member: 'identifiers',
+    shows: async (entries) => {
+      const refs = entries.map(refOf)
+      const contracted = await contractedAmong(
+        surface,
+        refs.flatMap((ref) => ref ?? []),
+      )
+      return refs.map((ref) => ref !== undefined && contracted.has(tableKey(ref)))
+    },
+  })
+}
+
+/** listViews: each is loaded, because only its text says which tables it reads. */
+export async function listViews(surface: SurfaceRequest): Promise<Response> {
+  await assertNamespaceShown(surface)
+  if (await opensAll(surface)) return await passThrough(surface, pages)
+  const isOpen = async (entry: JsonValue) => {
+    const view = refOf(entry)
+    // One that cannot be loaded is not shown.
+    const loaded = view && (await loadedView(surface, view).catch(() => undefined))
+    return loaded !== undefined && (await isViewOpen(surface, loaded, contractedAmong))
+  }
+  return await answerListed(surface, {
+    member: 'identifiers',
+    shows: async (entries) => {
+      const found: boolean[] = []
+      for (const entry of entries) found.push(await isOpen(entry))
+      return found
+    },
+  })
+}
+
+/** loadFunction: its text says what tables hold, and no contract is one of a function. */
+export async function loadFunction(surface: SurfaceRequest): Promise<Response> {
+  if (!(await opensAll(surface))) throw withoutContract(tableRefOf(surface))
+  return await passThrough(surface)
+}
+
+/** listFunctions */
+export async function listFunctions(surface: SurfaceRequest): Promise<Response> {
+  await assertNamespaceShown(surface)
+  if (await opensAll(surface)) return await passThrough(surface, pages)
+  return jsonResponse(200, JSON.stringify({ 'next-page-token': null, identifiers: [] }))
+}
+
+/**
+ * Before an operation that tells something of the view in the path.
+ * @param reply the upstream's, where it was loaded already
+ * @throws Fault `policy_denied` where the caller may not read a table that it reads, or there is no such view
+ */
+export async function assertViewOpen(surface: SurfaceRequest, reply?: Uint8Array): Promise<void> {
+  if (await opensAll(surface)) return
+  const view = tableRefOf(surface)
+  const loaded =
+    reply ??
+    (await loadedView(surface, view).catch((thrown: unknown) => {
+      if (thrown instanceof Fault && thrown.kind === 'not_found') throw withoutContract(view)
+      throw thrown
+    }))
+  if (!(await isViewOpen(surface, loaded, contractedAmong))) throw withoutContract(view)
+}
+
+/** Keys of the tables with an active contract. */
+async function contractedAmong(
   { parts, tenant }: SurfaceRequest,
-  identifiers: readonly JsonObject[],
-): Promise<readonly { readonly identifier: JsonObject; readonly index: number }[]> {
-  const refs = identifiers.map((identifier) => refOf(identifier))
+  refs: readonly TableRef[],
+): Promise<ReadonlySet<string>> {
   const contracted = new Set<string>()
   for (let from = 0; from < refs.length; from += listedMax) {
-    const asked = refs.slice(from, from + listedMax).flatMap((ref) => ref ?? [])
+    const asked = refs.slice(from, from + listedMax)
     for (const [key, { contract }] of (await loadGoverned(parts.store, tenant, asked)).governances)
       if (contract !== undefined) contracted.add(key)
   }
-  return identifiers.flatMap((identifier, index) => {
-    const ref = refs[index]
-    return ref !== undefined && contracted.has(tableKey(ref)) ? [{ identifier, index }] : []
-  })
+  return contracted
 }
 
-function refOf(identifier: JsonObject): TableRef | undefined {
+function refOf(identifier: JsonValue): TableRef | undefined {
+  if (!isJsonObject(identifier)) return undefined
   const [levels, name] = [identifier.get('namespace'), identifier.get('name')]
   return Array.isArray(levels) && typeof name === 'string'
     ? { namespace: levels.map(String), name }

@@ -7,11 +7,13 @@ import { decisions } from '../../core/decision.ts'
 import { policyKinds } from '../../core/policy.ts'
 import {
   type ReplayDraft,
+  type ReplayOutcome,
   replayBounds,
   replayFindings,
   replayOutcomes,
   replayStates,
 } from '../../core/policy-replay.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { actorMembers, actorView } from '../../http/actor-view.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
@@ -69,7 +71,10 @@ const replaySchema = object({
   finished_at: maybe(time),
   commits: described(wholeNumber, 'commits and other changes to look at'),
   looked_at: described(wholeNumber, 'of these, so far'),
-  counts: described(object(countMembers), 'changes of each outcome so far'),
+  counts: described(
+    object(countMembers),
+    'changes of each outcome so far; `unavailable` where a row filter or mask of the table applies to who asks',
+  ),
   problem: maybe(text),
 })
 
@@ -101,6 +106,44 @@ function replayView({
     commits: total,
     looked_at: Object.values(counts).reduce((sum, count) => sum + count, 0),
   }
+}
+
+/**
+ * Replays as somebody may be told of them: what came of the changes of a table of which something is hidden from them is
+ * counted as `unavailable`, as if they had started the replay.
+ * @throws Fault `unavailable` where that cannot be looked up
+ */
+async function seenBy(
+  { store }: Parts,
+  tenant: TenantId,
+  replays: readonly Replay[],
+  actor: Actor,
+): Promise<readonly Replay[]> {
+  const tables = replays.flatMap(({ tableCounts }) => tableCounts.map(({ table }) => table))
+  const hidden = new Set((await hiddenTables(store, tenant, tables, actor)).map(tableKey))
+  return replays.map((replay) => {
+    const { startedBy, counts, tableCounts } = replay
+    const shown: Partial<Record<ReplayOutcome, number>> = {}
+    const add = (outcome: ReplayOutcome, count: number) => {
+      if (count > 0) shown[outcome] = (shown[outcome] ?? 0) + count
+    }
+    for (const { table, outcome, count } of tableCounts)
+      add(hidden.has(tableKey(table)) ? 'unavailable' : outcome, count)
+    // What an older version counted is of no table, so only who started it is told.
+    const isOwn = startedBy.sub === actor.sub
+    for (const outcome of replayOutcomes) {
+      const known = tableCounts.filter((each) => each.outcome === outcome)
+      const rest = (counts[outcome] ?? 0) - known.reduce((sum, { count }) => sum + count, 0)
+      add(isOwn ? outcome : 'unavailable', rest)
+    }
+    return { ...replay, counts: shown }
+  })
+}
+
+/** One replay, as {@link seenBy}. */
+async function viewFor(parts: Parts, tenant: TenantId, replay: Replay, actor: Actor) {
+  const [seen = replay] = await seenBy(parts, tenant, [replay], actor)
+  return replayView(seen)
 }
 
 /** @throws Fault `bad_request` for a text that a put would refuse */
@@ -211,11 +254,16 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: { visible: ['counts'], overseen: ['existence'] },
     input: pageInput,
     output: pageOf(replaySchema),
-    run: async ({ parts, tenant }, page) =>
-      pageView(await listReplays(parts.store, tenant, pageRequest(page)), replayView),
+    run: async ({ parts, tenant, actor }, page) => {
+      const found = await listReplays(parts.store, tenant, pageRequest(page))
+      return pageView(
+        { ...found, items: await seenBy(parts, tenant, found.items, await actor()) },
+        replayView,
+      )
+    },
   }),
   pair({
     name: 'get_policy_replay',
@@ -224,11 +272,12 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: { visible: ['counts'], overseen: ['existence'] },
     input: { id },
     output: replaySchema,
     faults: unknown,
-    run: async ({ parts, tenant }, { id }) => replayView(await existing(parts, tenant, id)),
+    run: async ({ parts, tenant, actor }, { id }) =>
+      await viewFor(parts, tenant, await existing(parts, tenant, id), await actor()),
   }),
   pair({
     name: 'cancel_policy_replay',
@@ -242,9 +291,10 @@ export const replayOperations = [
     output: replaySchema,
     faults: unknown,
     run: async ({ parts, tenant, actor }, { id }) => {
-      const ended = await endReplay(parts.store, tenant, id, 'cancelled', { by: await actor() })
+      const by = await actor()
+      const ended = await endReplay(parts.store, tenant, id, 'cancelled', { by })
       if (ended === undefined) throw new Fault('not_found', unknown.not_found)
-      return replayView(ended)
+      return await viewFor(parts, tenant, ended, by)
     },
   }),
   pair({

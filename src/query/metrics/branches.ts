@@ -80,8 +80,7 @@ function placeOf(model: SemanticModel, { name, definition: { computation } }: Me
   if (computation.kind === 'simple') return { table: computation.table, measured: name }
   if (computation.kind === 'cumulative') {
     const base = model.metrics.get(computation.metric)?.definition.computation
-    if (base?.kind === 'simple')
-      return { table: base.table, measured: computation.metric, cumulative: computation }
+    if (base?.kind === 'simple') return { table: base.table, measured: name, cumulative: computation }
   }
   throw new SqlError('42703', `what the metric "${name}" is made of is not in force`)
 }

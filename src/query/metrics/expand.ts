@@ -8,10 +8,19 @@ import type { Node, RangeVar, SelectStmt } from 'libpg-query'
 import { type Attestation, metricsSuffix, type SemiAdditivity } from '../../core/metric.ts'
 import { type MetricRelation, relationOf, type SemanticModel } from '../../core/semantic-model.ts'
 import { tableKey } from '../../core/table-ref.ts'
+import type { QueryBudget } from '../../store/semantics/lifted-queries.ts'
 import { SqlError } from '../sql-error.ts'
+import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
 import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
-import { type LiftedColumn, liftedColumns, tellsPersonsApart } from './lifted.ts'
-import { derivedNode, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
+import { type Guard, withKept, withParts } from './guard.ts'
+import {
+  type ColumnOf,
+  columnsOfDimensions,
+  type LiftedColumn,
+  liftedColumns,
+  tellsPersonsApart,
+} from './lifted.ts'
+import { derivedNode, type MeasureInput, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
 import {
   caseNode,
   columnNode,
@@ -35,10 +44,12 @@ import {
 export interface Expansion {
   readonly tree: SelectStmt
   readonly lifted: readonly LiftedColumn[]
+  /** The columns of the dimensions that it names where something is lifted. */
+  readonly named: readonly ColumnOf[]
   /** Columns that no mask may hide, because metrics do not add up over their dimensions. */
   readonly moments: readonly MomentColumn[]
-  /** Whether the service wrote the statement itself, which may call functions of its own. */
-  readonly generated?: true
+  /** The bounds of the attestations that it rests on. */
+  readonly budgets: readonly QueryBudget[]
   /** When the first attestation that it rests on ends; undefined where it rests on none. */
   readonly liftedUntilMs?: number | undefined
 }
@@ -57,6 +68,7 @@ export interface ExpandOptions {
 interface Walk extends ExpandOptions {
   readonly cteNames: ReadonlySet<string>
   readonly attestations: Map<string, Attestation>
+  readonly named: ColumnOf[]
   readonly moments: MomentColumn[]
   readonly newAlias: () => string
 }
@@ -75,14 +87,17 @@ export function expandMetrics(tree: SelectStmt, options: ExpandOptions): Expansi
     aliases++
     return `${ownMark}t${aliases}`
   }
-  const walk: Walk = { ...options, cteNames, attestations: new Map(), moments: [], newAlias }
+  const walk: Walk = { ...options, cteNames, attestations: new Map(), named: [], moments: [], newAlias }
   // Before expressions of metrics join the tree: those cannot call the function either.
   const expanded = expandSelect(walk, options.generated ? withOwnPeriods(tree) : tree)
   const attestations = [...walk.attestations.values()]
   return {
     tree: expanded,
-    ...(options.generated && { generated: true }),
     lifted: liftedColumns(options.model, attestations),
+    named: walk.named,
+    budgets: attestations.flatMap(({ id, queriesPerDay: perDay }) =>
+      perDay === undefined ? [] : [{ attestation: id, perDay }],
+    ),
     moments: walk.moments,
     ...(attestations.length > 0 && {
       liftedUntilMs: Math.min(...attestations.map(({ untilMs }) => untilMs)),
@@ -202,28 +217,47 @@ function expandRelation(
     const edge = edgeName([...semis.keys()].indexOf(key))
     return operatorNode('=', columnNode(alias, semi.dimension), columnNode(alias, edge))
   }
+  const asked = namedDimensions(select, relation)
+  const placed = [...asked].flatMap((name) => relation.dimensions.get(name) ?? [])
   // Those by which metrics find the rows that count are joined as well, so their keys must hold too.
   const dimensions = new Set([
-    ...namedDimensions(select, relation),
+    ...asked,
     ...namedMetrics(select, relation).flatMap((name) => momentDimensions(model, name)),
   ])
-  const placed = [...dimensions].flatMap((name) => relation.dimensions.get(name) ?? [])
-  // Beside a list of periods the metric is part of a cumulative one, whose steps nobody attested.
-  const lifts = (attestation: Attestation) => isAlone && !tellsPersonsApart(placed, attestation)
-  const place: MeasurePlace = { model, relation, alias, inputs: new Map(), attestations, lifts, semiAdditive }
+  const lifts = (attestation: Attestation) => {
+    // Beside a list of periods the metric is part of a cumulative one, which needs an attestation of its own.
+    if (isCumulative(model, attestation.metric) === isAlone) return undefined
+    if (!namesAttested(relation, attestation, placed) || tellsPersonsApart(placed, attestation))
+      return undefined
+    const parts = attestedParts(model, relation, attestation)
+    for (const { name } of parts?.dimensions ?? []) dimensions.add(name)
+    return parts
+  }
+  const inputs = new Map<string, MeasureInput>()
+  const guards = new Map<string, Guard>()
+  const place: MeasurePlace = {
+    ...{ model, relation, alias, inputs, attestations, lifts, guards, isAlone, semiAdditive },
+  }
+  const write = (measure: (name: string) => Node) => writeClauses(select, { relation, alias, measure })
+  // A first time, to know what the metrics need: guards join the tables of their own dimensions.
+  write((name) => measureNode(place, name))
   const holds = keysHold({ relation, dimensions, newAlias })
-  const measure = (name: string) => {
+  const { whereClause, ...clauses } = write((name) => {
     const value = measureNode(place, name)
     return holds === undefined ? value : caseNode(holds, value)
-  }
-  const clauses = writeClauses(select, { relation, alias, measure })
+  })
   walk.moments.push(...momentColumns(relation, [...semis.values()]))
-  const inner = relationSubquery({ relation, dimensions, inputs: place.inputs.values(), newAlias })
-  const source = subqueryNode(inner.select, alias)
-  if (semis.size === 0) return { ...clauses, fromClause: replaced(clauses.fromClause ?? [], node, source) }
+  const inner = relationSubquery({ relation, dimensions, inputs: inputs.values(), newAlias })
+  const guarded = [...guards.values()]
+  if (guarded.length > 0) walk.named.push(...columnsOfDimensions(placed))
+  const parts = withParts(guarded, alias, { source: subqueryNode(inner.select, alias), names: inner.names })
+  const isFiltered = isAlone && guarded.length > 0
+  const { source, names } = isFiltered ? withKept(guarded, alias, parts, whereClause) : parts
+  const above = { ...clauses, ...(whereClause && !isFiltered && { whereClause }) }
+  if (semis.size === 0) return { ...above, fromClause: replaced(above.fromClause ?? [], node, source) }
   if (!isAlone)
     throw addsUpWrongly('A metric that does not add up over time cannot be part of a cumulative one.')
-  return withEdges(clauses, { relation, alias, source, names: inner.names, semis: [...semis.values()] })
+  return withEdges(above, { relation, alias, source, names, semis: [...semis.values()] })
 }
 
 /** A FROM with the subquery in place of the relation. */

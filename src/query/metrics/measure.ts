@@ -1,14 +1,22 @@
 /**
  * Writes a metric as an expression over the columns of its relation's subquery. Every aggregate gets the metric's
- * filter, and an attested one the bounds on the group that its attestation declares.
+ * filter, and an attested one the guard of its groups.
  */
 
 import type { Node } from 'libpg-query'
-import type { Attestation, BoundExpression, MetricVersion, SemiAdditivity } from '../../core/metric.ts'
+import type {
+  Attestation,
+  AttestedDimension,
+  BoundExpression,
+  MetricVersion,
+  SemiAdditivity,
+} from '../../core/metric.ts'
 import type { MetricRelation, SemanticModel } from '../../core/semantic-model.ts'
 import { aggregates } from '../functions/aggregates.ts'
 import { parseExpression } from '../parse.ts'
 import { SqlError } from '../sql-error.ts'
+import type { AttestedParts, Simple } from './attested-parts.ts'
+import { flag, type Guard, showsGroup } from './guard.ts'
 import {
   allOf,
   callNode,
@@ -21,6 +29,7 @@ import {
   mapNodes,
   nullIfZero,
   operatorNode,
+  periodNode,
   toDouble,
   withoutPositions,
 } from './nodes.ts'
@@ -46,8 +55,12 @@ export interface MeasurePlace {
   readonly inputs: Map<string, MeasureInput>
   /** Attestations whose masks are lifted. */
   readonly attestations: Map<string, Attestation>
-  /** Whether an attestation may lift masks here at all. */
-  readonly lifts: (attestation: Attestation) => boolean
+  /** By what the rows of an attested metric fall into parts; undefined where it may lift no mask here. */
+  readonly lifts: (attestation: Attestation) => AttestedParts | undefined
+  /** Of the metrics that read without masks. */
+  readonly guards: Map<string, Guard>
+  /** Whether the relation stands alone; else each row is beside every period that counts it. */
+  readonly isAlone: boolean
   /** The condition under which a row's value counts for a metric that does not add up over time. */
   readonly semiAdditive: (semi: SemiAdditivity) => Node
 }
@@ -57,9 +70,14 @@ export interface MeasurePlace {
  * @throws SqlError 42703 for a metric that the relation does not have
  */
 export function measureNode(place: MeasurePlace, name: string): Node {
-  const metric = place.relation.metrics.get(name)
+  const metric = place.relation.metrics.get(name) ?? accumulated(place, name)
   if (metric === undefined) throw unknownMetric(name)
   return writeMetric(place, metric)
+}
+
+/** A cumulative metric, where its periods are there. */
+function accumulated({ model, isAlone }: MeasurePlace, name: string): MetricVersion | undefined {
+  return isAlone ? undefined : model.metrics.get(name)
 }
 
 /** The error for a name that is no metric of a relation. */
@@ -72,16 +90,16 @@ function writeMetric(place: MeasurePlace, metric: MetricVersion): Node {
   const part = (name: string) => measureNode(place, name)
   switch (computation.kind) {
     case 'simple':
-      return simple(place, metric)
+      return simple(place, metric.name, computation)
     case 'ratio':
       return ratioNode(part(computation.numerator), part(computation.denominator))
     case 'derived':
       return derivedNode(computation.expression, part)
-    case 'cumulative':
-      throw new SqlError(
-        '0A000',
-        `The metric ${metric.name} is cumulative. Ask for it by POST /api/v1/metrics/query.`,
-      )
+    case 'cumulative': {
+      const base = place.relation.metrics.get(computation.metric)?.definition.computation
+      if (base?.kind !== 'simple') throw unknownMetric(computation.metric)
+      return simple(place, metric.name, base)
+    }
   }
 }
 
@@ -110,50 +128,78 @@ export function derivedNode(expression: string, part: (name: string) => Node): N
   return write(withoutPositions(parseExpression(expression)))
 }
 
-function simple(place: MeasurePlace, { name, definition: { computation } }: MetricVersion): Node {
-  if (computation.kind !== 'simple') throw unknownMetric(name)
-  const attestation = liftedBy(place, name)
-  const lifted = new Set(attestation?.masks.map(({ fieldId }) => fieldId))
-  const column = (fieldId: number) => {
-    const raw = lifted.has(fieldId)
-    place.inputs.set(inputName(fieldId, raw), { fieldId, raw })
-    return columnNode(place.alias, inputName(fieldId, raw))
-  }
+/** @param name of the metric that is asked for, which may add the aggregates up over periods */
+function simple(place: MeasurePlace, name: string, computation: Simple): Node {
+  const attested = liftedBy(place, name)
+  const lifted = new Set(attested?.attestation.masks.map(({ fieldId }) => fieldId))
+  const column = (fieldId: number) => inputColumn(place, fieldId, lifted.has(fieldId))
   const filter = allOf([
     computation.semiAdditive && place.semiAdditive(computation.semiAdditive),
     computation.filter && boundNode(computation.filter, column),
   ])
   const value = filteredAggregates(boundNode(computation.expression, column), filter)
-  if (attestation === undefined) return value
+  if (attested === undefined) return value
   // Rows without a value hide nobody: a sum over one value and many NULLs is that value.
   const read = Object.values(computation.expression.names).filter((fieldId) => lifted.has(fieldId))
   const counted = allOf([filter, ...read.map((fieldId) => isGiven(column(fieldId)))])
-  const rows = callNode('count', [], { agg_star: true, ...(counted && { agg_filter: counted }) })
-  const { minGroupSize, anonymity } = attestation
-  const subjects = anonymity && subjectCount(place, anonymity.fieldId, counted)
+  const guard = place.guards.get(name) ?? newGuard(place, attested, counted)
+  place.guards.set(name, guard)
+  const { subject } = guard
   const isLargeEnough = allOf([
-    operatorNode('>=', rows, integerNode(minGroupSize)),
-    anonymity && subjects && operatorNode('>=', subjects, integerNode(anonymity.k)),
+    showsGroup(guard, place.alias, place.isAlone),
+    subject && operatorNode('>=', differentValues(subject.column, counted), integerNode(subject.k)),
   ])
   return isLargeEnough === undefined ? value : caseNode(isLargeEnough, value)
 }
 
-/** The attestation of a metric, noted as one by which the statement reads. */
-function liftedBy({ model, attestations, lifts }: MeasurePlace, name: string): Attestation | undefined {
-  const attestation = model.attestations.get(name)
-  if (attestation === undefined || !lifts(attestation)) return undefined
-  attestations.set(name, attestation)
-  return attestation
+/** A column of the relation's subquery, which is brought from now on. */
+function inputColumn({ inputs, alias }: MeasurePlace, fieldId: number, raw: boolean): Node {
+  const name = inputName(fieldId, raw)
+  inputs.set(name, { fieldId, raw })
+  return columnNode(alias, name)
 }
 
-/** Counts the different values below every mask, because masked ones may fall together. */
-function subjectCount(place: MeasurePlace, fieldId: number, filter: Node | undefined): Node {
-  const name = inputName(fieldId, true)
-  place.inputs.set(name, { fieldId, raw: true })
-  return callNode('count', [columnNode(place.alias, name)], {
-    agg_distinct: true,
-    ...(filter && { agg_filter: filter }),
-  })
+interface Attested {
+  readonly attestation: Attestation
+  readonly parts: AttestedParts
+}
+
+/** The attestation of a metric, noted as one by which the statement reads. */
+function liftedBy({ model, attestations, lifts }: MeasurePlace, name: string): Attested | undefined {
+  const attestation = model.attestations.get(name)
+  const parts = attestation && lifts(attestation)
+  if (attestation === undefined || parts === undefined) return undefined
+  attestations.set(name, attestation)
+  return { attestation, parts }
+}
+
+function newGuard(
+  place: MeasurePlace,
+  { attestation: { minGroupSize, anonymity }, parts }: Attested,
+  counted: Node | undefined,
+): Guard {
+  // Below every mask, because masked values may fall together.
+  const subject = anonymity && { k: anonymity.k, column: inputColumn(place, anonymity.fieldId, true) }
+  const masked = (fieldId: number) => inputColumn(place, fieldId, false)
+  return {
+    index: place.guards.size,
+    minGroupSize,
+    counted,
+    partKeys: [
+      ...parts.dimensions.map((each) => partKey(place.alias, each)),
+      ...parts.filters.map((filter) => flag(boundNode(filter, masked))),
+    ],
+    subject,
+  }
+}
+
+function partKey(alias: string, { name, grain }: AttestedDimension): Node {
+  const column = columnNode(alias, name)
+  return grain === undefined ? column : periodNode(grain, column)
+}
+
+function differentValues(column: Node, filter: Node | undefined): Node {
+  return callNode('count', [column], { agg_distinct: true, ...(filter && { agg_filter: filter }) })
 }
 
 /** An expression over columns. @param column writes the column of a field id */

@@ -1,6 +1,8 @@
 /** Makes nodes of statement trees, in the parser's form. */
 
 import type { Node, SelectStmt } from 'libpg-query'
+import type { Grain } from '../../core/metric.ts'
+import { ownPeriod } from './own-names.ts'
 
 const name = (text: string): Node => ({ String: { sval: text } })
 
@@ -25,6 +27,11 @@ export function allOf(conditions: readonly (Node | undefined)[]): Node | undefin
   return args.length > 1 ? { BoolExpr: { boolop: 'AND_EXPR', args } } : args[0]
 }
 
+/** One of them at least. */
+export function anyOf(args: readonly Node[]): Node {
+  return { BoolExpr: { boolop: 'OR_EXPR', args: [...args] } }
+}
+
 /** `NULL` where the expression is zero. */
 export function nullIfZero(value: Node): Node {
   return { A_Expr: { kind: 'AEXPR_NULLIF', name: [name('=')], lexpr: value, rexpr: integerNode(0) } }
@@ -35,9 +42,10 @@ export function toDouble(arg: Node): Node {
   return { TypeCast: { arg, typeName: { names: [name('float8')], typemod: -1 } } }
 }
 
-/** `CASE WHEN condition THEN result END` */
-export function caseNode(condition: Node, result: Node): Node {
-  return { CaseExpr: { args: [{ CaseWhen: { expr: condition, result } }] } }
+/** `CASE WHEN condition THEN result [ELSE otherwise] END` */
+export function caseNode(condition: Node, result: Node, otherwise?: Node): Node {
+  const args = [{ CaseWhen: { expr: condition, result } }]
+  return { CaseExpr: { args, ...(otherwise && { defresult: otherwise }) } }
 }
 
 /** `value IS NOT NULL` */
@@ -60,12 +68,32 @@ export function callNode(
   return { FuncCall: { funcname: [name(functionName)], ...shape, ...more } }
 }
 
+/** The parser's default frame. */
+const frameOptions = 1058
+
 /** An aggregate as a window over a partition. */
 export function windowNode(functionName: string, arg: Node, partition: readonly Node[]): Node {
-  // The parser's default frame.
-  const frameOptions = 1058
   const over = { ...(partition.length > 0 && { partitionClause: [...partition] }), frameOptions }
   return { FuncCall: { funcname: [name(functionName)], args: [arg], over } }
+}
+
+/** The start of the period that a moment is in, which for hours is no date. */
+export function periodNode(grain: Grain, moment: Node): Node {
+  const unit: Node = { A_Const: { sval: { sval: grain } } }
+  if (grain !== 'hour') return callNode(ownPeriod, [unit, moment])
+  const typeName = { names: [name('timestamp')], typemod: -1 }
+  return callNode('date_trunc', [unit, { TypeCast: { arg: moment, typeName } }])
+}
+
+/** The place of a row among the different values of an order, from 1. */
+export function rankNode(order: readonly Node[], partition: readonly Node[] = []): Node {
+  const orderClause = order.map(
+    (node): Node => ({
+      SortBy: { node, sortby_dir: 'SORTBY_DEFAULT', sortby_nulls: 'SORTBY_NULLS_DEFAULT' },
+    }),
+  )
+  const parts = partition.length > 0 && { partitionClause: [...partition] }
+  return { FuncCall: { funcname: [name('dense_rank')], over: { ...parts, orderClause, frameOptions } } }
 }
 
 /** An entry of the select list. */

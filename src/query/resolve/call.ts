@@ -28,7 +28,7 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
     const policyCall = resolvePolicyCall(resolver, name, node)
     if (policyCall) return policyCall
   }
-  if (resolver.generated && name === ownPeriod) return resolvePeriod(resolver, node, env)
+  if (resolver.isExpanded && name === ownPeriod) return resolvePeriod(resolver, node, env)
   const aggregateDefs = aggregates.get(name)
   if (node.over !== undefined) return resolveWindow(resolver, name, node, node.over, env)
   if (aggregateDefs) return resolveAggregate(resolver, name, aggregateDefs, node, env)

@@ -31,8 +31,8 @@ export interface Resolver {
   readonly principal: Principal
   /** Columns that expanded metrics may read without attested masks. */
   readonly lifted: readonly LiftedColumn[]
-  /** Whether the service wrote the statement itself, which may call functions of its own. */
-  readonly generated: boolean
+  /** Whether metrics were written out in the statement, which call functions of the service's own. */
+  readonly isExpanded: boolean
   /** Types that the client gave. Other types are inferred from the parameters' places. */
   readonly parameterTypes: readonly (SqlType | undefined)[]
   readonly parameters: Map<number, ParameterExpr>

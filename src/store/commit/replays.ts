@@ -42,6 +42,13 @@ export interface ReplayRequest {
 
 export type ReplayCounts = Readonly<Partial<Record<ReplayOutcome, number>>>
 
+/** The changes of one outcome in one table. */
+export interface TableCount {
+  readonly table: TableRef
+  readonly outcome: ReplayOutcome
+  readonly count: number
+}
+
 export interface Replay {
   readonly id: string
   readonly request: ReplayRequest
@@ -51,6 +58,8 @@ export interface Replay {
   readonly finishedAt: Date | undefined
   readonly total: number
   readonly counts: ReplayCounts
+  /** The same by table; some are missing in a replay of an older version. */
+  readonly tableCounts: readonly TableCount[]
   readonly problem: string | undefined
 }
 
@@ -74,6 +83,7 @@ interface Row {
   readonly floor_seq: string
   readonly total: string
   readonly counts: ReplayCounts
+  readonly table_counts: Readonly<Record<string, number>>
   readonly problem: string | null
 }
 
@@ -90,7 +100,19 @@ function toReplay(row: Row): OpenReplay {
     floorSeq: row.floor_seq,
     total: Number(row.total),
     counts: row.counts,
+    tableCounts: Object.entries(row.table_counts).map(([key, count]) => tableCountOf(key, count)),
     problem: row.problem ?? undefined,
+  }
+}
+
+const keySeparator = '\u001f'
+const countKey = (outcome: ReplayOutcome, table: TableRef) => `${outcome}${keySeparator}${tableKey(table)}`
+function tableCountOf(key: string, count: number): TableCount {
+  const [outcome, ...names] = key.split(keySeparator)
+  return {
+    outcome: outcome as ReplayOutcome,
+    table: { namespace: names.slice(0, -1), name: names.at(-1) ?? '' },
+    count,
   }
 }
 
@@ -257,6 +279,12 @@ export async function nextChanges(
   }))
 }
 
+/** A column of counts with those of a parameter added. */
+const summed = (column: string, added: string) => `(select coalesce(jsonb_object_agg(key, total), '{}') from (
+  select key, sum(value::int8) as total from (
+    select * from jsonb_each_text(${column}) union all select * from jsonb_each_text(${added}::text::jsonb)) e
+  group by key) s)`
+
 const isFinding = (outcome: ReplayOutcome): outcome is ReplayFinding =>
   (replayFindings as readonly ReplayOutcome[]).includes(outcome)
 
@@ -271,7 +299,12 @@ export async function advanceReplay(
   batch: readonly (readonly [StoredChange, Replayed])[],
 ): Promise<boolean> {
   const counts: Partial<Record<ReplayOutcome, number>> = {}
-  for (const [, { outcome }] of batch) counts[outcome] = (counts[outcome] ?? 0) + 1
+  const tableCounts: Record<string, number> = {}
+  for (const [{ table }, { outcome }] of batch) {
+    counts[outcome] = (counts[outcome] ?? 0) + 1
+    const key = countKey(outcome, table)
+    tableCounts[key] = (tableCounts[key] ?? 0) + 1
+  }
   const findings = batch.flatMap(([change, { outcome, reason = '', explanation }]) =>
     isFinding(outcome)
       ? [
@@ -297,13 +330,10 @@ export async function advanceReplay(
       `update svc.policy_replay set advanced_at = clock_timestamp(), next_seq = coalesce($4::int8 - 1, next_seq),
          state = case when $4::int8 is null then 'done' else state end,
          finished_at = case when $4::int8 is null then clock_timestamp() end,
-         counts = (select coalesce(jsonb_object_agg(key, total), '{}') from (
-           select key, sum(value::int8) as total from (
-             select * from jsonb_each_text(counts) union all select * from jsonb_each_text($5::text::jsonb)) e
-           group by key) s)
+         counts = ${summed('counts', '$5')}, table_counts = ${summed('table_counts', '$6')}
        where tenant_id = $1 and replay_id = $2::text::uuid and state = 'running' and next_seq = $3::int8
        returning state`,
-      [tenant, id, nextSeq, last ?? null, JSON.stringify(counts)],
+      [tenant, id, nextSeq, last ?? null, JSON.stringify(counts), storableJson(tableCounts)],
     )
     if (rows[0] === undefined) return false
     if (findings.length > 0)

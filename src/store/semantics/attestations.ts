@@ -45,8 +45,8 @@ export function saveAttestation(
   attestation: NewAttestation,
   table: TableRef,
 ): Promise<StoredAttestation> {
-  const { metric, number, sha256, reason, evidence, until, tags, masks, minGroupSize, anonymity } =
-    attestation
+  const { metric, number, sha256, reason, evidence, until, tags, minGroupSize } = attestation
+  const { masks, anonymity, dimensions, of, queriesPerDay } = attestation
   const asked = { action: 'attest-metric', subject: { metric }, value: attestation }
   const concern = {
     tables: async () => [table],
@@ -64,7 +64,7 @@ export function saveAttestation(
          and m.sha256 = $10 and m.state in ('active', 'deprecated') returning 1`,
       [
         id,
-        storableJson({ tags, masks, minGroupSize, anonymity }),
+        storableJson({ tags, masks, minGroupSize, anonymity, dimensions, of, queriesPerDay }),
         reason,
         evidence,
         until.toISOString(),
@@ -86,7 +86,7 @@ export function saveAttestation(
       on,
       'attest-metric',
       { metric, number, attestation: id },
-      { tags, minGroupSize, anonymity, reason, until },
+      { tags, minGroupSize, anonymity, dimensions, queriesPerDay, reason, until },
     )
     await appendEvent(tx, {
       type: 'metric.attested',
@@ -138,7 +138,10 @@ async function tellEnds(tx: Tx, rows: readonly EndRow[]): Promise<void> {
     })
 }
 
-/** Ends the attestations of a metric's version in force, which another one replaces or nothing does. */
+/**
+ * Ends the attestations of a metric's version in force, which another one replaces or nothing does, and those of metrics
+ * that add it up over periods.
+ */
 export async function endReplaced(tx: Tx, { actor }: SemanticChange, metric: string): Promise<void> {
   const rows = await tx.query<EndRow>(
     `insert into svc.metric_attestation_end (tenant_id, attestation_id, reason, actor, actor_sub, cause)
@@ -146,8 +149,10 @@ export async function endReplaced(tx: Tx, { actor }: SemanticChange, metric: str
        'replaced'
      from svc.metric_attestation a join svc.metric_version m
        on m.tenant_id = a.tenant_id and m.metric = a.metric and m.number = a.number and m.state in ('active', 'deprecated')
-     where a.tenant_id = svc.current_tenant() and a.metric = $1
-     on conflict do nothing returning attestation_id, $1 as metric, cause, actor_sub`,
+     where a.tenant_id = svc.current_tenant() and (a.metric = $1 or a.definition #>> '{of,metric}' = $1)
+     on conflict do nothing returning attestation_id, cause, actor_sub,
+       (select o.metric from svc.metric_attestation o where o.tenant_id = metric_attestation_end.tenant_id
+          and o.attestation_id = metric_attestation_end.attestation_id) as metric`,
     [metric, storableJson(actor), actor.sub],
   )
   await tellEnds(tx, rows)
@@ -188,7 +193,7 @@ interface Row {
   readonly metric: string
   readonly number: number
   readonly sha256: string
-  readonly definition: Pick<Attestation, 'tags' | 'masks' | 'minGroupSize' | 'anonymity'>
+  readonly definition: Omit<Attestation, 'id' | 'metric' | 'sha256' | 'untilMs'>
   readonly reason: string
   readonly evidence: string
   readonly valid_until: Date

@@ -391,6 +391,32 @@ test('says nothing of a table whose mask applies to who started it, or to who as
   expect((await look(exempt, theirs.id, 'summary')).items).toHaveLength(1)
   for (const what of ['findings', 'summary'])
     expect([what, (await look(steward, theirs.id, what)).items]).toEqual([what, []])
+  // Neither by counts, those of commits without a finding among them.
+  const allowed = await replayed(
+    { ...input, definition_cel: 'commit.result.properties.tier == "CANARY-91"' },
+    exempt,
+  )
+  for (const [{ id }, outcome] of [
+    [theirs, 'newly_denied'],
+    [allowed, 'allowed'],
+  ] as const)
+    for (const path of [`policy-replays/${id}`, 'policy-replays']) {
+      const counts = async (by: string) => {
+        const { body } = await ask(service, 'GET', `/api/v1/${path}`, by)
+        const all = (body.items ?? [body]) as readonly Json[]
+        return all.find((one) => one.id === id)?.counts
+      }
+      expect(await counts(exempt)).toEqual({ [outcome]: 1 })
+      expect(await counts(steward)).toEqual({ unavailable: 1 })
+    }
+  await store.tenantQuery(
+    owner.tenant,
+    `update svc.policy_replay set table_counts = '{}' where tenant_id = $1 and replay_id = $2::text::uuid`,
+    [owner.tenant, allowed.id],
+  )
+  const older = async (by: string) =>
+    (await ask(service, 'GET', `/api/v1/policy-replays/${allowed.id}`, by)).body.counts
+  expect([await older(exempt), await older(steward)]).toEqual([{ allowed: 1 }, { unavailable: 1 }])
 })
 
 describe('a replay', () => {
@@ -405,7 +431,7 @@ describe('a replay', () => {
     })
     await store.tenantQuery(
       owner.tenant,
-      `update svc.policy_replay set state = 'running', finished_at = null, counts = '{}',
+      `update svc.policy_replay set state = 'running', finished_at = null, counts = '{}', table_counts = '{}',
          next_seq = (select audit_seq from svc.audit_log where tenant_id = $1 order by audit_seq desc offset 5 limit 1)
        where tenant_id = $1 and replay_id = $2::text::uuid`,
       [owner.tenant, id],

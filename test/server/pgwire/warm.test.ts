@@ -124,7 +124,7 @@ describe('between two runs of a warm statement', () => {
       expect(await client.ask(...request)).toContain('D 18|NULL')
       await putMask(on, column, { id: 'orders-email', action: 'mask-alphanum', exemptRoles: ['officer'] })
       await deleteContract(on, ref)
-      expect((await client.ask(...request)).some((answer) => answer.startsWith('E 42501'))).toBe(true)
+      expect((await client.ask(...request)).some((answer) => answer.startsWith('E 42P01'))).toBe(true)
       await putContract(on, ref, { id: 'orders', version: 1 })
       expect(await client.ask(...request)).toContain('C SELECT 1')
     },

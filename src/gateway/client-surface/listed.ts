@@ -1,0 +1,116 @@
+/**
+ * Lists what a caller may know of among what the upstream lists: a page is full of it, as long as there is any. It does
+ * not decide what that is.
+ */
+
+import { Fault } from '../../base/fault.ts'
+import { isJsonObject, type JsonValue, jsonObject, parseJson, stringifyJson } from '../../base/json.ts'
+import { upstreamPath } from './client-path.ts'
+import { type QueryName, queryOf } from './pass-through.ts'
+import { jsonResponse, type SurfaceRequest, subjectOf } from './surface-request.ts'
+
+/** Entries of one request to the upstream, and requests for one page. */
+export const listedMax = 200
+const requestsMax = 100
+export const pages = ['pageToken', 'pageSize'] as const
+
+export interface Listing {
+  /** The member of the reply that holds the entries. */
+  readonly member: 'identifiers' | 'namespaces'
+  /** Query parameters beside those of pages. */
+  readonly narrows?: readonly QueryName[]
+  /** Whether each entry is shown; at most {@link listedMax} are asked for at a time. */
+  readonly shows: (entries: readonly JsonValue[]) => Promise<readonly boolean[]>
+}
+
+/** Answers a list. @throws Fault `bad_request` for a token that is none, `upstream_failed` */
+export async function answerListed(
+  surface: SurfaceRequest,
+  { member, narrows = [], shows }: Listing,
+): Promise<Response> {
+  const { pageSize, pageToken, ...narrowed } = queryOf(surface, [...pages, ...narrows])
+  const sizeMax = pageSize === undefined ? Number.POSITIVE_INFINITY : Number(pageSize)
+  let place: Place | undefined = pageToken ? placeOf(pageToken) : { token: pageToken, skip: 0 }
+  const shown: JsonValue[] = []
+  for (
+    let requests = 0;
+    place !== undefined && shown.length < sizeMax && requests < requestsMax;
+    requests++
+  ) {
+    const { token, skip }: Place = place
+    const isPaged = pageSize !== undefined || pageToken !== undefined
+    const page = await pageAt(surface, { member, narrowed, token, isPaged })
+    const open = await shownAmong(page.entries.slice(skip), shows)
+    const taken = open.slice(0, sizeMax - shown.length)
+    shown.push(...taken.map(({ entry }) => entry))
+    const last = taken.length < open.length ? taken.at(-1) : undefined
+    if (last !== undefined) place = { token, skip: skip + last.index + 1 }
+    else place = page.next === undefined ? undefined : { token: page.next, skip: 0 }
+  }
+  const next = place === undefined ? null : tokenOf(place)
+  return jsonResponse(200, stringifyJson(jsonObject({ 'next-page-token': next, [member]: shown })))
+}
+
+/** A page of the upstream, and how many of its entries are behind. */
+interface Place {
+  readonly token: string | undefined
+  readonly skip: number
+}
+
+function tokenOf({ token, skip }: Place): string {
+  return Buffer.from(JSON.stringify([token ?? null, skip])).toString('base64url')
+}
+
+function placeOf(text: string): Place {
+  try {
+    const [token, skip]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString())
+    if ((token === null || typeof token === 'string') && Number.isSafeInteger(skip) && Number(skip) >= 0)
+      return { token: token ?? undefined, skip: Number(skip) }
+  } catch {
+    // Said below.
+  }
+  throw new Fault('bad_request', 'The query parameter pageToken is malformed.')
+}
+
+interface Asked extends Pick<Listing, 'member'> {
+  readonly narrowed: Readonly<Record<string, string>>
+  readonly token: string | undefined
+  readonly isPaged: boolean
+}
+
+async function pageAt(
+  surface: SurfaceRequest,
+  { member, narrowed, token, isPaged }: Asked,
+): Promise<{ readonly entries: readonly JsonValue[]; readonly next: string | undefined }> {
+  const { request, upstream, path } = surface
+  // An empty token asks for the first page.
+  const page = isPaged || token !== undefined ? { pageToken: token ?? '', pageSize: String(listedMax) } : {}
+  const { body } = await upstream.catalog.forward({
+    method: 'GET',
+    path: upstreamPath(path),
+    query: { ...narrowed, ...page },
+    mutates: false,
+    whole: true,
+    subject: subjectOf(surface),
+    signal: request.signal,
+  })
+  const reply = parseJson(body as Uint8Array)
+  const entries = isJsonObject(reply) ? reply.get(member) : undefined
+  const next = isJsonObject(reply) ? reply.get('next-page-token') : undefined
+  if (!Array.isArray(entries))
+    throw new Fault('upstream_failed', 'The upstream catalog’s list cannot be read.')
+  return {
+    entries: entries as readonly JsonValue[],
+    next: typeof next === 'string' && next !== '' ? next : undefined,
+  }
+}
+
+async function shownAmong(
+  entries: readonly JsonValue[],
+  shows: Listing['shows'],
+): Promise<readonly { readonly entry: JsonValue; readonly index: number }[]> {
+  const found: boolean[] = []
+  for (let from = 0; from < entries.length; from += listedMax)
+    found.push(...(await shows(entries.slice(from, from + listedMax))))
+  return entries.flatMap((entry, index) => (found[index] === true ? [{ entry, index }] : []))
+}
