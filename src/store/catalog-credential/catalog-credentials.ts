@@ -8,6 +8,7 @@ import { type Actor, operator } from '../../core/administration.ts'
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
 import { type CatalogKind, catalogKindDescriptors, isCatalogKind } from '../../core/catalog-kinds.ts'
 import type { CatalogSettings } from '../../core/catalog-settings.ts'
+import { nameCaseFound } from '../../core/name-case.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -144,7 +145,9 @@ export function rotateCatalogCredential(
     )
     if (row === undefined) return undefined
     const credential = open(store, tenant, row)
-    const config = { ...credential.config, ...changes }
+    // The change may lead to another catalog, so that it is asked again.
+    const { [nameCaseFound]: _, ...known } = credential.config
+    const config = { ...known, ...changes }
     checkCredential({ ...credential, config })
     check({ ...credential, config })
     const { plain, sealed } = sealConfig(store, tenant, nickname, config)
