@@ -5,7 +5,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { foldNamespace, foldTable, isFolded, nameCaseOf } from '../../core/name-case.ts'
-import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { isPathIdentifier, type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadPoliciesBelow } from '../../store/policy/policies.ts'
 import type { TableChange } from '../../wire/iceberg/commit-request.ts'
@@ -26,7 +26,8 @@ export async function settleNames(
   upstream: Upstream,
   names: Iterable<string>,
 ): Promise<Upstream> {
-  if (nameCaseOf(upstream.credential) !== 'unknown' || [...names].every(isFolded)) return upstream
+  const isOpen = (name: string) => !isFolded(name) && isPathIdentifier(name)
+  if (nameCaseOf(upstream.credential) !== 'unknown' || ![...names].some(isOpen)) return upstream
   const credential = await parts.nameCases.settle(tenant, upstream.credential)
   if (nameCaseOf(credential) === 'unknown' && (await isGoverned(parts, tenant))) throw unknownCase()
   return { ...upstream, credential }
