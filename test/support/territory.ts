@@ -116,6 +116,9 @@ export async function seedTerritory(store: Store, tenant: TenantId): Promise<voi
   await take(store, tenant, 'seeds', 's3://seed/seed/below/')
   await quarantineSnapshot(store, tenant)
   await addManifestCheck(store, tenant, catalogA)
+  await store.tenantQuery(tenant, `select svc.ensure_node('Table', $1, '{}')`, [
+    territoryTableId(tableOf('Spelled')),
+  ])
   await store.tenantQuery(
     tenant,
     `insert into svc.territory_sweep (tenant_id, credential_id)

@@ -14,9 +14,16 @@ import {
   replaceSchema,
   setProperties,
 } from '../../../demo/commits.ts'
+import { putContract } from '../../../src/contract/put-contract.ts'
+import { putMask } from '../../../src/contract/put-mask.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
+import { checkPolicies } from '../../../src/query/protect.ts'
 import { findCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { fileSight } from '../../../src/store/governance/protections.ts'
+import { deletePolicy } from '../../../src/store/policy/policies.ts'
+import { actorOf } from '../../support/actor.ts'
 import { generator } from '../../support/generator.ts'
+import { commitColumns } from '../../support/governed.ts'
 import {
   addTenant,
   audit,
@@ -187,6 +194,40 @@ describe('a catalog that folds names', () => {
     )
     expect(records.filter((name) => name.toLowerCase().endsWith(table.name)).length).toBeGreaterThan(4)
     expect(records.filter((name) => name !== name.toLowerCase())).toEqual([])
+  })
+
+  test('has a table governed by what is bound to another spelling of its name, or of its namespace', async () => {
+    const table = await governed()
+    const steward = { roles: ['steward'] }
+    const changed = () => send(service, 'POST', pathOf(table), setProperties({ a: 'b' }), steward)
+    expect((await changed()).status).toBe(200)
+    const bound = `no-${table.name}`
+    await govern(service, { ...table, name: spelled(table.name) }, bound, 'schema', 'false')
+    expect((await changed()).status).toBe(403)
+    await deletePolicy(service.store, service.owner.tenant, bound)
+    expect((await changed()).status).toBe(200)
+    await govern(service, { namespace: ['SALES'] }, bound, 'schema', 'false')
+    expect((await changed()).status).toBe(403)
+    expect((await send(service, 'DELETE', '/namespaces/sales')).status).toBe(403)
+    await deletePolicy(service.store, service.owner.tenant, bound)
+  })
+
+  test('has a table read under the contract, filters and masks of another spelling', async () => {
+    const { store, owner } = service
+    const table = fresh()
+    const spelling = { ...table, name: table.name.toUpperCase() }
+    const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
+    const sight = (ref: TableRef, roles: readonly string[] = []) =>
+      fileSight(store, owner.tenant, ref, { sub: 'ann', roles })
+    await commitColumns(store, owner.tenant, spelling, { id: 'long', email: 'string' })
+    await commitColumns(store, owner.tenant, table, { id: 'long', email: 'string' })
+    expect(await sight(table)).toEqual({ masked: false, uncontracted: 'to_writers' })
+    await putContract(on, spelling, { id: `c-${table.name}`, version: 1 })
+    expect(await sight(table)).toEqual({ masked: false, uncontracted: undefined })
+    const mask = { id: `m-${table.name}`, action: 'replace-with-null', exemptRoles: ['steward'] } as const
+    await putMask(on, { table: spelling, column: 'email' }, mask)
+    expect((await sight(table)).masked).toBe(true)
+    expect((await sight(table, ['steward'])).masked).toBe(false)
   })
 
   test('refuses a transaction that names one table in two spellings', async () => {
