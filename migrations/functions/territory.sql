@@ -288,8 +288,28 @@ begin
     where m.tenant_id = tenant and m.table_id = v ->> 'table_id' and m.catalog = v ->> 'catalog';
 end $$;
 
-revoke all on function svc.take_table_name, svc.note_second_name from public;
-grant execute on function svc.take_table_name, svc.note_second_name to svc_tenant;
+-- Gives all that the index holds of a catalog to names in lower case, once it is known to fold names.
+create or replace function svc.fold_territory(folding text) returns void
+language plpgsql as $$
+declare
+  held record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('territory ' || svc.current_tenant()::text, 0));
+  for held in
+    select t.table_id, t.namespace, t.table_name from svc.territory t
+      where t.tenant_id = svc.current_tenant() and md5(t.catalog) = md5(folding) and t.table_id <> lower(t.table_id)
+        and t.released_at is null
+    union select n.table_id, n.namespace, n.table_name from svc.table_name n
+      where n.tenant_id = svc.current_tenant() and n.catalog_md5 = md5(folding) and n.table_id <> lower(n.table_id)
+  loop
+    perform svc.rename_territory(jsonb_build_object('table_id', held.table_id, 'catalog', folding, 'renamed_to',
+      jsonb_build_object('table_id', lower(held.table_id), 'namespace', lower(held.namespace::text)::jsonb,
+        'name', lower(held.table_name))));
+  end loop;
+end $$;
+
+revoke all on function svc.take_table_name, svc.note_second_name, svc.fold_territory from public;
+grant execute on function svc.take_table_name, svc.note_second_name, svc.fold_territory to svc_tenant;
 revoke all on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,
   svc.claim_territory, svc.territory_overlap, svc.note_conflict, svc.rename_territory, svc.end_territory_sweep from public;
 grant execute on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,

@@ -1,6 +1,6 @@
 /** Records whether a catalog folds names, once it was asked, so that it is not asked again, and lists what is known. */
 
-import type { CatalogCredential } from '../../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { type NameCase, nameCaseFound, nameCaseSetting } from '../../core/name-case.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
@@ -16,13 +16,25 @@ export async function listNameCases(
   )
 }
 
+/** Gives the territory of a catalog that folds names to names in lower case. @throws Fault of the store */
+export async function foldTerritory(
+  store: Store,
+  tenant: TenantId,
+  credential: Parameters<typeof catalogOf>[0],
+): Promise<void> {
+  await store.tenantQuery(tenant, 'select svc.fold_territory($1)', [catalogOf(credential)])
+}
+
 /** Keeps what was found of the catalog of a credential, unless the credential has changed meanwhile. */
 export async function recordNameCase(
   store: Store,
   tenant: TenantId,
-  { id, version }: CatalogCredential,
+  credential: CatalogCredential,
   found: Exclude<NameCase, 'unknown'>,
 ): Promise<void> {
+  const { id, version } = credential
+  // Before, so that a failure leaves the catalog to be asked again.
+  if (found === 'folded') await foldTerritory(store, tenant, credential)
   // The version rises, so that no cache outlives the answer.
   await store.adminQuery(
     `update svc.catalog_credential set config = config || jsonb_build_object($4::text, $5::boolean), version = version + 1

@@ -18,9 +18,13 @@ import { putContract } from '../../../src/contract/put-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
-import { findCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import {
+  findCatalogCredential,
+  rotateCatalogCredential,
+} from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { fileSight } from '../../../src/store/governance/protections.ts'
 import { deletePolicy } from '../../../src/store/policy/policies.ts'
+import { listTerritory } from '../../../src/store/territory/list-territory.ts'
 import { actorOf } from '../../support/actor.ts'
 import { generator } from '../../support/generator.ts'
 import { commitColumns } from '../../support/governed.ts'
@@ -236,6 +240,26 @@ describe('a catalog that folds names', () => {
     const body = { 'table-changes': changes }
     expect((await send(service, 'POST', '/transactions/commit', body)).status).toBe(400)
   })
+})
+
+test('a table that was known with capitals stays one table once its catalog is known to fold names', async () => {
+  const { store, catalog } = service
+  const before = await addTenant(store, 'before', catalog.url, { case_sensitive_names: true })
+  const table = fresh()
+  const shouted = { ...table, name: table.name.toUpperCase() }
+  const as = { tenant: before }
+  expect(
+    (await send(service, 'POST', '/namespaces/sales/tables', createTable(shouted.name), as)).status,
+  ).toBe(200)
+  for (let tries = 0; tries < 2; tries++)
+    expect((await send(service, 'POST', pathOf(shouted), setProperties({ a: 'b' }), as)).status).toBe(200)
+  await rotateCatalogCredential(store, before.tenant, prefix, { case_sensitive_names: false })
+  for (const spelling of [shouted, table, other(table)]) {
+    expect((await send(service, 'GET', pathOf(spelling), undefined, as)).status).toBe(200)
+    expect((await send(service, 'POST', pathOf(spelling), setProperties({ a: 'c' }), as)).status).toBe(200)
+  }
+  const { items } = await listTerritory(store, before.tenant, { limit: 100 })
+  expect(items.map((row) => row.table)).toEqual([table])
 })
 
 describe('namespaces and views of a catalog that folds names', () => {
