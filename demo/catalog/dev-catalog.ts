@@ -24,6 +24,8 @@ export interface DevCatalogOptions {
   readonly warehouse?: string
   /** `id:secret` that the token route accepts. Without it, requests need no token. */
   readonly credential?: string
+  /** Whether names that differ in case only are one, which is listed in lower case; false by default. */
+  readonly foldsNames?: boolean
   /** Lifetime of a token in seconds; 3600 by default. */
   readonly tokenSeconds?: number
 }
@@ -48,6 +50,7 @@ export async function startDevCatalog(options: DevCatalogOptions): Promise<DevCa
       dialect: 'alpha',
       warehouse: 'dev',
       tokenSeconds: 3600,
+      foldsNames: false,
       ...options,
       folder: resolve(options.folder),
     },

@@ -18,7 +18,11 @@ import { viewEndpoints, viewRoute } from './view-routes.ts'
 import type { ViewStore } from './view-store.ts'
 
 export interface RouteContext {
-  readonly options: { readonly dialect: 'alpha' | 'beta'; readonly warehouse: string }
+  readonly options: {
+    readonly dialect: 'alpha' | 'beta'
+    readonly warehouse: string
+    readonly foldsNames: boolean
+  }
   readonly store: TableStore
   readonly views: ViewStore
 }
@@ -62,15 +66,19 @@ export async function route(context: RouteContext, request: Request, url: URL): 
   const [, version, prefix = '', ...rest] = pathname.split('/')
   if (version !== 'v1') throw noRoute()
   assertPrefix(context, prefix)
-  const [collection = '', first = '', second = '', third = '', fourth = '', ...tooMany] =
+  const [collection = '', given = '', second = '', named = '', fourth = '', ...tooMany] =
     rest.map(decodeSegment)
   if (tooMany.length > 0) throw noRoute()
   const { method } = request
+  const { foldsNames } = options
+  const fold = (name: string) => (foldsNames ? name.toLowerCase() : name)
+  const [first, third] = collection === 'namespaces' ? [fold(given), fold(named)] : [given, named]
+  const objectBody = async (from: Request) => withNames(await readObject(from), fold)
 
   if (collection === 'transactions' && first === 'commit' && method === 'POST') {
     const changes = await readTransactionRequest(await request.bytes())
     store.commitAll(
-      changes.map((change) => ({ ...change, table: change.identifier })),
+      changes.map((change) => ({ ...change, table: foldTable(change.identifier, fold) })),
       Date.now(),
     )
     return new Response(null, { status: 204 })
@@ -86,11 +94,14 @@ export async function route(context: RouteContext, request: Request, url: URL): 
     return new Response(null, { status: 204 })
   }
   if (collection !== 'namespaces') throw noRoute()
-  if (first === '') return namespacesRoute(store, request, searchParams)
+  if (first === '')
+    return request.method === 'POST'
+      ? createNamespace(store, await objectBody(request))
+      : namespacesRoute(store, request, fold(searchParams.get('parent') ?? ''))
   const namespace = first.split('\u001f')
   if (second === '') return namespaceRoute(store, method, namespace)
   if (second === 'properties' && method === 'POST')
-    return propertiesRoute(store, namespace, await objectBody(request))
+    return propertiesRoute(store, namespace, await readObject(request))
   if (second === 'register' && method === 'POST') {
     const body = await objectBody(request)
     const location = body.get('metadata-location')
@@ -190,19 +201,14 @@ function listTables(store: TableStore, namespace: readonly string[], query: URLS
   )
 }
 
-async function namespacesRoute(
-  store: TableStore,
-  request: Request,
-  query: URLSearchParams,
-): Promise<Response> {
-  if (request.method === 'GET') {
-    const parent = query.get('parent')
-    return jsonResponse(
-      JSON.stringify({ namespaces: store.listNamespaces(parent ? parent.split('\u001f') : []) }),
-    )
-  }
-  if (request.method !== 'POST') throw noRoute()
-  const body = await objectBody(request)
+function namespacesRoute(store: TableStore, request: Request, parent: string): Response {
+  if (request.method !== 'GET') throw noRoute()
+  return jsonResponse(
+    JSON.stringify({ namespaces: store.listNamespaces(parent === '' ? [] : parent.split('\u001f')) }),
+  )
+}
+
+function createNamespace(store: TableStore, body: JsonObject): Response {
   const levels = levelsOf(body.get('namespace'))
   const given = body.get('properties')
   store.createNamespace(levels, isJsonObject(given) ? given : new Map())
@@ -297,7 +303,22 @@ function decodeSegment(segment: string): string {
   }
 }
 
-async function objectBody(request: Request): Promise<JsonObject> {
+/** A body whose names are those that the catalog has. */
+function withNames(body: JsonObject, fold: (name: string) => string): JsonObject {
+  const change = (value: JsonValue): JsonValue => {
+    if (typeof value === 'string') return fold(value)
+    if (Array.isArray(value)) return value.map(change)
+    return isJsonObject(value) ? withNames(value, fold) : value
+  }
+  const members = ['name', 'namespace', 'source', 'destination']
+  return new Map([...body].map(([key, value]) => [key, members.includes(key) ? change(value) : value]))
+}
+
+function foldTable({ namespace, name }: TableRef, fold: (name: string) => string): TableRef {
+  return { namespace: namespace.map(fold), name: fold(name) }
+}
+
+async function readObject(request: Request): Promise<JsonObject> {
   const body = parseJson(await request.bytes())
   if (!isJsonObject(body)) throw new Refusal(400, 'BadRequestException', 'The body must be an object.')
   return body

@@ -101,9 +101,14 @@ end $$;
 create or replace function svc.write_governance(table_id text, namespaces text) returns text
 language plpgsql as $$
 declare
-  wanted ag_catalog.agtype := to_jsonb(table_id)::text::ag_catalog.agtype;
+  -- Of the table and the namespaces above it: a catalog that folds names has each under any spelling.
+  spelled jsonb := svc.spellings(table_id || array(select jsonb_array_elements_text(namespaces::jsonb)));
+  wanted ag_catalog.agtype[] := array(select to_jsonb(table_id)::text::ag_catalog.agtype
+    union all select (s -> 'spelling')::text::ag_catalog.agtype from jsonb_array_elements(spelled) s
+      where s ->> 'table' = table_id);
   above ag_catalog.agtype[] := array(select to_jsonb(x)::text::ag_catalog.agtype
-    from jsonb_array_elements_text(namespaces::jsonb) x);
+    from jsonb_array_elements_text(namespaces::jsonb) x
+    union all select (s -> 'spelling')::text::ag_catalog.agtype from jsonb_array_elements(spelled) s);
   tables ag_catalog.graphid[];
   -- Those whose tags are looked for: all where a policy was ever bound to a tag, else the sentinel's alone. Without that,
   -- each commit would look up every column of its table.
@@ -115,7 +120,7 @@ begin
   -- the same paths.
   select array_agg(t.id), array_agg(t.id) filter (where tag_governs or t.sentinel) into tables, tagged
     from (select t.id, agtype_access_operator(variadic array[t.properties, '"id"'::agtype]) = '""'::agtype as sentinel
-      from "Table" t where agtype_access_operator(variadic array[t.properties, '"id"'::agtype]) in (wanted, '""'::agtype)) t
+      from "Table" t where agtype_access_operator(variadic array[t.properties, '"id"'::agtype]) = any(wanted || '""'::agtype)) t
     cross join (select coalesce((
       select agtype_access_operator(variadic array[g.properties, '"governs"'::agtype]) is not null from "Tag" g
         where agtype_access_operator(variadic array[g.properties, '"id"'::agtype]) = '""'::agtype), true) as tag_governs) g;
@@ -126,7 +131,7 @@ begin
     || array(select e.end_id from "TAGGED" e where e.start_id = any(tagged
       || array(select h.end_id from "HAS_COLUMN" h where h.start_id = any(tagged))
       || case when cardinality(tagged) = cardinality(tables) then array(select c.id from "Column" c
-          where agtype_access_operator(variadic array[c.properties, '"table_id"'::agtype]) = wanted) end));
+          where agtype_access_operator(variadic array[c.properties, '"table_id"'::agtype]) = any(wanted)) end));
   select '[' || string_agg('["' || governing.edge || '",' || governing.properties
       || coalesce(',' || governing.scope, '') || ']', ',') || ']' into governance
     from (

@@ -22,15 +22,19 @@ end $$;
 -- list. `id` is that of a table, column or tag in the graph; `subject` is the id of what a row is about. Runs in the
 -- tenant's context, whose search_path names the label tables. Only plans by index are admitted, as in svc.enter; a
 -- list of ids is one scan of an index. A clone brings the tables whose territory it shares, each named by a row of the
--- kind `source`.
+-- kind `source`. In a tenant with a catalog that folds names a table brings its other spellings, each named by a row of
+-- the kind `spelling`.
 create or replace function svc.governance(ids text) returns text
 language plpgsql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off
   set enable_bitmapscan = off as $$
 declare
   shared jsonb := svc.sources(array(select jsonb_array_elements_text(ids::jsonb)));
+  spelled jsonb := svc.spellings(array(select jsonb_array_elements_text(ids::jsonb)
+    union select s ->> 'source' from jsonb_array_elements(shared) s));
   wanted ag_catalog.agtype[] := array(
     select to_jsonb(x)::text::ag_catalog.agtype from jsonb_array_elements_text(ids::jsonb) x
-    union select (s -> 'source')::text::ag_catalog.agtype from jsonb_array_elements(shared) s);
+    union select (s -> 'source')::text::ag_catalog.agtype from jsonb_array_elements(shared) s
+    union select (s -> 'spelling')::text::ag_catalog.agtype from jsonb_array_elements(spelled) s);
 begin
   return (
     with t as materialized (
@@ -71,6 +75,7 @@ begin
         from "APPLIES_TO" e left join "ColumnMask" m on m.id = e.start_id left join "RowFilter" f on f.id = e.start_id
         where e.end_id = any(array(select id from g)) and (m.id is not null or f.id is not null)
       union all select 'source', null, null, s::text::agtype from jsonb_array_elements(shared) s
+      union all select 'spelling', null, null, s::text::agtype from jsonb_array_elements(spelled) s
       union all select 'setting', null, null,
           jsonb_build_object('uncontracted', s.uncontracted)::text::agtype
         from svc.read_setting s

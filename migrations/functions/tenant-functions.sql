@@ -11,7 +11,7 @@ declare
   copied constant text[] := array['begin_commit', 'claim_territory', 'complete_vended', 'end_territory_sweep',
     'ensure_edge', 'ensure_node', 'governance', 'ingest_snapshot', 'ingest_table', 'load_policies', 'load_read',
     'number_events', 'open_intent', 'quarantined', 'read_events', 'record_unjudged', 'record_usage', 'record_verdict',
-    'reserve_vended', 'restricting_roles', 'sources', 'territories', 'territory_at', 'write_governance'];
+    'reserve_vended', 'restricting_roles', 'sources', 'spellings', 'territories', 'territory_at', 'write_governance'];
   own constant text := 't_' || replace(tenant::text, '-', '_');
   original record;
   definition text;

@@ -93,7 +93,8 @@ end $$;
 -- `prefixes` [{prefix, kind, ancestors}], the ancestors with the prefix itself; `conflicts` [{prefix, reason, owner}]
 -- that the caller found. Returns what svc.territory_at says of the table afterwards, and for each prefix that overlaps
 -- another table's territory the first row that it meets. Such a prefix is not taken, and is listed; where the claim is
--- strict, none is taken then. The lock lets no two overlapping claims pass at once.
+-- strict, none is taken then. The lock lets no two overlapping claims pass at once. Says also under which other name the
+-- table is known (svc.take_table_name).
 create or replace function svc.claim_territory(tenant uuid, claim text) returns table (claimed text)
 language plpgsql as $$
 #variable_conflict use_column
@@ -138,8 +139,55 @@ begin
   loop
     perform svc.note_conflict(c ->> 'source', o, conflict);
   end loop;
-  claimed := jsonb_build_object('found', svc.territory_at(o ->> 'table_id', '[]')::jsonb, 'overlaps', met)::text;
+  claimed := jsonb_build_object('found', svc.territory_at(o ->> 'table_id', '[]')::jsonb, 'overlaps', met,
+    'known_as', svc.take_table_name(o, met))::text;
   return next;
+end $$;
+
+-- The other name, [namespace, name], under which a table was first seen in its catalog; null where it is this one, which it
+-- is from now on, or where the table has no uuid. `met` are rows that it meets (svc.claim_territory): a table that was seen
+-- before names were kept has its name there.
+create or replace function svc.take_table_name(o jsonb, met jsonb) returns jsonb
+language plpgsql as $$
+declare
+  first jsonb;
+begin
+  if o ->> 'uuid' is null then return null; end if;
+  select jsonb_build_array(n.table_id, n.namespace, n.table_name) into first from svc.table_name n
+    where n.tenant_id = svc.current_tenant() and n.table_uuid = o ->> 'uuid' and n.catalog_md5 = md5(o ->> 'catalog');
+  if first is null then
+    select jsonb_build_array(pair -> 1 -> 4, pair -> 1 -> 5, pair -> 1 -> 6) into first
+      from jsonb_array_elements(met) pair
+      where pair -> 1 ->> 2 = o ->> 'catalog' and pair -> 1 ->> 3 = o ->> 'uuid' limit 1;
+    first := coalesce(first, jsonb_build_array(o -> 'table_id', o -> 'namespace', o -> 'name'));
+    insert into svc.table_name (tenant_id, table_uuid, catalog, table_id, namespace, table_name)
+      values (svc.current_tenant(), o ->> 'uuid', o ->> 'catalog', first ->> 0, first -> 1, first ->> 2)
+      on conflict do nothing;
+  end if;
+  if first ->> 0 = o ->> 'table_id' then return null; end if;
+  -- A steward has said that it is a clone: it is governed like its source.
+  if exists (select from svc.territory r where r.tenant_id = svc.current_tenant() and r.table_id = o ->> 'table_id'
+      and r.kind = 'derived' and r.source ->> 'table_id' = first ->> 0 and coalesce(r.released_at, 'infinity') > clock_timestamp())
+  then return null; end if;
+  return first - 0;
+end $$;
+
+-- Lists that a table answers to a second name, and tells of it once. `named`: `owner` as in svc.claim_territory, `source`,
+-- the `first` name {namespace, name} with its `first_id`, and the `prefix` of the table's location.
+create or replace function svc.note_second_name(named jsonb) returns void
+language plpgsql as $$
+declare
+  o jsonb := named -> 'owner';
+  is_listed boolean := exists (select from svc.territory_conflict t
+    where t.tenant_id = svc.current_tenant() and t.table_id = o ->> 'table_id' and md5(t.catalog) = md5(o ->> 'catalog')
+      and md5(t.prefix) = md5(named ->> 'prefix') and t.reason = 'second-name');
+begin
+  perform svc.note_conflict(named ->> 'source', o,
+    jsonb_build_object('prefix', named -> 'prefix', 'reason', 'second-name', 'owner', named -> 'first'));
+  if is_listed then return; end if;
+  insert into svc.event (tenant_id, type, subject, data) values (svc.current_tenant(), 'table.second_name', named ->> 'first_id',
+    jsonb_build_object('table', named -> 'first',
+      'second', jsonb_build_object('namespace', o -> 'namespace', 'name', o -> 'name')));
 end $$;
 
 -- The first row of another table that lies above, at or below a prefix. A derived row shares its source's files.
@@ -228,6 +276,9 @@ begin
     set source = t.source || jsonb_build_object('table_id', new_name ->> 'table_id', 'namespace', new_name -> 'namespace',
       'name', new_name ->> 'name')
     where t.tenant_id = tenant and t.source ->> 'table_id' = v ->> 'table_id' and t.source ->> 'catalog' = v ->> 'catalog';
+  update svc.table_name n
+    set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
+    where n.tenant_id = tenant and n.table_id = v ->> 'table_id' and n.catalog_md5 = md5(v ->> 'catalog');
   -- So does what was found, and is still to be found, of its manifests.
   update svc.snapshot_quarantine q
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
@@ -237,6 +288,28 @@ begin
     where m.tenant_id = tenant and m.table_id = v ->> 'table_id' and m.catalog = v ->> 'catalog';
 end $$;
 
+-- Gives all that the index holds of a catalog to names in lower case, once it is known to fold names.
+create or replace function svc.fold_territory(folding text) returns void
+language plpgsql as $$
+declare
+  held record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('territory ' || svc.current_tenant()::text, 0));
+  for held in
+    select t.table_id, t.namespace, t.table_name from svc.territory t
+      where t.tenant_id = svc.current_tenant() and md5(t.catalog) = md5(folding) and t.table_id <> lower(t.table_id)
+        and t.released_at is null
+    union select n.table_id, n.namespace, n.table_name from svc.table_name n
+      where n.tenant_id = svc.current_tenant() and n.catalog_md5 = md5(folding) and n.table_id <> lower(n.table_id)
+  loop
+    perform svc.rename_territory(jsonb_build_object('table_id', held.table_id, 'catalog', folding, 'renamed_to',
+      jsonb_build_object('table_id', lower(held.table_id), 'namespace', lower(held.namespace::text)::jsonb,
+        'name', lower(held.table_name))));
+  end loop;
+end $$;
+
+revoke all on function svc.take_table_name, svc.note_second_name, svc.fold_territory from public;
+grant execute on function svc.take_table_name, svc.note_second_name, svc.fold_territory to svc_tenant;
 revoke all on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,
   svc.claim_territory, svc.territory_overlap, svc.note_conflict, svc.rename_territory, svc.end_territory_sweep from public;
 grant execute on function svc.restricting_roles, svc.quarantined, svc.territory_row, svc.territory_at, svc.territories,

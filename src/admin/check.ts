@@ -1,9 +1,11 @@
 /** `covenant check`: checks the settings and the license in the environment, and with `--catalogs` what is stored of catalogs. */
 
 import { type Config, parseConfig } from '../config.ts'
+import { nameCaseOf } from '../core/name-case.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
 import { openConfiguredStore } from '../open-store.ts'
 import { listCatalogsWithoutRoots } from '../store/catalog-credential/catalog-credentials.ts'
+import { listNameCases } from '../store/catalog-credential/name-case.ts'
 import { vendingModeOf } from '../vending/settings.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
@@ -12,7 +14,8 @@ const help = `Usage: covenant check [--catalogs]
 
 Checks the settings in the environment, and the license that they name, as a start does. It opens no store and no port.
 
-  --catalogs  opens the store, too, and lists the catalogs that give out nothing, because they register no storage_roots
+  --catalogs  opens the store, too, and lists the catalogs that give out nothing, because they register no storage_roots,
+              and what is known of each catalog's names: whether it keeps apart those that differ in case only
 
 ${exitStatusHelp}`
 
@@ -36,11 +39,21 @@ export async function check(words: readonly string[], terminal: Terminal): Promi
   }
 }
 
-/** Lists the catalogs from which clients get nothing. @throws Fault of the store */
+const nameCases = {
+  exact: 'keeps apart names that differ in case only',
+  folded: 'folds names, so that every spelling is one table',
+  unknown: 'was not asked yet whether it folds names',
+} as const
+
+/** Lists how catalogs treat names, and those from which clients get nothing. @throws Fault of the store */
 async function checkCatalogs(config: Config, { print, complain }: Terminal): Promise<number> {
   const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
   const store = await openConfiguredStore(config, unmeasured, { warn: () => {} })
-  const stored = await listCatalogsWithoutRoots(store).finally(() => store.close())
+  const [stored, named] = await Promise.all([listCatalogsWithoutRoots(store), listNameCases(store)]).finally(
+    () => store.close(),
+  )
+  for (const { tenant, nickname, config } of named)
+    print(`The catalog ${nickname} of the tenant ${tenant} ${nameCases[nameCaseOf({ config })]}.`)
   const idle = stored.filter((one) => vendingModeOf(one) !== 'none')
   for (const { tenant, nickname } of idle)
     complain(

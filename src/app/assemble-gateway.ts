@@ -13,6 +13,7 @@ import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
 import { limits } from '../limits.ts'
 import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
 import { tablesOfView } from '../query/view-tables.ts'
+import { NameCases } from '../storage/name-cases.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { fileSight } from '../store/governance/protections.ts'
 import { restrictionsFor } from './restrictions-for.ts'
@@ -52,6 +53,7 @@ export function assembleGateway(
   const { metrics, log } = shared
   return {
     ...shared,
+    nameCases: new NameCases(shared.store, shared.catalogs),
     unaudited: new UnauditedChanges({
       audit: (change) => auditAgain(shared, change),
       sleep: overrides.auditSleep,

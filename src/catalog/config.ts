@@ -6,6 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
+import { nameCaseProblem } from '../core/name-case.ts'
 import { customHeaders } from './custom-headers.ts'
 import { settingsReader } from './settings-reader.ts'
 import type { SigningKeys } from './sign-request.ts'
@@ -96,6 +97,8 @@ export function parseRestCatalogConfig(
   const pinsCommits = credential.config.pin_commits ?? undefined
   if (pinsCommits !== undefined && typeof pinsCommits !== 'boolean')
     problems.push('The pin_commits must be true or false.')
+  const nameCase = nameCaseProblem(credential.config)
+  if (nameCase !== undefined) problems.push(nameCase)
 
   if (endpoint === undefined || problems.length > 0)
     throw new Fault('misconfigured', `The catalog configuration cannot be used. ${problems.join(' ')}`)

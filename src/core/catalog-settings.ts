@@ -50,6 +50,15 @@ const connection = {
     about:
       '`false`: commits always load their table ([pinned commits](iceberg-clients.md#pinned-commits)). Say so of a catalog that ignores a requirement. Default: `true`; a `beta` catalog always loads.',
   },
+  case_sensitive_names: {
+    shown: true,
+    about:
+      '`true`: names that differ in case only are two tables. `false`: they are one, and policies, records and audit rows hold its name in lower case ([names](catalogs.md#names-and-case)). `ask`, the default: the service finds out once.',
+  },
+  'case_sensitive_names.found': {
+    shown: true,
+    about: 'What the service found out. It writes this itself; leave it out, so that it asks again.',
+  },
   atomic_transactions: {
     about:
       '`true` or `false`: whether multi-table commits of this catalog change every table or none. Default: as the kind proves.',

@@ -14,7 +14,11 @@ export interface CatalogCredential {
 }
 
 /** Identifies the catalog that a credential opens. Credentials with the same result see the same tables. */
-export function catalogOf({ kind, endpoint, config }: CatalogCredential): string {
+export function catalogOf({
+  kind,
+  endpoint,
+  config,
+}: Pick<CatalogCredential, 'kind' | 'endpoint' | 'config'> & Partial<CatalogCredential>): string {
   const known = [kind, endpoint || config.endpoint, config.warehouse ?? null, config.branch ?? null]
   // A header may select the catalog, as Polaris-Realm does. It may be a secret, so its digest stands for it.
   const headers = Object.entries(config).filter(([name]) => name.startsWith('header.'))

@@ -15,6 +15,8 @@ export const eventTypes = [
   /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
   'table.pinned',
   'table.unpinned',
+  /** A table answers to a second name in its catalog, which is refused. Subject: the table's key, by its first name. */
+  'table.second_name',
   /** A tag of a table or column was set, confirmed or removed, by a person or by detection. Subject: the table's key. */
   'tag.set',
   'tag.confirmed',

@@ -7,6 +7,7 @@ import { tenantContext } from '../auth/guard.ts'
 import { requireData, verifiedPart } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { timeOrderedId } from '../base/time-ordered-id.ts'
+import { foldName, nameCaseOf } from '../core/name-case.ts'
 import { type Session, throughSession } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { aboutRequest } from '../http/about-request.ts'
@@ -25,6 +26,7 @@ import {
 } from './speculative/speculative-start.ts'
 import type { WholeRequest } from './stages/open-commit.ts'
 import { openUpstream } from './stages/open-upstream.ts'
+import { settleNames } from './stages/own-names.ts'
 import { type ArrivingBody, startBody, wholeBody } from './stages/read-body.ts'
 
 /** A request whose session, path, principal, body and credential were checked. Every handler receives one. */
@@ -55,6 +57,9 @@ export interface Surface<Path extends { readonly prefix: string }> {
   /** Whether an operation needs the scope `commit` and a verdict, and is counted. No path: before one is matched. */
   readonly isGated: (path: Path | undefined) => boolean
   readonly takesBody: (path: Path) => boolean
+  /** The names in the path, and the path with each of them changed. */
+  readonly namesIn: (path: Path) => readonly string[]
+  readonly withNames: (path: Path, change: (name: string) => string) => Path
   /** Throws a Fault `not_acceptable` if the upstream does not serve the operation. */
   readonly assertServed: (upstream: Upstream, path: Path, signal: AbortSignal) => Promise<void>
   /** The operation's handler. Called before the credential is looked up, so a body that it cannot parse fails first. */
@@ -184,12 +189,26 @@ async function takeSteps<Path extends { readonly prefix: string }>(
 
   const handle = await surface.handlerOf(path, body, undefined)
 
-  const upstream = await openUpstream(parts, session, path.prefix)
-  if (surface.tableOf(path)) await rememberCaller(parts, caller, request, session, upstream)
-  await surface.assertServed(upstream, path, request.signal)
+  const opened = await openUpstream(parts, session, path.prefix)
+  const upstream = await settleNames(parts, session.tenant, opened, surface.namesIn(path))
+  const own = ownPath(surface, upstream, path)
+  if (surface.tableOf(own)) await rememberCaller(parts, caller, request, session, upstream)
+  await surface.assertServed(upstream, own, request.signal)
   const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
   const mayCommit = session.scopes.includes('commit')
-  return { handle, request: { ...whole, parts, path, upstream, session, mayCommit, start: undefined } }
+  return {
+    handle,
+    request: { ...whole, parts, path: own, upstream, session, mayCommit, start: undefined },
+  }
+}
+
+/** The path with the names that its catalog has. */
+function ownPath<Path extends { readonly prefix: string }>(
+  surface: Surface<Path>,
+  { credential }: Upstream,
+  path: Path,
+): Path {
+  return nameCaseOf(credential) === 'folded' ? surface.withNames(path, foldName) : path
 }
 
 type Matched<Path> =
@@ -244,7 +263,10 @@ async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
   const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
   return {
     handle,
-    request: { ...whole, parts, path, upstream, session: start.session, mayCommit: true, start },
+    request: {
+      ...{ ...whole, parts, upstream, session: start.session, mayCommit: true, start },
+      path: ownPath(surface, upstream, path),
+    },
   }
 }
 

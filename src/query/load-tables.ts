@@ -16,12 +16,13 @@ import { tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
 import { limits } from '../limits.ts'
-import { type ReadOwner, territoryForRead } from '../storage/read-territory.ts'
+import type { ReadOwner } from '../storage/read-territory.ts'
 import { storageRoots } from '../storage/roots.ts'
 import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { namedRefs } from './named-refs.ts'
+import { placeRead } from './place-read.ts'
 import { assertNotQuarantined } from './quarantined.ts'
 import type { QueryContext, SessionCheck } from './query-service.ts'
 import { loadSpeculativeStates } from './speculative/speculative-states.ts'
@@ -98,7 +99,7 @@ export async function loadTables(
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))
   const present = loaded.flatMap(([governance, state]) => readAt(context, governance, state) ?? [])
-  const place = (read: ReadTable) => placed(store, tenant, stored, read)
+  const place = (read: ReadTable) => placed({ store, states }, tenant, stored, read)
   const snapshots = await inParallel(present, limits.statementLoadsMax, place)
   return {
     credential,
@@ -112,7 +113,7 @@ export async function loadTables(
 
 /** The snapshot of a table that may be read, with the territory that this load found. */
 async function placed(
-  store: Store,
+  parts: LoadParts,
   tenant: TenantId,
   { credential, territory }: ReadCall,
   { table, state, snapshot }: ReadTable,
@@ -127,7 +128,7 @@ async function placed(
     ...{ table: table.ref, tableUuid: state.tableUuid },
   }
   assertNotQuarantined(territory, owner, snapshot.snapshotId)
-  const own = await territoryForRead(store, tenant, owner, state, territory)
+  const own = await placeRead(parts, { tenant, credential, owner, state, found: territory })
   return [[tableKey(table.ref), { ...snapshot, territory: own, owner }]]
 }
 

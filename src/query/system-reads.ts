@@ -14,7 +14,7 @@ import type { SystemCell, SystemReads, SystemRows, SystemSnapshot, SystemTable }
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
-import { territoryForRead } from '../storage/read-territory.ts'
+
 import { storageRoots } from '../storage/roots.ts'
 import { loadRead } from '../store/governance/read-call.ts'
 import { defaultTextOptions, textOf } from '../wire/postgres/text-values.ts'
@@ -22,6 +22,7 @@ import { Attempt, type Load } from './attempt.ts'
 import { type CompiledQuery, compileQuery } from './compile.ts'
 import type { SqlPart } from './emit/render.ts'
 import type { LoadedTables, LoadParts } from './load-tables.ts'
+import { placeRead } from './place-read.ts'
 import { assertNotQuarantined } from './quarantined.ts'
 import { runError } from './run-error.ts'
 import { SqlError } from './sql-error.ts'
@@ -163,7 +164,10 @@ async function loadSnapshot(
     tableUuid: state.tableUuid,
   }
   assertNotQuarantined(stored.territory, owner, snapshotId)
-  const territory = await territoryForRead(store, tenant, owner, state, stored.territory)
+  const territory = await placeRead(
+    { store, states },
+    { tenant, credential, owner, state, found: stored.territory },
+  )
   const { metadataLocation } = state
   return {
     table,

@@ -3,6 +3,8 @@
  * far as its folders are nobody else's. Files outside that were read all the same are listed as conflicts.
  */
 
+import { Fault } from '../base/fault.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
 import { isOwn, type TerritoryFound, type TerritoryOwner, territoryOf } from '../core/territory-owner.ts'
@@ -12,6 +14,7 @@ import { type ConflictSource, claimTerritory } from '../store/territory/territor
 import type { TableState } from '../wire/iceberg/table-state.ts'
 import { ancestorsOf } from './canonical-path.ts'
 import { feedTerritory, lackingOf, type RootedOwner } from './feed-territory.ts'
+import { hasTwoNames } from './one-name.ts'
 import { conflictOf, folderOf, placeLocation, rowAround } from './place-locations.ts'
 import type { OutsideFile } from './territory-guard.ts'
 
@@ -23,7 +26,8 @@ const offered = new WeakMap<TableState, string>()
 /**
  * The territory of a table as its catalog shows it now.
  * @param found what the store said of the table in this load
- * @throws Fault of the store
+ * @param uuidOf loads another table of the catalog and gives its uuid
+ * @throws Fault `conflict` where the table is known under another name; of the store
  */
 export async function territoryForRead(
   store: Store,
@@ -31,11 +35,18 @@ export async function territoryForRead(
   owner: RootedOwner,
   state: TableState,
   found: TerritoryFound,
+  uuidOf: (table: TableRef) => Promise<string | undefined>,
 ): Promise<Territory> {
   const fed = { owner, folders: state.folders }
   if (offered.get(state) === found.version || lackingOf(fed, found) === undefined)
     return territoryOf(found, owner)
   const claimed = await feedTerritory(store, tenant, fed, 'load', found)
+  const first = claimed?.knownAs
+  if (first !== undefined && (await hasTwoNames(store, tenant, { fed, first, source: 'load' }, uuidOf)))
+    throw new Fault(
+      'conflict',
+      'The table is known under another name in its catalog, and is read under its first name only.',
+    )
   const now = claimed?.found ?? found
   // What another table has is not taken, and is not asked for again until the index changes.
   offered.set(state, now.version)

@@ -70,12 +70,17 @@ export interface TestServiceOptions
   readonly env?: Readonly<Record<string, string>>
   /** Wraps the store, to make it fail on purpose. */
   readonly wrapStore?: (store: Store) => Store
+  /** Whether the development catalog folds names. */
+  readonly foldsNames?: boolean
 }
 
 /** Starts a service with the table sales.orders in a development catalog of the alpha dialect. */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-test-'))
-  const catalog = await startDevCatalog({ folder, credential: 'gateway:s3cret' })
+  const catalog = await startDevCatalog({
+    ...{ folder, credential: 'gateway:s3cret' },
+    foldsNames: options.foldsNames ?? false,
+  })
   const metrics = createMetrics()
   const { store: opened, tenant } = await openTenantStore({
     onCypher: (seconds) => metrics.cypherQuerySeconds.observe(seconds),

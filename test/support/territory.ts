@@ -112,10 +112,13 @@ export async function quarantineSnapshot(
 
 /** A row of the tenant in every table of the index. */
 export async function seedTerritory(store: Store, tenant: TenantId): Promise<void> {
-  await take(store, tenant, 'seed', 's3://seed/seed/')
+  await take(store, tenant, 'seed', 's3://seed/seed/', { tableUuid: crypto.randomUUID() })
   await take(store, tenant, 'seeds', 's3://seed/seed/below/')
   await quarantineSnapshot(store, tenant)
   await addManifestCheck(store, tenant, catalogA)
+  await store.tenantQuery(tenant, `select svc.ensure_node('Table', $1, '{}')`, [
+    territoryTableId(tableOf('Spelled')),
+  ])
   await store.tenantQuery(
     tenant,
     `insert into svc.territory_sweep (tenant_id, credential_id)

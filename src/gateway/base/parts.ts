@@ -15,6 +15,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { PolicyEngine } from '../../policy/engine.ts'
 import type { BoundRules } from '../../storage/manifest-bounds.ts'
+import type { NameCases } from '../../storage/name-cases.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import type { IntentTimes } from '../../store/commit/commit-intents.ts'
 import type { Tx } from '../../store/database/session.ts'
@@ -111,6 +112,8 @@ export interface CommitContracts {
 export interface GatewayParts {
   readonly store: Store
   readonly catalogs: OpenCatalogs
+  /** Whether catalogs fold names. */
+  readonly nameCases: NameCases
   readonly policies: PolicyEngine
   readonly tables: TableCache
   readonly speculative: SpeculativeCache

@@ -20,9 +20,11 @@ import { commitTransaction } from '../commit/commit-transaction.ts'
 import { TransactionFault } from '../commit/judge-transaction.ts'
 import { openOnCachedTable } from '../speculative/cached-table.ts'
 import { tableCommit } from '../stages/open-commit.ts'
+import { ownChanges } from '../stages/own-names.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { ownBody } from './own-body.ts'
 import { assertNotTrusted } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
@@ -64,8 +66,9 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
  * @throws Fault `commit_unknown` for any failure after one commit was accepted, because no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
-  const changes = await readTransactionRequest(body.bytes)
+  const { parts, request, tenant, identified, receivedAtMs, stages, body } = surface
+  const sent = await readTransactionRequest(body.bytes)
+  const { upstream, changes } = await ownChanges(parts, tenant, surface.upstream, sent)
   const requestId = aboutRequest(request).id
   const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes, requestId }
   if (await commitsAtomically(upstream, request.signal)) {
@@ -103,8 +106,8 @@ type Action = Pick<ActionCommit, 'action' | 'table'> &
   }
 
 /** createTable, staged or not; its response may hold vended credentials. */
-export async function createTable(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = read(surface)
+export async function createTable(sent: SurfaceRequest): Promise<Response> {
+  const { surface, bytes, object } = await ownBody(sent)
   const table = bodyName(surface, object)
   const staged = flag(object, 'stage-create')
   const action = {
@@ -119,8 +122,8 @@ export async function createTable(surface: SurfaceRequest): Promise<Response> {
 }
 
 /** registerTable: the content of the metadata file is unknown until the upstream has read it. */
-export async function registerTable(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = read(surface)
+export async function registerTable(sent: SurfaceRequest): Promise<Response> {
+  const { surface, bytes, object } = await ownBody(sent)
   reader.string(object, 'metadata-location')
   flag(object, 'overwrite')
   const table = bodyName(surface, object)
@@ -209,10 +212,10 @@ export async function unregisterTable(surface: SurfaceRequest): Promise<Response
 
 /** renameTable and renameView: judged under both names. */
 export async function rename(
-  surface: SurfaceRequest,
+  sent: SurfaceRequest,
   action: 'rename-table' | 'rename-view',
 ): Promise<Response> {
-  const { bytes, object } = read(surface)
+  const { surface, bytes, object } = await ownBody(sent)
   const table = identifier(reader.object(object, 'source'))
   const destination = identifier(reader.object(object, 'destination'))
   // The path names neither, so the adapter cannot check them.
@@ -223,10 +226,10 @@ export async function rename(
 
 /** createView and registerView. */
 export async function createView(
-  surface: SurfaceRequest,
+  sent: SurfaceRequest,
   action: 'create-view' | 'register-view',
 ): Promise<Response> {
-  const { bytes, object } = read(surface)
+  const { surface, bytes, object } = await ownBody(sent)
   if (action === 'register-view') reader.string(object, 'metadata-location')
   return await viewResponse(surface, {
     action,
@@ -238,8 +241,8 @@ export async function createView(
 }
 
 /** replaceView: loads the current view first, so that recovery can resolve a lost reply. */
-export async function replaceView(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = read(surface)
+export async function replaceView(sent: SurfaceRequest): Promise<Response> {
+  const { surface, bytes, object } = await ownBody(sent)
   const table = tableRefOf(surface)
   const named = reader.optionalObject(object, 'identifier')
   if (named !== undefined && !Bun.deepEquals(identifier(named), table))
@@ -274,8 +277,8 @@ export async function dropView(surface: SurfaceRequest): Promise<Response> {
 }
 
 /** createNamespace: a namespace that exists is 409, whatever policies say. */
-export async function createNamespace(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = read(surface)
+export async function createNamespace(sent: SurfaceRequest): Promise<Response> {
+  const { surface, bytes, object } = await ownBody(sent)
   const namespace = levels(reader.strings(object, 'namespace'))
   await assertNamespaceAbsent(surface, namespace)
   return await namespaceResponse(surface, {
@@ -288,7 +291,8 @@ export async function createNamespace(surface: SurfaceRequest): Promise<Response
 
 /** updateProperties, of a namespace. */
 export async function updateProperties(surface: SurfaceRequest): Promise<Response> {
-  const { bytes, object } = read(surface)
+  const { bytes } = surface.body
+  const object = objectOf(surface.body)
   return await namespaceResponse(surface, {
     action: 'update-properties',
     table: tableRefOf(surface),
@@ -348,10 +352,6 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
 /** The request's members with the action's name, which no member of the request can override. */
 function named(action: CatalogAction, update: JsonObject): JsonObject {
   return new Map<string, JsonValue>([...update, ['action', action]])
-}
-
-function read({ body }: SurfaceRequest): { readonly bytes: Uint8Array; readonly object: JsonObject } {
-  return { bytes: body.bytes, object: objectOf(body) }
 }
 
 function bodyName({ path }: SurfaceRequest, body: JsonObject): TableRef {

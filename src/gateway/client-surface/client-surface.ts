@@ -136,6 +136,12 @@ function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined):
     pinsCommits: true,
     isGated: (path) => path !== undefined && treatments.get(path.operation) === 'gated',
     takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
+    namesIn: ({ namespace, name }) => [...namespace, name],
+    withNames: (path, change) => ({
+      ...path,
+      namespace: path.namespace.map(change),
+      name: change(path.name),
+    }),
     assertServed,
     // The handler parses the body, after the upstream was found to serve the operation.
     handlerOf:

@@ -17,6 +17,7 @@ import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
 import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { FedState, VendedFolders } from '../base/fed-tables.ts'
+import { assertOneName } from '../stages/one-name.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
 /** A loaded table, as far as its files are judged. */
@@ -43,19 +44,25 @@ export interface PlacedTable {
 /**
  * Takes the table's folders, as far as they are nobody else's.
  * @param body the upstream's reply to loadTable
- * @throws Fault of the store: what is not in the index would be nobody's
+ * @throws Fault of the store: what is not in the index would be nobody's; `conflict` where the table is known under
+ *   another name
  */
 export async function feedLoaded(
-  { parts, tenant, upstream: { credential } }: SurfaceRequest,
+  surface: SurfaceRequest,
   table: TableRef,
   body: Uint8Array,
 ): Promise<PlacedTable> {
+  const { parts, tenant, upstream, identified, mayCommit, request } = surface
+  const { credential } = upstream
   const { store, fedTables } = parts
   const ask = async () => (await loadWriteGovernance(store, tenant, table)).territory
   const key = keyOf(tenant, credential, table)
   const known = fedTables.get(key)
   const take = async (fed: FedTable, location: string) => {
     const claimed = await feedTerritory(store, tenant, fed, 'load')
+    const asker = { tenant, identified, mayCommit, signal: request.signal }
+    if (claimed?.knownAs !== undefined)
+      await assertOneName(parts, upstream, asker, { fed, first: claimed.knownAs, source: 'load' })
     const isStray = claimed !== undefined && isStrayIn(fed, claimed.found)
     const vended = known?.owner.tableUuid === fed.owner.tableUuid ? known?.vended : undefined
     fedTables.set(key, { ...fed, location, isStray, isRestricted: restricted, vended }, 1)

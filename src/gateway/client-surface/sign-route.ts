@@ -7,6 +7,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
+import { foldName } from '../../core/name-case.ts'
 import { parseTenantId } from '../../core/tenant.ts'
 import { folderPrefixesOf } from '../../core/territory-owner.ts'
 import { readBody } from '../../http/read-body.ts'
@@ -51,6 +52,9 @@ export function signRoute(
   return sign(parts, request, ticket, [prefix, namespace.replaceAll(/%1f/gi, '\u001f'), name])
 }
 
+const isSameFolded = (one: string | undefined, other: string | undefined) =>
+  one !== undefined && other !== undefined && foldName(one) === foldName(other)
+
 async function sign(
   parts: GatewayParts,
   request: Request,
@@ -58,8 +62,11 @@ async function sign(
   [prefix, namespace, name]: readonly string[],
 ): Promise<Response> {
   const ticket = openTicket(parts.store.secretsKey, text)
+  // The ticket names the table. A client of a catalog that folds names may spell it otherwise in the path.
   const isOfPath =
-    ticket?.prefix === prefix && ticket?.namespace.join('\u001f') === namespace && ticket?.name === name
+    ticket?.prefix === prefix &&
+    isSameFolded(ticket?.namespace.join('\u001f'), namespace) &&
+    isSameFolded(ticket?.name, name)
   if (ticket === undefined || !isOfPath || ticket.expiresAtMs <= parts.clock.now())
     throw new Fault('unauthenticated', 'The sign ticket is not valid. Load the table again.')
   const wanted = readWanted((await readBody(request, limits.signBodyBytesMax)).bytes)

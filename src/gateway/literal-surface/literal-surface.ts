@@ -6,6 +6,7 @@
 import type { Fault } from '../../base/fault.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { Session } from '../../core/session.ts'
+import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-response.ts'
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
@@ -18,6 +19,7 @@ import { type Handler, runPipeline, type Surface } from '../pipeline.ts'
 import { openOnCachedTable } from '../speculative/cached-table.ts'
 import type { CommitAuth } from '../speculative/speculative-start.ts'
 import { tableCommit } from '../stages/open-commit.ts'
+import { ownChanges } from '../stages/own-names.ts'
 import { type LiteralPath, matchLiteralPath } from './literal-path.ts'
 
 /**
@@ -42,30 +44,36 @@ const literalSurface: Surface<LiteralPath> = {
   pinsCommits: false,
   isGated: () => true,
   takesBody: () => true,
+  namesIn: (path) => (path.kind === 'table-commit' ? [...path.table.namespace, path.table.name] : []),
+  withNames: (path, change) =>
+    path.kind === 'table-commit' ? { ...path, table: renamedBy(path.table, change) } : path,
   // Both operations commit to single tables, which every upstream serves.
   assertServed: async () => {},
   handlerOf: async (path, body, start) =>
     path.kind === 'transaction-commit'
       ? await handlerOfTransaction(body)
-      : handlerOfTable(path, start?.commit.request ?? (await readCommitRequest(body.bytes))),
+      : handlerOfTable(start?.commit.request ?? (await readCommitRequest(body.bytes))),
   errorResponse: literalErrorResponse,
 }
 
-function handlerOfTable(
-  { table }: Extract<LiteralPath, { kind: 'table-commit' }>,
-  commitRequest: Awaited<ReturnType<typeof readCommitRequest>>,
-): Handler<LiteralPath> {
+function renamedBy({ namespace, name }: TableRef, change: (name: string) => string): TableRef {
+  return { namespace: namespace.map(change), name: change(name) }
+}
+
+function handlerOfTable(commitRequest: Awaited<ReturnType<typeof readCommitRequest>>): Handler<LiteralPath> {
   return async (call) => {
-    const { parts, upstream, start } = call
-    const commit = start?.commit ?? tableCommit(call, table, commitRequest)
+    const { parts, upstream, start, path } = call
+    if (path.kind !== 'table-commit') throw new Error('the path of a transaction names no table')
+    const commit = start?.commit ?? tableCommit(call, path.table, commitRequest)
     const opened = start ?? (await openOnCachedTable(parts, upstream, commit, false))
     return commitResponse(commit.commitId, await commitTable(parts, upstream, commit, opened))
   }
 }
 
 async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPath>> {
-  const changes = await readTransactionRequest(body.bytes)
-  return async ({ parts, upstream, tenant, identified, receivedAtMs, request, stages }) => {
+  const sent = await readTransactionRequest(body.bytes)
+  return async ({ parts, upstream: opened, tenant, identified, receivedAtMs, request, stages }) => {
+    const { upstream, changes } = await ownChanges(parts, tenant, opened, sent)
     const requestId = aboutRequest(request).id
     const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
     return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes }))

@@ -10,6 +10,7 @@ import type { ReadSessionKey } from '../../auth/find-session.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { requireData, verifiedPart } from '../../auth/verified-principal.ts'
 import { afterSending } from '../../base/turn.ts'
+import { foldTable, nameCaseOf } from '../../core/name-case.ts'
 import { type Session, throughSession } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
@@ -33,6 +34,7 @@ import {
   type TableCommit,
   tableCommit,
 } from '../stages/open-commit.ts'
+import { ownTable } from '../stages/own-names.ts'
 import { askedPrefixes } from '../stages/territory.ts'
 import { judgeCached, verdictOn } from './cached-table.ts'
 import { mayBePinned } from './may-be-pinned.ts'
@@ -71,26 +73,30 @@ export interface SpeculativeStart extends OpenedCommit {
 export async function startSpeculatively(
   parts: GatewayParts,
   auth: CommitAuth,
-  call: CommitCall,
+  asked: CommitCall,
 ): Promise<SpeculativeStart | undefined> {
   try {
-    const key = await callerKey(auth, call.request, call.prefix)
+    const key = await callerKey(auth, asked.request, asked.prefix)
     const caller = key && parts.speculative.caller(key)
     if (key === undefined || caller === undefined) return undefined
     if (!caller.session.scopes.includes('commit')) return undefined
     // The table is loaded only once the body is complete, because it may change while a slow body arrives.
-    const body = await call.stages.time('body', () => call.body)
+    const body = await asked.stages.time('body', () => asked.body)
     const { session, credential } = caller
     const { tenant } = session
     const upstream = { credential, catalog: parts.catalogs.get(tenant, credential) }
-    const recent = call.pins ? await knownTable(parts, tenant, upstream, call.table) : undefined
-    const cached = recent ?? parts.tables.get(tenant, credential, call.table)
+    const table = ownTable(upstream, asked.table)
+    // Whether it is this table is not known before the catalog was asked.
+    if (nameCaseOf(credential) === 'unknown' && foldTable(table) !== table) return undefined
+    const call = { ...asked, table }
+    const recent = call.pins ? await knownTable(parts, tenant, upstream, table) : undefined
+    const cached = recent ?? parts.tables.get(tenant, credential, table)
     if (cached === undefined) return undefined
     await call.assertServed(upstream)
     const start = () => startTableLoad(parts, upstream, { ...call, tenant, signal: call.request.signal })
     // Whether a table need not be loaded is known only once the body is parsed.
     const load = recent === undefined ? start() : undefined
-    const commit = await readCommit(parts, auth, call, session, body)
+    const commit = await readCommit(parts, auth, { ...call, upstream }, session, body)
     const known = recent && (await mayBePinned(parts, upstream, commit, recent)) ? recent : undefined
     const base = tableOnce(() => load ?? start(), commit.request)
     if (known === undefined) void base()
@@ -130,7 +136,7 @@ async function callerKey(
 async function readCommit(
   parts: GatewayParts,
   auth: CommitAuth,
-  { request, table, commitId, stages }: CommitCall,
+  { request, table, commitId, stages, upstream }: CommitCall & { readonly upstream: Upstream },
   session: Session,
   body: CommitBody,
 ): Promise<TableCommit> {
@@ -140,7 +146,7 @@ async function readCommit(
   )
   requireData(verifiedPart(identified, session))
   const commitRequest = await readCommitRequest(body.bytes)
-  assertCommits({ request: commitRequest, table })
+  assertCommits({ request: commitRequest, table }, upstream)
   const receivedAtMs = parts.clock.now()
   const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
   return tableCommit(whole, table, commitRequest)

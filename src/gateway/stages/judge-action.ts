@@ -23,7 +23,14 @@ import { type Outcome, outcomeOf } from './loads.ts'
 import { knownFacts } from './manifest-facts.ts'
 import { isAnythingMasked, staysMasked } from './masked.ts'
 import { pinnedDenial } from './pinned.ts'
-import { askedPrefixes, judgeTerritory, type TerritoryJudged, taking, territoryDenial } from './territory.ts'
+import {
+  askedPrefixes,
+  assertKnownName,
+  judgeTerritory,
+  type TerritoryJudged,
+  taking,
+  territoryDenial,
+} from './territory.ts'
 import {
   allowed,
   allowedUnevaluated,
@@ -76,7 +83,7 @@ export async function judgeAction(
       return { base, table: name, policies: [], verdict: pinnedDenial(name, pinned) }
   }
   const policiesOf = (name: TableRef) => loaded.get(tableKey(name)) ?? []
-  const territory = await actionTerritory(parts, upstream, change, named, await loads[0])
+  const territory = await actionTerritory(parts, upstream, change, base, named, await loads[0])
   if (territory.verdict !== undefined) return { base, table, policies: [], verdict: territory.verdict }
 
   const applied: Policy[] = []
@@ -142,11 +149,15 @@ function locationsOf({ action, request }: ActionChange): readonly NamedLocation[
 async function actionTerritory(
   parts: GatewayParts,
   upstream: Upstream,
-  { tenant, table, commitId, staged, purge, identified }: ActionChange,
+  action: ActionChange,
+  base: CachedTable | undefined,
   named: readonly NamedLocation[],
   loaded: Outcome<ActionGovernance> | undefined,
 ): Promise<Omit<TerritoryJudged, 'prefixes'>> {
+  const { tenant, table, commitId, staged, purge, identified, signal } = action
   const found = loaded?.ok ? loaded.value.territory : undefined
+  if (base !== undefined && found !== undefined)
+    await assertKnownName(parts, upstream, action, base.metadata, found)
   const source =
     purge && found?.rows.find((row) => row.kind === 'derived' && isOwn(row, ownerOf(upstream, table)))
   if (source)
@@ -158,7 +169,7 @@ async function actionTerritory(
     }
   if (named.length === 0 || found === undefined) return {}
   // A staged creation has no intent, and its client may write files before it commits.
-  const change = { tenant, table, commitId: staged ? undefined : commitId, identified, named }
+  const change = { tenant, table, commitId: staged ? undefined : commitId, identified, named, signal }
   return await judgeTerritory(parts, upstream, change, undefined, found)
 }
 

@@ -44,7 +44,10 @@ export async function staysMasked(
  * Whether any row filter or column mask of the tenant may hide the content of some file.
  * @throws Fault `unavailable` if the look-up fails
  */
-export async function isAnythingMasked({ store }: GatewayParts, tenant: TenantId): Promise<boolean> {
+export async function isAnythingMasked(
+  { store }: Pick<GatewayParts, 'store'>,
+  tenant: TenantId,
+): Promise<boolean> {
   return await orUnavailable(isAnythingProtected(store, tenant))
 }
 

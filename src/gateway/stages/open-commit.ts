@@ -19,6 +19,7 @@ import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
 import type { SpeculativeVerdict } from './judge.ts'
 import { type Loads, startLoads } from './loads.ts'
+import { ownTable } from './own-names.ts'
 
 export interface TableCommit extends Change {
   readonly commitId: string
@@ -68,7 +69,7 @@ export async function openCommit(
   commit: TableCommit,
   known?: CachedTable,
 ): Promise<OpenedCommit> {
-  assertCommits(commit)
+  assertCommits(commit, upstream)
   const loads = startLoads(parts, upstream, commit, known === undefined)
   // Both loads are sent before this thread compresses the intent's body.
   await afterSending()
@@ -76,8 +77,13 @@ export async function openCommit(
 }
 
 /** Throws a Fault `bad_request` for a body that is invalid whatever the table's state. */
-export function assertCommits({ request, table }: Pick<TableCommit, 'request' | 'table'>): void {
-  assertIdentifierMatches(request, table)
+export function assertCommits(
+  { request, table }: Pick<TableCommit, 'request' | 'table'>,
+  upstream: Pick<Upstream, 'credential'>,
+): void {
+  const { identifier } = request
+  if (identifier !== undefined)
+    assertIdentifierMatches({ ...request, identifier: ownTable(upstream, identifier) }, table)
   snapshotIdsAdded(request)
 }
 

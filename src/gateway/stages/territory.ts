@@ -18,7 +18,7 @@ import {
   territoryPolicy,
 } from '../../core/territory-owner.ts'
 import { ancestorsOf } from '../../storage/canonical-path.ts'
-import { feedTerritory, lackingOf, type RootedOwner } from '../../storage/feed-territory.ts'
+import { type FedTable, feedTerritory, lackingOf, type RootedOwner } from '../../storage/feed-territory.ts'
 import {
   claimOf,
   conflictOf,
@@ -31,6 +31,7 @@ import {
 } from '../../storage/place-locations.ts'
 import { isOutOfBounds, storageRoots } from '../../storage/roots.ts'
 import {
+  type Claimed,
   type ClaimedPrefix,
   claimTerritory,
   type FoundConflict,
@@ -41,11 +42,13 @@ import { tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Change } from './change.ts'
+import { assertOneName } from './one-name.ts'
 import { policiesUnavailable } from './verdicts.ts'
 
 /** A change of one table, as far as this stage sees it. */
 export interface TerritoryChange {
   readonly tenant: TenantId
+  readonly signal: AbortSignal
   readonly table: TableRef
   /** Territory taken for it goes with its intent; undefined where it has none. */
   readonly commitId: string | undefined
@@ -104,27 +107,26 @@ export function isAtHome(
  */
 export async function judgeTerritory(
   parts: GatewayParts,
-  { credential }: Upstream,
+  upstream: Upstream,
   change: TerritoryChange,
   base: JsonObject | undefined,
   asked: TerritoryFound,
 ): Promise<TerritoryJudged> {
   const { tenant, table, named, identified } = change
-  const owner = ownerOf(credential, table, base)
+  const owner = ownerOf(upstream.credential, table, base)
   let found = asked
   if (base !== undefined) {
     const fed = { owner, folders: foldersOf(base) }
+    let claimed: Claimed | undefined
     try {
-      const claimed = await feedTerritory(parts.store, tenant, fed, 'commit', asked)
-      if (claimed !== undefined) found = { ...claimed.found, rows: [...claimed.found.rows, ...asked.rows] }
+      claimed = await feedTerritory(parts.store, tenant, fed, 'commit', asked)
     } catch (thrown) {
-      // What is not in the index is nobody's, so others could take it.
-      if (asked.mode === 'enforce')
-        return { prefixes: [], verdict: policiesUnavailable(parts, table, thrown) }
-      parts.log.warn(
-        { err: thrown, table },
-        'the territory of a table could not be noted; the next commit retries',
-      )
+      // What is not in the index is nobody's, so others could take it; and the table may be known under another name.
+      return { prefixes: [], verdict: policiesUnavailable(parts, table, thrown) }
+    }
+    if (claimed !== undefined) {
+      await assertFirstName(parts, upstream, change, fed, claimed)
+      found = { ...claimed.found, rows: [...claimed.found.rows, ...asked.rows] }
     }
   }
   const own = territoryOf(found, owner).prefixes
@@ -150,6 +152,36 @@ export async function judgeTerritory(
     ...(commitId !== undefined && { commitId }),
   }
   return { prefixes, take: () => takeTerritory(parts, tenant, claim) }
+}
+
+type NamedChange = Pick<TerritoryChange, 'tenant' | 'table' | 'identified' | 'signal'>
+
+/** @throws as {@link assertOneName}, where the table is known under another name */
+async function assertFirstName(
+  parts: GatewayParts,
+  upstream: Upstream,
+  change: NamedChange,
+  fed: FedTable,
+  { knownAs: first }: Claimed,
+): Promise<void> {
+  const asker = { ...change, mayCommit: true }
+  if (first !== undefined) await assertOneName(parts, upstream, asker, { fed, first, source: 'commit' })
+}
+
+/**
+ * Refuses a table that is known under another name, before an action on it that names no location.
+ * @throws as {@link assertOneName}; Fault of the store
+ */
+export async function assertKnownName(
+  parts: GatewayParts,
+  upstream: Upstream,
+  change: NamedChange,
+  base: JsonObject,
+  asked: TerritoryFound,
+): Promise<void> {
+  const fed = { owner: ownerOf(upstream.credential, change.table, base), folders: foldersOf(base) }
+  const claimed = await feedTerritory(parts.store, change.tenant, fed, 'commit', asked)
+  if (claimed !== undefined) await assertFirstName(parts, upstream, change, fed, claimed)
 }
 
 /**

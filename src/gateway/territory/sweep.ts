@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino'
 import { inParallel } from '../../base/in-parallel.ts'
-import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
@@ -14,6 +14,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { feedTerritory, type RootedOwner } from '../../storage/feed-territory.ts'
+import { hasTwoNames } from '../../storage/one-name.ts'
 import { storageRoots } from '../../storage/roots.ts'
 import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import { tenantsToSweep } from '../../store/jobs/due-tenants.ts'
@@ -107,18 +108,26 @@ async function takeTable(
   table: TableRef,
   signal: AbortSignal,
 ): Promise<void> {
-  let body: Uint8Array
+  let metadata: JsonObject
   try {
-    const loaded = await catalog.loadTable(table, { snapshots: 'refs', signal })
-    if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
-    body = loaded.body
+    metadata = await metadataOf(catalog, table, signal)
   } catch (thrown) {
     if (thrown instanceof CatalogError && thrown.code === 'ErrTableNotFound') return
     throw thrown
   }
-  const { metadata } = parseLoadTableResult(body)
   const owner = { ...of, table, tableUuid: tableUuidOf(metadata) }
-  await feedTerritory(store, tenant, { owner, folders: foldersOf(metadata) }, 'sweep')
+  const fed = { owner, folders: foldersOf(metadata) }
+  const first = (await feedTerritory(store, tenant, fed, 'sweep'))?.knownAs
+  if (first !== undefined)
+    await hasTwoNames(store, tenant, { fed, first, source: 'sweep' }, async (other) =>
+      tableUuidOf(await metadataOf(catalog, other, signal)),
+    )
+}
+
+async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal): Promise<JsonObject> {
+  const loaded = await catalog.loadTable(table, { snapshots: 'refs', signal })
+  if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
+  return parseLoadTableResult(loaded.body).metadata
 }
 
 /** The tables of a catalog, a page at a time. */

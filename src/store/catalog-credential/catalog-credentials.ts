@@ -8,6 +8,7 @@ import { type Actor, operator } from '../../core/administration.ts'
 import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
 import { type CatalogKind, catalogKindDescriptors, isCatalogKind } from '../../core/catalog-kinds.ts'
 import type { CatalogSettings } from '../../core/catalog-settings.ts'
+import { nameCaseFound, nameCaseOf } from '../../core/name-case.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -17,6 +18,7 @@ import { storableJson } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
+import { foldTerritory } from './name-case.ts'
 
 export interface NewCatalogCredential {
   readonly kind: CatalogKind
@@ -98,6 +100,7 @@ export async function putCatalogCredential(
   by: Actor = operator(),
 ): Promise<{ readonly id: string; readonly version: number }> {
   checkCredential(credential)
+  if (nameCaseOf(credential) === 'folded') await foldTerritory(store, tenant, credential)
   const { plain, sealed } = sealConfig(store, tenant, credential.nickname, credential.config)
   return await store.adminTransaction(async (tx) => {
     const [row] = await tx.query<CatalogCredentialRow>(
@@ -129,7 +132,7 @@ export async function putCatalogCredential(
  * @param check a further check of the whole credential, which throws where it fails
  * @returns the new version, or undefined where there is no such credential
  */
-export function rotateCatalogCredential(
+export async function rotateCatalogCredential(
   store: Store,
   tenant: TenantId,
   nickname: string,
@@ -137,16 +140,20 @@ export function rotateCatalogCredential(
   check: (credential: NewCatalogCredential) => void = () => {},
   by: Actor = operator(),
 ): Promise<number | undefined> {
-  return store.adminTransaction(async (tx) => {
+  let rotated: NewCatalogCredential | undefined
+  const version = await store.adminTransaction(async (tx) => {
     const [row] = await tx.query<CatalogCredentialRow>(
       `select * from svc.catalog_credential where tenant_id = $1 and nickname = $2 for update`,
       [tenant, nickname],
     )
     if (row === undefined) return undefined
     const credential = open(store, tenant, row)
-    const config = { ...credential.config, ...changes }
-    checkCredential({ ...credential, config })
-    check({ ...credential, config })
+    // The change may lead to another catalog, so that it is asked again.
+    const { [nameCaseFound]: _, ...known } = credential.config
+    const config = { ...known, ...changes }
+    rotated = { ...credential, config }
+    checkCredential(rotated)
+    check(rotated)
     const { plain, sealed } = sealConfig(store, tenant, nickname, config)
     const [changed] = await tx.query<CatalogCredentialRow>(
       `update svc.catalog_credential set config = $3::text::jsonb, sealed = $4, version = version + 1, updated_at = now()
@@ -163,6 +170,8 @@ export function rotateCatalogCredential(
     )
     return version
   })
+  if (rotated !== undefined && nameCaseOf(rotated) === 'folded') await foldTerritory(store, tenant, rotated)
+  return version
 }
 
 /** Removes a credential. @returns whether there was one */

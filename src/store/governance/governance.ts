@@ -118,15 +118,25 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Gover
   const sources = rows.flatMap(({ kind, properties }) =>
     kind === 'source' ? [[String(properties.table), String(properties.source)] as const] : [],
   )
+  const spellings = rows.flatMap(({ kind, properties }) => (kind === 'spelling' ? [properties] : []))
+  /** What is bound to a table's id, and to its other spellings. */
+  const boundTo = (ref: TableRef, id: string): readonly Governance[] => {
+    const others = spellings.filter(({ table }) => table === id)
+    return [{ spelling: id, whole: true }, ...others].flatMap(({ spelling, whole }) => {
+      const found = byTable.get(String(spelling)) ?? []
+      if (!found.some(({ kind }) => kind === 'table')) return []
+      const governance = governanceOf(ref, found, readable)
+      // It may be the contract of another table, which is of a catalog that keeps names apart.
+      return whole === true ? governance : { ...governance, contract: undefined }
+    })
+  }
   const governances = new Map(
     refs.flatMap((ref) => {
-      const found = byTable.get(idOf(ref)) ?? []
-      if (!found.some(({ kind }) => kind === 'table')) return []
-      const inherited = sourcesOf(idOf(ref), sources).map((id) =>
-        governanceOf(ref, byTable.get(id) ?? [], readable),
-      )
+      const [first, ...others] = boundTo(ref, idOf(ref))
+      if (first === undefined) return []
+      const inherited = sourcesOf(idOf(ref), sources).flatMap((id) => boundTo(ref, id))
       const own = reveals.filter(({ table }) => table === idOf(ref)).map(storedReveal)
-      const governance = inherited.reduce(inherit, governanceOf(ref, found, readable))
+      const governance = inherited.reduce(inherit, others.reduce(joinSpelling, first))
       return [[tableKey(ref), own.length > 0 ? { ...governance, reveals: own } : governance] as const]
     }),
   )
@@ -253,6 +263,21 @@ function inherit(clone: Governance, source: Governance): Governance {
       ...column,
       masks: distinct([...column.masks, ...(byId.get(column.fieldId) ?? [])]),
     })),
+  }
+}
+
+/**
+ * The governance of a table with what is bound to another spelling of its name, in a catalog that folds names: every
+ * filter and mask of both, and one contract and pin.
+ */
+function joinSpelling(table: Governance, other: Governance): Governance {
+  const { isClone: _, ...joined } = inherit(table, other)
+  return {
+    ...joined,
+    contract: table.contract ?? other.contract,
+    pin: table.pin ?? other.pin,
+    tags: [...new Set([...table.tags, ...other.tags])].sort(),
+    ...(table.isClone !== undefined && { isClone: table.isClone }),
   }
 }
 

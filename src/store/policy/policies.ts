@@ -304,11 +304,16 @@ export async function loadPoliciesBelow(
  * rare, so this reads the tables and the edges of policies whole.
  */
 function governedBelow(namespace: readonly string[]): string {
+  // Also under another spelling of a name in lower case, in a tenant with a catalog that folds names.
+  const isLevel = (held: string, given: string) =>
+    `(${held} = ${given} or (lower(${held}) = ${given} and (select svc.folds_names())))`
   const within = (properties: string) =>
     namespace.length === 0
       ? 'true'
       : namespace
-          .map((_, index) => `${properties}::text::jsonb #>> '{namespace,${index}}' = $${index + 2}`)
+          .map((_, index) =>
+            isLevel(`${properties}::text::jsonb #>> '{namespace,${index}}'`, `$${index + 2}`),
+          )
           .join(' and ')
   const bound = policyEdges.map((edge) => `select end_id, properties from "${edge}"`).join(' union all ')
   return `t as materialized (
@@ -321,7 +326,9 @@ function governedBelow(namespace: readonly string[]): string {
         on agtype_access_operator(variadic array[d.properties, '"table_id"'::agtype]) = ${key('t')}),
     n as materialized (
       select n.id as end_id from "Namespace" n
-        where ${key('n')} in (select to_jsonb(x)::text::agtype from jsonb_array_elements_text($1::text::jsonb) x)
+        where ${key('n')} in (select to_jsonb(x)::text::agtype from jsonb_array_elements_text($1::text::jsonb) x
+          union all select (s -> 'spelling')::text::agtype from jsonb_array_elements(
+            svc.spellings(array(select jsonb_array_elements_text($1::text::jsonb)))) s)
       union select b.end_id from bound b
         where jsonb_typeof(b.properties::text::jsonb -> 'namespace') = 'array' and (${within('b.properties')})
       union select e.end_id from "TAGGED" e where e.start_id in (select id from c))`

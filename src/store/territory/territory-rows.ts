@@ -97,8 +97,11 @@ export interface ClaimedPrefix {
 export const conflictSources = ['commit', 'load', 'sweep'] as const
 export type ConflictSource = (typeof conflictSources)[number]
 
-/** Why a path is not the table's: another table's, nobody's, in no canonical form, or above or below another's. */
-export const conflictReasons = ['foreign', 'unowned', 'malformed', 'overlap'] as const
+/**
+ * Why a path is not the table's: another table's, nobody's, in no canonical form, above or below another's, or of a table
+ * that is known under another name.
+ */
+export const conflictReasons = ['foreign', 'unowned', 'malformed', 'overlap', 'second-name'] as const
 export type ConflictReason = (typeof conflictReasons)[number]
 
 export interface FoundConflict {
@@ -125,6 +128,8 @@ export interface Claimed {
   readonly found: TerritoryFound
   /** Prefixes that were not taken, with the row of another table that each meets. */
   readonly overlaps: readonly { readonly prefix: string; readonly row: TerritoryRow }[]
+  /** Another name under which the table was seen first in its catalog; undefined where there is none. */
+  readonly knownAs: TableRef | undefined
 }
 
 /**
@@ -138,16 +143,8 @@ export async function claimTerritory(
   claim: TerritoryClaim,
 ): Promise<Claimed> {
   const { owner, source, strict, prefixes, conflicts = [], commitId } = claim
-  const { catalog, credentialId, table, tableUuid } = owner
   const asked = storableJson({
-    owner: {
-      catalog,
-      credential_id: credentialId,
-      table_id: territoryTableId(table),
-      namespace: table.namespace,
-      name: table.name,
-      uuid: tableUuid ?? null,
-    },
+    owner: storedOwner(owner),
     source,
     strict,
     prefixes,
@@ -158,17 +155,63 @@ export async function claimTerritory(
     asked,
   ])
   try {
-    const { found, overlaps } = JSON.parse(row?.claimed ?? 'null') as {
+    const { found, overlaps, known_as } = JSON.parse(row?.claimed ?? 'null') as {
       readonly found: StoredFound
       readonly overlaps: readonly (readonly [string, StoredRow])[]
+      readonly known_as: readonly [namespace: readonly string[], name: string] | null
     }
     return {
       found: foundOf(found),
       overlaps: overlaps.map(([prefix, stored]) => ({ prefix, row: rowOf(stored) })),
+      knownAs: known_as === null ? undefined : { namespace: known_as[0], name: known_as[1] },
     }
   } catch (cause) {
     throw notRead(cause)
   }
+}
+
+function storedOwner({ catalog, credentialId, table, tableUuid }: TerritoryClaim['owner']) {
+  const { namespace, name } = table
+  const uuid = tableUuid ?? null
+  return { catalog, credential_id: credentialId, table_id: territoryTableId(table), namespace, name, uuid }
+}
+
+/** A table that answers to a second name. */
+export interface SecondName {
+  /** Under its second name. */
+  readonly owner: TerritoryClaim['owner']
+  readonly first: TableRef
+  readonly source: ConflictSource
+  /** Of the table's location. */
+  readonly location: string
+}
+
+/** Lists the second name among the conflicts, and appends the event of it once. @throws Fault of the store */
+export async function noteSecondName(store: Store, tenant: TenantId, named: SecondName): Promise<void> {
+  const { owner, first, source, location } = named
+  const asked = {
+    ...{ owner: storedOwner(owner), source, prefix: location },
+    ...{ first: { namespace: first.namespace, name: first.name }, first_id: territoryTableId(first) },
+  }
+  await store.tenantQuery(tenant, 'select svc.note_second_name($1::text::jsonb)', [storableJson(asked)])
+}
+
+/** Keeps another name as the table's one name, unless it has got another one than `from` meanwhile. @throws Fault of the store */
+export async function moveTableName(
+  store: Store,
+  tenant: TenantId,
+  { catalog, table, tableUuid }: TerritoryOwner,
+  from: TableRef,
+): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    `update svc.table_name set table_id = $4, namespace = $5::text::jsonb, table_name = $6
+     where tenant_id = svc.current_tenant() and table_uuid = $1 and catalog_md5 = md5($2) and table_id = $3`,
+    [
+      ...[tableUuid ?? '', catalog, territoryTableId(from)],
+      ...[territoryTableId(table), storableJson(table.namespace), table.name],
+    ],
+  )
 }
 
 /** The key of a table in the index. */

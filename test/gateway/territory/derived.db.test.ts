@@ -102,13 +102,11 @@ async function makeClone(
   const { metadataLocation } = forgeTable(secret, { tables, from: source, to: name }, 'files')
   // 'files': its manifests are its own, and name the source's data files.
   const path = fileURLToPath(metadataLocation)
-  if (properties !== undefined) {
-    const text = await Bun.file(path).text()
-    await Bun.write(
-      path,
-      text.replace(/"properties":\{/, `"properties":${JSON.stringify(properties).slice(0, -1)}`),
-    )
-  }
+  const added =
+    properties === undefined ? '"properties":{' : `"properties":${JSON.stringify(properties).slice(0, -1)}`
+  const text = (await Bun.file(path).text()).replace('"properties":{', added)
+  // A clone is a table of its own.
+  await Bun.write(path, text.replace(/"table-uuid":"[^"]+"/, `"table-uuid":"${crypto.randomUUID()}"`))
   const send = (to: string, body: object) =>
     fetch(`${catalog.url}/v1/dev/${to}`, {
       method: 'POST',

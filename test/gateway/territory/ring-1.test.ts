@@ -385,7 +385,7 @@ describe('another tenant', () => {
   })
 })
 
-test('a commit is refused while the index cannot be fed, and its table is not taken for nobody’s', async () => {
+test('a commit is refused while the index cannot be fed, in each mode: neither folders nor name are known', async () => {
   await using broken = await startTestService({
     wrapStore: (store) => ({
       ...store,
@@ -396,7 +396,7 @@ test('a commit is refused while the index cannot be fed, and its table is not ta
     }),
   })
   const text = properties({ a: 'b' })
-  expect((await commit(broken, text)).status).toBe(200)
+  expect((await commit(broken, text)).status).toBe(503)
   await enforceTerritory(broken.store, broken.owner.tenant)
   expect((await commit(broken, properties({ a: 'c' }))).status).toBe(503)
 })

@@ -1,0 +1,107 @@
+/**
+ * Asks a catalog whether it folds names: a name that it lists is asked for in another spelling, which it does not list.
+ * Changes nothing, and records nothing.
+ */
+
+import { Fault } from '../base/fault.ts'
+import { isJsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import { type NameCase, otherSpelling } from '../core/name-case.ts'
+import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
+import { parseLoadTableResult, tableUuidOf } from '../wire/iceberg/table-metadata.ts'
+import { type Catalog, CatalogError } from './catalog.ts'
+
+/** Pages of namespaces that are read, and namespaces in which a table is looked for. */
+const pagesMax = 100
+const namespacesMax = 20
+
+/**
+ * Whether the catalog folds names; `unknown` where it holds nothing by which to tell.
+ * @throws CatalogError, Fault of the upstream; the signal's reason
+ */
+export async function askNameCase(catalog: Catalog, signal: AbortSignal): Promise<NameCase> {
+  const listed = await rootNamespaces(catalog, signal)
+  const names = new Set(listed)
+  const usable = listed.filter((name) => isPathIdentifier(name))
+  const asked = usable.find((name) => isUnlisted(otherSpelling(name), names))
+  if (asked !== undefined && (await hasNamespace(catalog, otherSpelling(asked) ?? asked, signal)))
+    return 'folded'
+  for (const name of usable.slice(0, namespacesMax)) {
+    const found = await askInNamespace(catalog, [name], signal)
+    if (found !== undefined) return found
+  }
+  return 'unknown'
+}
+
+const isUnlisted = (name: string | undefined, listed: ReadonlySet<string>) =>
+  name !== undefined && !listed.has(name)
+
+/** Asks with a table of a namespace; undefined where it has none that tells. */
+async function askInNamespace(
+  catalog: Catalog,
+  namespace: readonly string[],
+  signal: AbortSignal,
+): Promise<NameCase | undefined> {
+  const { identifiers, nextPageToken } = await catalog.listTables(namespace, { signal })
+  const names = new Set(identifiers.map(({ name }) => name))
+  const table = identifiers.find(
+    ({ name }) => isPathIdentifier(name) && isUnlisted(otherSpelling(name), names),
+  )
+  if (table === undefined) return undefined
+  const other = { namespace, name: otherSpelling(table.name) ?? table.name }
+  const uuid = await uuidOf(catalog, other, signal)
+  if (uuid === 'absent') return 'exact'
+  // A page that is not the last may hide a table with this very name.
+  const isSame =
+    uuid !== undefined && uuid === (await uuidOf(catalog, { namespace, name: table.name }, signal))
+  return isSame || (uuid !== undefined && nextPageToken === undefined) ? 'folded' : undefined
+}
+
+async function uuidOf(
+  catalog: Catalog,
+  table: TableRef,
+  signal: AbortSignal,
+): Promise<string | 'absent' | undefined> {
+  try {
+    const loaded = await catalog.loadTable(table, { snapshots: 'refs', signal })
+    if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
+    return tableUuidOf(parseLoadTableResult(loaded.body).metadata)
+  } catch (thrown) {
+    if (thrown instanceof CatalogError && thrown.code === 'ErrTableNotFound') return 'absent'
+    if (isForbidden(thrown)) return undefined
+    throw thrown
+  }
+}
+
+/** Some catalogs forbid what they do not have. Then it tells nothing. */
+const isForbidden = (thrown: unknown) => thrown instanceof Fault && thrown.kind === 'upstream_forbidden'
+
+async function hasNamespace(catalog: Catalog, name: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    await catalog.forward({ ...reading, path: ['namespaces', [name]], subject: `namespace ${name}`, signal })
+    return true
+  } catch (thrown) {
+    if (isForbidden(thrown) || (thrown instanceof Fault && thrown.kind === 'not_found')) return false
+    throw thrown
+  }
+}
+
+const reading = { method: 'GET', mutates: false, whole: true } as const
+
+async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
+  const names: string[] = []
+  let pageToken: string | undefined
+  for (let page = 0; page < pagesMax; page++) {
+    const query = pageToken === undefined ? {} : { pageToken }
+    const call = { ...reading, path: ['namespaces'], query, subject: 'the catalog', signal }
+    const { body } = await catalog.forward(call)
+    const reply = parseJson(body as Uint8Array)
+    const listed = isJsonObject(reply) ? reply.get('namespaces') : undefined
+    if (!isJsonObject(reply) || !Array.isArray(listed))
+      throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces cannot be read.')
+    names.push(...listed.flatMap((levels: JsonValue) => (Array.isArray(levels) ? [String(levels[0])] : [])))
+    const next = reply.get('next-page-token')
+    if (typeof next !== 'string' || next === '') return names
+    pageToken = next
+  }
+  throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces has no end.')
+}
