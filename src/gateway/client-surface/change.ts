@@ -21,6 +21,7 @@ import { TransactionFault } from '../commit/judge-transaction.ts'
 import { openOnCachedTable } from '../speculative/cached-table.ts'
 import { tableCommit } from '../stages/open-commit.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
+import { assertPresent } from './assert-present.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { assertNotTrusted } from './restrictions.ts'
@@ -270,6 +271,7 @@ async function viewResponse(surface: SurfaceRequest, action: Action): Promise<Re
 
 /** dropView: judged as the action drop-view. */
 export async function dropView(surface: SurfaceRequest): Promise<Response> {
+  await assertPresent(surface)
   return await emptyResponse(surface, { action: 'drop-view', table: tableRefOf(surface), update: new Map() })
 }
 
@@ -304,6 +306,7 @@ async function namespaceResponse(surface: SurfaceRequest, action: Action): Promi
 
 /** dropNamespace: judged as the action drop-namespace. */
 export async function dropNamespace(surface: SurfaceRequest): Promise<Response> {
+  await assertPresent(surface)
   const update = new Map([['namespace', surface.path.namespace]])
   return await emptyResponse(surface, { action: 'drop-namespace', table: tableRefOf(surface), update })
 }

@@ -143,10 +143,12 @@ export function named(commit: TableCommit, fault: Fault, acceptedCount = 0): Tra
 
 /** The same fault with another kind and message. */
 export function renamed(fault: Fault, kind: Fault['kind'], message: string): Fault {
-  const { detail, type } = fault
+  const { detail, type, refusal } = fault
+  const isSame = kind === fault.kind
   return new Fault(kind, message, {
     cause: fault,
     ...(detail !== undefined && { detail }),
-    ...(type !== undefined && kind === fault.kind && { type }),
+    ...(type !== undefined && isSame && { type }),
+    ...(refusal !== undefined && isSame && { refusal }),
   })
 }
