@@ -12,6 +12,7 @@ import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/co
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
 import { tableMembers } from '../base/disclosure.ts'
+import { requestOrigin } from '../base/origin.ts'
 import { assertName } from '../base/path.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
 import { commitAtomically } from '../commit/commit-atomically.ts'
@@ -68,7 +69,9 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const { parts, upstream, request, tenant, identified, receivedAtMs, stages, body } = surface
   const changes = await readTransactionRequest(body.bytes)
   const requestId = aboutRequest(request).id
-  const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes, requestId }
+  const origin = requestOrigin(identified, request.headers)
+  const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages }
+  const transaction = { ...shared, changes, requestId, origin }
   if (await commitsAtomically(upstream, request.signal)) {
     const { commitIds, warnings } = await commitAtomically(parts, upstream, { ...transaction, body })
     return jsonResponse(204, null, verdictHeaders(commitIds.join(', '), warnings))
@@ -336,6 +339,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     signal: request.signal,
     stages,
     requestId: aboutRequest(request).id,
+    origin: requestOrigin(identified, request.headers),
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

@@ -146,6 +146,7 @@ async function intentOf(
     snapshotIds: [],
     receivedAtMs: commit.receivedAtMs,
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),
+    origin: commit.origin,
     ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
   }
 }
