@@ -79,6 +79,8 @@ begin
         -- Its month may be detached.
         else coalesce((select jsonb_build_object('commit_id', a.commit_id, 'decision', a.decision, 'reason', a.reason,
             'action', a.action, 'committer', a.committer, 'namespace', a.namespace, 'table', a.table_name)
+            || jsonb_strip_nulls(jsonb_build_object('session_id', a.session_id, 'session_name', a.session_name,
+              'client', a.client, 'application_id', a.application_id, 'branch', a.branch))
           from svc.audit_log a where a.tenant_id = read_events.tenant and a.audit_seq = e.audit_seq), '{}') end,
       e.occurred_at
     from svc.event e

@@ -150,12 +150,14 @@ begin
     delete from svc.commit_intent i where i.tenant_id = record_verdict.tenant and i.commit_id = this_commit)
   insert into svc.audit_log as a (tenant_id, commit_id, action, committer, decision, reason, principal_source, principal, table_id,
       namespace, table_name, credential_id, body_sha256, body, base_metadata_location, metadata_location,
-      policies, policy_set, outcomes, received_at, request_id, previous_metadata_location, base_held)
+      policies, policy_set, outcomes, received_at, request_id, previous_metadata_location, base_held,
+      session_id, session_name, client, application_id, branch)
     values (tenant, this_commit, this_action, v ->> 'committer', v ->> 'decision', v ->> 'reason', v ->> 'principal_source',
       v -> 'principal', v ->> 'table_id', v -> 'namespace', v ->> 'table_name', (v ->> 'credential_id')::uuid,
       v ->> 'body_sha256', record_verdict.body, v ->> 'base_metadata_location', location,
       case when policies_sha256 is null then v -> 'policies' end, policies_sha256, v -> 'outcomes', received,
-      v ->> 'request_id', v ->> 'previous_metadata_location', v ->> 'base_held')
+      v ->> 'request_id', v ->> 'previous_metadata_location', v ->> 'base_held',
+      (v ->> 'session_id')::uuid, v ->> 'session_name', v ->> 'client', v ->> 'application_id', v ->> 'branch')
     on conflict on constraint audit_log_pkey do nothing
     returning a.created_at into made;
   recorded := made is not null;

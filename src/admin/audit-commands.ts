@@ -14,7 +14,7 @@ const entriesMax = 1000
 const pageFields = ['items', 'next_page_token']
 const pageUsage = `[--limit ${entriesDefault}] [--after NEXT]`
 
-const decisionUsage = `[--table ns.table] [--decision ${decisions.join('|')}] [--principal SUBJECT] [--policy ID] [--request ID] [--from TIME] [--to TIME]`
+const decisionUsage = `[--table ns.table] [--decision ${decisions.join('|')}] [--principal SUBJECT] [--policy ID] [--request ID] [--session ID] [--client AGENT] [--application ID] [--branch NAME] [--from TIME] [--to TIME]`
 
 /** The members of a request that select decisions. */
 function decisionFilter(flags: Flags) {
@@ -24,6 +24,10 @@ function decisionFilter(flags: Flags) {
     principal: flags.optional('principal'),
     policy: flags.optional('policy'),
     request_id: flags.optional('request'),
+    session: flags.optional('session'),
+    client: flags.optional('client'),
+    application_id: flags.optional('application'),
+    branch: flags.optional('branch'),
     from: flags.optional('from'),
     to: flags.optional('to'),
   }
@@ -43,6 +47,10 @@ const recordFields = [
   'base_held',
   'metadata_location',
   'request_id',
+  'session',
+  'client',
+  'application_id',
+  'branch',
   'principal',
   'credential_id',
   'body_sha256',

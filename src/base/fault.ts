@@ -30,6 +30,15 @@ export type FaultKind =
   /** The process has no memory left for it: nothing was done, and a later attempt may succeed. */
   | 'overloaded'
 
+/** The refusal of an upstream, for a surface that passes it on as it is. */
+export interface UpstreamRefusal {
+  readonly status: number
+  /** The ErrorModel `type`, if any. */
+  readonly type?: string
+  /** `Retry-After`, if any. */
+  readonly retryAfter?: string
+}
+
 export interface FaultOptions {
   /** More for the log than the public message says; never sent. */
   readonly detail?: string
@@ -38,6 +47,8 @@ export interface FaultOptions {
   readonly type?: string
   /** Further members of the error object: SQLSTATE and position of a statement's error. */
   readonly members?: Readonly<Record<string, unknown>>
+  /** Set where an upstream refused, and so surely did nothing. */
+  readonly refusal?: UpstreamRefusal
 }
 
 export class Fault extends Error {
@@ -47,6 +58,7 @@ export class Fault extends Error {
   readonly detail: string | undefined
   readonly type: string | undefined
   readonly members: Readonly<Record<string, unknown>> | undefined
+  readonly refusal: UpstreamRefusal | undefined
 
   /**
    * @param kind what failed, from the closed list
@@ -61,6 +73,7 @@ export class Fault extends Error {
     this.detail = options.detail
     this.type = options.type
     this.members = options.members
+    this.refusal = options.refusal
   }
 }
 

@@ -22,6 +22,8 @@ export interface UpstreamReply {
   readonly type?: string
   /** The ErrorModel `message`, shortened and without our own credentials. */
   readonly message?: string
+  /** `Retry-After` in one of its two forms, if any. */
+  readonly retryAfter?: string
 }
 
 /** An adapter error that maps to a sentinel. Nothing was committed. Any other failure is a `Fault`. */
@@ -145,10 +147,10 @@ export interface ForwardedResponse {
  * One open upstream catalog. Every operation throws a `CatalogError` for a sentinel, and otherwise a `Fault`:
  * - `bad_request`: a name or a namespace depth that this kind does not support; nothing was sent
  * - `upstream_failed`: the upstream failed or refused. A commit was **certainly not made**: it was never sent (name
- *   resolution, connection refused, TLS, no token), or it was refused with a 3xx or 4xx
+ *   resolution, connection refused, TLS, no token), or it was refused with a 4xx or 501, which `Fault.refusal` holds
  * - `upstream_forbidden`: as `upstream_failed`, and the upstream answered 403: its own permissions forbid the request
- * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: 5xx,
- *   408, a timeout, a dropped connection, or a success that is not a readable 200. It may have been committed
+ * - `commit_unknown`: only from CommitTable, ExpireSnapshots and mutating forwards, after the request was sent: another
+ *   5xx, 3xx, 408, 499, a timeout, a dropped connection, or a success that is not readable. It may have been committed
  */
 export interface Catalog {
   readonly kind: CatalogKind

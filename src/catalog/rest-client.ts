@@ -4,7 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { jsonObject, stringifyJson } from '../base/json.ts'
+import { isJsonObject, jsonObject, parseJson, stringifyJson } from '../base/json.ts'
 import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
 import { namespaceKey, type TableRef, tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
@@ -244,10 +244,13 @@ class RestCatalog implements Catalog {
       throw toUpstreamFault(thrown)
     }
     const { status, headers } = response
-    if (status >= 200 && status < 300)
+    if (status >= 200 && status < 300) {
+      if (mutates && !isChangeReply(response))
+        throw changeUnknown(subject, `answered ${status} with a body that is no reply to a change`)
       return { status, headers: allowedHeaders(headers), body: response.body }
+    }
     const reply = this.#session.replyOf({
-      status,
+      ...{ status, headers },
       body: response.body instanceof Uint8Array ? response.body : new Uint8Array(0),
     })
     throw forwardRefusal(this.variant, reply, request)
@@ -305,6 +308,22 @@ function allowedHeaders(headers: Headers): Readonly<Record<string, string>> {
     if (value !== null) allowed[name] = value
   }
   return allowed
+}
+
+/** Whether a success says that a change was made: an object, or nothing. A proxy may answer 200 with a page of its own. */
+function isChangeReply({ status, body }: UpstreamResponse | StreamedResponse): boolean {
+  if (status !== 200 && status !== 201 && status !== 204) return false
+  if (!(body instanceof Uint8Array)) return false
+  const isBlank = body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)
+  return isBlank || isObject(body)
+}
+
+function isObject(body: Uint8Array): boolean {
+  try {
+    return isJsonObject(parseJson(body, { depthMax: limits.jsonDepthMax }))
+  } catch {
+    return false
+  }
 }
 
 function commitUnknown(names: string, clause: string, cause?: unknown): Fault {

@@ -56,14 +56,26 @@ export function forwardRefusal(
 
 /** The Fault of a refusal that no other kind names. Nothing was changed. */
 export function refused(reply: UpstreamReply): Fault {
-  const kind = reply.status === 403 ? 'upstream_forbidden' : 'upstream_failed'
-  return new Fault(kind, `The upstream catalog ${replyClause(reply)}.`)
+  const { status, type, retryAfter } = reply
+  const kind = status === 403 ? 'upstream_forbidden' : 'upstream_failed'
+  const refusal = {
+    status,
+    ...(type !== undefined && { type }),
+    ...(retryAfter !== undefined && { retryAfter }),
+  }
+  return new Fault(kind, `The upstream catalog ${replyClause(reply)}.`, leavesOpen(reply) ? {} : { refusal })
 }
 
-/** Whether a reply other than a success leaves open whether the change was made. */
+/** Statuses of 4xx with which a proxy gives up on a request that it may have forwarded. */
+const givenUp: ReadonlySet<number> = new Set([408, 499])
+
+/**
+ * Whether a reply other than a success leaves open whether the change was made. A redirect is no refusal: something
+ * before the catalog sent it, and may have passed the request on.
+ */
 export function leavesOpen({ status, type }: UpstreamReply): boolean {
-  // 408 comes from a proxy that may have forwarded the request.
-  return status < 300 || status >= 500 || status === 408 || type === 'CommitStateUnknownException'
+  const refuses = (status >= 400 && status < 500 && !givenUp.has(status)) || status === 501
+  return !refuses || type === 'CommitStateUnknownException'
 }
 
 /** The Fault of a change whose reply was lost. */

@@ -90,6 +90,8 @@ const sentenceLengthMax = 1_000
 const secretLengthMin = 8
 /** Paths whose last response's size is kept. */
 const answerSizesCount = 1_000
+/** Seconds, or a date of HTTP. */
+const retryAfterForm = /^(?:\d{1,7}|[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT)$/
 const errorType = /^[A-Za-z_]{1,100}$/
 
 /** Sends requests to one upstream and reads its refusals. */
@@ -291,7 +293,7 @@ export class UpstreamSession {
   }
 
   /** What the upstream replied. The text of a 401 is dropped, because it may quote the refused token. */
-  replyOf({ status, body }: Pick<UpstreamResponse, 'status' | 'body'>): UpstreamReply {
+  replyOf({ status, body, headers }: UpstreamResponse): UpstreamReply {
     if (status === 401 || status === 419) return { status }
     const { type, message } = parseErrorModel(body)
     let sentence = message ?? ''
@@ -300,10 +302,12 @@ export class UpstreamSession {
       .replace(/[\p{Cc}\p{Cf}]+/gu, ' ')
       .slice(0, sentenceLengthMax)
       .trim()
+    const retryAfter = headers.get('retry-after')
     return {
       status,
       ...(type !== undefined && errorType.test(type) ? { type } : {}),
       ...(sentence === '' ? {} : { message: sentence }),
+      ...(retryAfter !== null && retryAfterForm.test(retryAfter) ? { retryAfter } : {}),
     }
   }
 

@@ -66,6 +66,18 @@ export interface Column {
 export const baseHolds = ['loaded', 'pinned'] as const
 export type BaseHeld = (typeof baseHolds)[number]
 
+/** Through what a change came, beside its principal. What the client says of itself is not verified. */
+export interface ChangeOrigin {
+  /** The session of the request; its name is the subject for which it was made. */
+  readonly session?: { readonly id: string; readonly name: string }
+  /** `User-Agent`. */
+  readonly client?: string
+  /** The application or query that the snapshot's summary names. */
+  readonly applicationId?: string
+  /** The branch that the commit moves; of several, the last. */
+  readonly branch?: string
+}
+
 /** The durable row written before anything is forwarded. The transaction that writes the verdict removes it. */
 export interface CommitIntent {
   /** UUID; also the id of the WriteEvent and its edges. */
@@ -110,6 +122,7 @@ export interface CommitIntent {
   readonly ended?: true
   /** Set beside `ended` where the upstream itself answered, so that it works on the change no longer. */
   readonly answered?: true
+  readonly origin?: ChangeOrigin
   /** Set once the upstream is known to have accepted, where the audit is left to recovery. */
   readonly accepted?: true
 }

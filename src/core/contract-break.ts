@@ -29,5 +29,5 @@ export interface ContractBreak {
 /** The commit that a version is proposed for. */
 export interface BreakEvidence {
   readonly tenant: TenantId
-  readonly intent: Pick<IntentHead, 'commitId' | 'principal' | 'principalSource' | 'requestId'>
+  readonly intent: Pick<IntentHead, 'commitId' | 'principal' | 'principalSource' | 'requestId' | 'origin'>
 }

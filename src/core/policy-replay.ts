@@ -1,6 +1,6 @@
 /** A replay: a draft policy, or the policies of then, against stored commits (docs/replay.md). */
 
-import type { AppliedPolicy, CatalogAction } from './commit.ts'
+import type { AppliedPolicy, CatalogAction, ChangeOrigin } from './commit.ts'
 import type { PolicyErrorCode } from './decision.ts'
 import type { PolicyKind, PolicyScope } from './policy.ts'
 import type { Principal } from './principal.ts'
@@ -75,6 +75,7 @@ export interface StoredChange {
   readonly action: CatalogAction
   readonly table: TableRef
   readonly principal: Principal
+  readonly origin?: ChangeOrigin
   readonly decision: 'APPROVED' | 'REJECTED'
   readonly receivedAtMs: number
   readonly createdAt: Date

@@ -3,7 +3,7 @@
  * (docs/reference/errors.md 2).
  */
 
-import type { Fault, FaultKind } from '../base/fault.ts'
+import type { Fault, FaultKind, UpstreamRefusal } from '../base/fault.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 
 const statuses = {
@@ -73,6 +73,29 @@ export function errorResponse(fault: Fault): Response {
       headers: { 'content-type': 'application/json', ...faultHeaders(fault) },
     },
   )
+}
+
+/** ErrorModel types of an upstream's refusals that name none. */
+const refusalTypes: Readonly<Record<number, string>> = {
+  403: types.forbidden,
+  405: types.method_not_allowed,
+  406: types.not_acceptable,
+  413: types.payload_too_large,
+  422: types.unprocessable,
+  429: 'TooManyRequestsException',
+  501: types.not_implemented,
+}
+
+/** The refusal of an upstream as it is, in JSON: clients act on its status, and wait as long as it says. */
+export function refusalResponse(fault: Fault, { status, type, retryAfter }: UpstreamRefusal): Response {
+  const named = type ?? refusalTypes[status] ?? types.bad_request
+  return new Response(errorModel(status, named, fault.publicMessage, fault.members), {
+    status,
+    headers: {
+      'content-type': 'application/json',
+      ...(retryAfter !== undefined && { 'retry-after': retryAfter }),
+    },
+  })
 }
 
 /** Headers that go with a kind, whatever the body's form: Retry-After, Allow, WWW-Authenticate. */

@@ -12,7 +12,10 @@ import { WatchdogTimeout, watched } from './watchdog.ts'
 export interface PolicyBindings {
   /** The table's metadata before the commit. */
   readonly table: JsonValue
-  /** `requirements`, `updates`, `result` (null if unknown) and `received_at` (ms since the Unix epoch). */
+  /**
+   * `requirements`, `updates`, `result` (null if unknown), `received_at` (ms since the Unix epoch), and through what it
+   * came: `session`, `client`, `branch`.
+   */
   readonly commit: JsonValue
   /** `sub`, `email` if known, and `roles`. */
   readonly principal: JsonValue

@@ -34,7 +34,15 @@ export function allReads(every: readonly PolicyReads[]): PolicyReads {
 }
 
 /** The members of `commit` that are the writer's own request. */
-const requested: ReadonlySet<string> = new Set(['requirements', 'updates', 'identifier', 'received_at'])
+const requested: ReadonlySet<string> = new Set([
+  'requirements',
+  'updates',
+  'identifier',
+  'received_at',
+  'session',
+  'client',
+  'branch',
+])
 /** The members of a table that stay the same as long as its name and uuid do. */
 const identity: ReadonlySet<string> = new Set(['namespace', 'name', 'uuid'])
 const definitions: ReadonlySet<string> = new Set<Definition>(['schema', 'partition_spec', 'sort_order'])

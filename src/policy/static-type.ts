@@ -44,6 +44,9 @@ const bindingFields: Readonly<Record<string, ReadonlyMap<string, StaticType>>> =
     ['updates', 'list'],
     ['result', 'dyn'],
     ['received_at', 'int'],
+    ['session', 'map'],
+    ['client', 'map'],
+    ['branch', 'string'],
   ]),
   principal: new Map([
     ['sub', 'string'],

@@ -132,7 +132,7 @@ describe('a refusal', () => {
     [409, 'conflict', 'conflict'],
     [422, 'unprocessable', 'unprocessable'],
     [429, 'upstream_failed', 'upstream_failed'],
-    [302, 'upstream_failed', 'upstream_failed'],
+    [302, 'upstream_failed', 'commit_unknown'],
     [500, 'upstream_failed', 'commit_unknown'],
     [501, 'not_implemented', 'not_implemented'],
     [503, 'upstream_failed', 'commit_unknown'],

@@ -201,9 +201,9 @@ describe('answers', () => {
   }
 
   test.each([
-    [301, 'upstream_failed'],
-    [307, 'upstream_failed'],
-    [304, 'upstream_failed'],
+    [301, 'commit_unknown'],
+    [307, 'commit_unknown'],
+    [304, 'commit_unknown'],
     [400, 'upstream_failed'],
     [401, 'ErrCredentialsExpired'],
     [403, 'upstream_forbidden'],
@@ -214,9 +214,11 @@ describe('answers', () => {
     [419, 'ErrCredentialsExpired'],
     [422, 'upstream_failed'],
     [429, 'upstream_failed'],
+    [499, 'commit_unknown'],
     [201, 'commit_unknown'],
     [204, 'commit_unknown'],
     [500, 'commit_unknown'],
+    [501, 'upstream_failed'],
     [502, 'commit_unknown'],
     [503, 'commit_unknown'],
     [504, 'commit_unknown'],
@@ -229,7 +231,7 @@ describe('answers', () => {
     [200, 'made'],
     [204, 'made'],
     [202, 'commit_unknown'],
-    [301, 'upstream_failed'],
+    [301, 'commit_unknown'],
     [401, 'ErrCredentialsExpired'],
     [403, 'upstream_forbidden'],
     [404, 'ErrTableNotFound'],
@@ -280,7 +282,7 @@ describe('answers', () => {
     try {
       const redirect = () => Response.redirect(elsewhere.url.href, 307)
       await withUpstream(startUpstream(redirect), {}, async (catalog) => {
-        expect(await outcomes(catalog)).toEqual(['upstream_failed', 'upstream_failed'])
+        expect(await outcomes(catalog)).toEqual(['commit_unknown', 'upstream_failed'])
       })
       expect(followed).toBe(false)
     } finally {

@@ -47,6 +47,7 @@ describe('the check of a step', () => {
     baseMetadataLocation: '',
     baseHeld: undefined,
     metadataLocation: location,
+    origin: {},
     requestId: undefined,
   }
   const approval: Expectation = {

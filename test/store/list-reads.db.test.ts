@@ -51,11 +51,14 @@ async function fill(id: TenantId, count: number): Promise<void> {
     id,
     `insert into svc.audit_log (tenant_id, commit_id, committer, decision, reason, created_at, principal_source, principal,
        table_id, namespace, table_name, credential_id, body_sha256, body, base_metadata_location, metadata_location,
-       policies, outcomes, received_at, request_id)
+       policies, outcomes, received_at, request_id, session_id, client, application_id, branch)
      select $1, gen_random_uuid(), case when i <= 5 then 'rare' else 'p' || i % 7 end,
        case when i <= 5 then 'REJECTED' else 'APPROVED' end, case when i <= 5 then 'no' else '' end, ${time}, 'session', '{}',
        case when i <= 5 then $2 else 't' || i % 7 end, '["sales"]', 't', gen_random_uuid(), '', '', '',
-       case when i > 5 then 's3://lake/' || i end, '[]', '[]', ${time}, case when i <= 5 then 'rare' else 'r' || i end
+       case when i > 5 then 's3://lake/' || i end, '[]', '[]', ${time}, case when i <= 5 then 'rare' else 'r' || i end,
+       case when i <= 5 then '00000000-0000-4000-8000-000000000001'::uuid else '00000000-0000-4000-8000-000000000002' end,
+       case when i <= 5 then 'rare' else 'c' || i % 7 end, case when i <= 5 then 'rare' else 'a' || i end,
+       case when i <= 5 then 'rare' else 'main' end
      from generate_series(1, ${count}) i`,
     [id, table],
   )
@@ -152,6 +155,13 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a list', () =>
     ['decisions', (on) => listDecisions(on, tenant, { limit })],
     ['decisions on a table', (on) => listDecisions(on, tenant, { table: rare, limit })],
     ['decisions of a principal', (on) => listDecisions(on, tenant, { principal: 'rare', limit })],
+    [
+      'decisions through a session',
+      (on) => listDecisions(on, tenant, { session: '00000000-0000-4000-8000-000000000001', limit }),
+    ],
+    ['decisions of a client', (on) => listDecisions(on, tenant, { client: 'rare', limit })],
+    ['decisions of an application', (on) => listDecisions(on, tenant, { applicationId: 'rare', limit })],
+    ['decisions on a branch', (on) => listDecisions(on, tenant, { branch: 'rare', limit })],
     ['denials', (on) => listDecisions(on, tenant, { decision: 'REJECTED', limit })],
     ['approvals', (on) => listDecisions(on, tenant, { decision: 'APPROVED', limit })],
     ['decisions of a request', (on) => listDecisions(on, tenant, { requestId: 'rare', limit })],

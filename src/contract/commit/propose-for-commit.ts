@@ -4,6 +4,7 @@
  */
 
 import type { Actor } from '../../core/administration.ts'
+import type { ChangeOrigin } from '../../core/commit.ts'
 import type { BreakEvidence, ContractBreak } from '../../core/contract-break.ts'
 import { tableKey, tableName } from '../../core/table-ref.ts'
 import { recordMove, saveVerdict } from '../../store/contract/life-cycle.ts'
@@ -72,8 +73,13 @@ export async function proposeForCommit(
   const proposed = await openProposal(on, force, outcome.read, {
     ...{ commit_id: evidence.intent.commitId, committer: evidence.intent.principal.sub },
     ...{ namespace: table.namespace, table: table.name },
+    ...originView(evidence.intent.origin),
   })
   return reason(proposed)
+}
+
+function originView({ applicationId, ...same }: ChangeOrigin = {}) {
+  return { ...same, ...(applicationId !== undefined && { application_id: applicationId }) }
 }
 
 function wordsOf(found: readonly BrokenColumn[]): string {

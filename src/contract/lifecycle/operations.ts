@@ -62,7 +62,16 @@ export const versionSchema = object({
   verdict: maybe(described(verdictSchema, 'what was found when it was proposed')),
   evidence: maybe(
     described(
-      object({ commit_id: uuid, committer: text, namespace: list(text), table: text }),
+      object({
+        commit_id: uuid,
+        committer: text,
+        namespace: list(text),
+        table: text,
+        session: maybe(object({ id: uuid, name: text })),
+        client: maybe(text),
+        application_id: maybe(text),
+        branch: maybe(text),
+      }),
       'the refused commit for which it was proposed',
     ),
   ),

@@ -12,6 +12,7 @@ import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/co
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
 import { tableMembers } from '../base/disclosure.ts'
+import { requestOrigin } from '../base/origin.ts'
 import { assertName } from '../base/path.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
 import { commitAtomically } from '../commit/commit-atomically.ts'
@@ -22,6 +23,7 @@ import { openOnCachedTable } from '../speculative/cached-table.ts'
 import { tableCommit } from '../stages/open-commit.ts'
 import { ownChanges } from '../stages/own-names.ts'
 import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
+import { assertPresent } from './assert-present.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { ownBody } from './own-body.ts'
@@ -70,7 +72,9 @@ export async function commitTables(surface: SurfaceRequest): Promise<Response> {
   const sent = await readTransactionRequest(body.bytes)
   const { upstream, changes } = await ownChanges(parts, tenant, surface.upstream, sent)
   const requestId = aboutRequest(request).id
-  const transaction = { tenant, identified, receivedAtMs, signal: request.signal, stages, changes, requestId }
+  const origin = requestOrigin(identified, request.headers)
+  const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages }
+  const transaction = { ...shared, changes, requestId, origin }
   if (await commitsAtomically(upstream, request.signal)) {
     const { commitIds, warnings } = await commitAtomically(parts, upstream, { ...transaction, body })
     return jsonResponse(204, null, verdictHeaders(commitIds.join(', '), warnings))
@@ -273,6 +277,7 @@ async function viewResponse(surface: SurfaceRequest, action: Action): Promise<Re
 
 /** dropView: judged as the action drop-view. */
 export async function dropView(surface: SurfaceRequest): Promise<Response> {
+  await assertPresent(surface)
   return await emptyResponse(surface, { action: 'drop-view', table: tableRefOf(surface), update: new Map() })
 }
 
@@ -308,6 +313,7 @@ async function namespaceResponse(surface: SurfaceRequest, action: Action): Promi
 
 /** dropNamespace: judged as the action drop-namespace. */
 export async function dropNamespace(surface: SurfaceRequest): Promise<Response> {
+  await assertPresent(surface)
   const update = new Map([['namespace', surface.path.namespace]])
   return await emptyResponse(surface, { action: 'drop-namespace', table: tableRefOf(surface), update })
 }
@@ -337,6 +343,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     signal: request.signal,
     stages,
     requestId: aboutRequest(request).id,
+    origin: requestOrigin(identified, request.headers),
     forward: {
       method: request.method as 'POST' | 'DELETE',
       path: upstreamPath(path),

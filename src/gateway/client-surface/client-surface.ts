@@ -9,7 +9,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Session } from '../../core/session.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { wrongMethod } from '../../http/answer.ts'
-import { errorResponse } from '../../http/fault-response.ts'
+import { errorResponse, refusalResponse } from '../../http/fault-response.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { readForm } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
@@ -152,10 +152,9 @@ function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined):
   }
 }
 
-/** The upstream's 403 stays a 403, so that clients know that nothing was committed. */
+/** The upstream's refusals keep their status, so that clients know that nothing was committed, and when to try again. */
 function clientErrorResponse(fault: Fault): Response {
-  if (fault.kind !== 'upstream_forbidden') return errorResponse(fault)
-  return errorResponse(new Fault('forbidden', fault.publicMessage, { cause: fault }))
+  return fault.refusal === undefined ? errorResponse(fault) : refusalResponse(fault, fault.refusal)
 }
 
 const isForbidden = (thrown: unknown) => thrown instanceof Fault && thrown.kind === 'forbidden'

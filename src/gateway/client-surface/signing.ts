@@ -163,7 +163,8 @@ export function withSigning(
       's3.session-token': key,
     }),
   ])
-  const later = jsonObject({ properties: new Map(), headers: jsonObject({ [ticketHeader]: ticket }) })
+  // A list of values for each header: so says the REST specification, and Iceberg 1.12 is the first client to read it.
+  const later = jsonObject({ properties: new Map(), headers: jsonObject({ [ticketHeader]: [ticket] }) })
   members.set('config', Buffer.from(stringifyJson(added)))
   members.set('remote-signing-config', Buffer.from(stringifyJson(later)))
   return joinMembers(members)

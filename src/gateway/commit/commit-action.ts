@@ -14,15 +14,21 @@ import {
 } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { storageRoots } from '../../storage/roots.ts'
-import { committedTable, parseLoadTableResult } from '../../wire/iceberg/table-metadata.ts'
+import {
+  committedTable,
+  type LoadTableResult,
+  parseLoadTableResult,
+} from '../../wire/iceberg/table-metadata.ts'
 import { bodyOfText } from '../base/body.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { showsAction } from '../recovery/after-refusal.ts'
 import { type ResolvedAction, resolveLostAction } from '../recovery/lost-action.ts'
 import type { Judged } from '../stages/change.ts'
 import { type ActionChange, judgeAction } from '../stages/judge-action.ts'
 import { warningsOf } from '../stages/verdicts.ts'
+import { assertAnswersCreation } from './answers-change.ts'
 import { feedReply, refusedLocation } from './feed-reply.ts'
 import { forwardDurable, passVerdict } from './outcomes.ts'
 import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
@@ -67,8 +73,15 @@ export async function commitAction(
   intent.declare(base)
   await intent.durable()
   const { response, committed } = await forwardDurable<ResolvedAction>(parts, intent, {
-    send: async () => ({ response: await send() }),
+    send: async () => {
+      const response = await send()
+      const made = action === 'create-table' ? parsed(response.body) : undefined
+      if (made) assertAnswersCreation(commit.table, commit.request.updates[0] ?? new Map(), made.metadata)
+      return { response }
+    },
     resolve: () => resolveLostAction(parts, upstream, lostAction(intent, commit)),
+    wasMade: () =>
+      showsAction(parts, upstream, tenant, intent.intent, commit.request.updates[0] ?? new Map()),
   })
   const made = writesMetadata(action) ? (committed ?? committedOf(parts, commit, response.body)) : undefined
   const mayRepeat = commit.forward.idempotencyKey !== undefined
@@ -81,6 +94,15 @@ export async function commitAction(
 }
 
 const makesTable: ReadonlySet<CatalogAction> = new Set(['create-table', 'register-table'])
+
+/** A reply, or undefined where it cannot be read. */
+function parsed(reply: Uint8Array): LoadTableResult | undefined {
+  try {
+    return parseLoadTableResult(reply)
+  } catch {
+    return undefined
+  }
+}
 
 /** The table that the action made, by the upstream's reply; undefined if the reply cannot be read. */
 function committedOf(
@@ -124,6 +146,7 @@ async function intentOf(
     snapshotIds: [],
     receivedAtMs: commit.receivedAtMs,
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),
+    origin: commit.origin,
     ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
   }
 }

@@ -13,6 +13,7 @@ import { faultOf } from '../base/faults.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { showsCommit } from '../recovery/after-refusal.ts'
 import { findTransactionMade, type MadeCommits } from '../recovery/transaction-made.ts'
 import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
 import { pendingIntent } from '../stages/open-commit.ts'
@@ -122,6 +123,13 @@ async function forward(
         return 'accepted'
       },
       resolve: () => find(false),
+      wasMade: () =>
+        showsCommit(
+          parts,
+          upstream,
+          tenant,
+          opened.map(({ intent, judged }) => ({ intent: intent.intent, base: judged.base?.metadata })),
+        ),
     },
   )
   return resolved === 'accepted' ? ((await find(true)) ?? new Map()) : resolved

@@ -12,6 +12,7 @@ import { discloseReply, tableMembers } from '../base/disclosure.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
 import type { Upstream } from '../base/upstream.ts'
+import { showsCommit } from '../recovery/after-refusal.ts'
 import { type ResolvedCommit, resolveLostCommit } from '../recovery/lost-commit.ts'
 import { assertRefsAbsent } from '../stages/assert-refs-absent.ts'
 import type { Judged } from '../stages/change.ts'
@@ -19,6 +20,7 @@ import { isEarlierMetadata, judgeRaced } from '../stages/judge-raced.ts'
 import { cachedTable } from '../stages/load-current.ts'
 import type { TableCommit } from '../stages/open-commit.ts'
 import type { Pins } from '../stages/pins.ts'
+import { assertAnswersCommit } from './answers-change.ts'
 import { forwardDurable } from './outcomes.ts'
 import { acceptedChange, noteAccepted, recordApproval } from './record.ts'
 
@@ -55,13 +57,20 @@ export async function forwardTable(
   const { idempotencyKey } = commit
   const response = await forwardDurable<Forwarded>(parts, intent, {
     // Without the client's signal, because a commit is completed even if the client disconnects.
-    send: () =>
-      upstream.catalog.commitTable(commit.table, body, {
+    send: async () => {
+      const reply = await upstream.catalog.commitTable(commit.table, body, {
         ...(idempotencyKey !== undefined && { idempotencyKey }),
-      }),
+      })
+      assertAnswersCommit(commit.table, commit.request, judged.base?.metadata, reply.result.metadata)
+      return reply
+    },
     resolve: async () => {
       const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent, judged.base)
       return resolved && (await replyOf(resolved))
+    },
+    wasMade: () => {
+      const refused = { intent: intent.intent, base: judged.base?.metadata }
+      return showsCommit(parts, upstream, commit.tenant, [refused])
     },
   })
   await recordForwarded(parts, upstream, commit, intent, judged, response)

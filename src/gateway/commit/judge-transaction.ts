@@ -14,6 +14,7 @@ import type { TableChange } from '../../wire/iceberg/commit-request.ts'
 import { locationsNamed } from '../../wire/iceberg/named-locations.ts'
 import { bodyOfText } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
+import { originOf } from '../base/origin.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import type { Judged } from '../stages/change.ts'
@@ -27,7 +28,10 @@ import { passVerdict } from './outcomes.ts'
  * does not show that it is repeated.
  */
 export interface TransactionCommit
-  extends Pick<TableCommit, 'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId'> {
+  extends Pick<
+    TableCommit,
+    'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId' | 'origin'
+  > {
   readonly changes: readonly TableChange[]
 }
 
@@ -75,6 +79,7 @@ export async function judgeTransaction(
         table: identifier,
         body: await bodyOfText(text),
         request: { identifier, requirements, updates },
+        origin: originOf(shared.origin, { updates }),
       }
     }),
   )
@@ -143,10 +148,12 @@ export function named(commit: TableCommit, fault: Fault, acceptedCount = 0): Tra
 
 /** The same fault with another kind and message. */
 export function renamed(fault: Fault, kind: Fault['kind'], message: string): Fault {
-  const { detail, type } = fault
+  const { detail, type, refusal } = fault
+  const isSame = kind === fault.kind
   return new Fault(kind, message, {
     cause: fault,
     ...(detail !== undefined && { detail }),
-    ...(type !== undefined && kind === fault.kind && { type }),
+    ...(type !== undefined && isSame && { type }),
+    ...(refusal !== undefined && isSame && { refusal }),
   })
 }

@@ -9,6 +9,7 @@ import type { Verdict } from '../../core/decision.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
+import { mayBeRepeat } from '../recovery/after-refusal.ts'
 import type { Judged } from '../stages/change.ts'
 import { noteUnjudged, recordRejection } from './record.ts'
 
@@ -83,6 +84,8 @@ export interface Forward<T> {
   readonly send: () => Promise<T>
   /** Never rejects; undefined if it is unknown whether the change was made. */
   readonly resolve: () => Promise<T | undefined>
+  /** Whether a refused change was made all the same. Never rejects. */
+  readonly wasMade: () => Promise<boolean>
 }
 
 /**
@@ -93,14 +96,15 @@ export interface Forward<T> {
 export async function forwardDurable<T>(
   parts: GatewayParts,
   intent: ForwardedIntent,
-  { send, resolve }: Forward<T>,
+  { send, resolve, wasMade }: Forward<T>,
 ): Promise<T> {
   parts.passCrashPoint('commit-not-forwarded')
   const reply = await intent.stages.time('forward', async () => {
     try {
       return await send()
     } catch (error) {
-      if (surelyNotCommitted(error)) {
+      const isRefused = surelyNotCommitted(error)
+      if (isRefused && !(mayBeRepeat(error) && (await wasMade()))) {
         await intent.withdraw()
         throw error
       }
@@ -110,11 +114,20 @@ export async function forwardDurable<T>(
       await intent.leave(hasAnswered(error))
       const { commitId } = intent.withoutBase
       parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays for recovery')
-      throw error
+      throw isRefused ? unknownDespite(error) : error
     }
   })
   parts.passCrashPoint('commit-forwarded')
   return reply
+}
+
+/** The Fault of a refused change that the catalog shows, though not by which commit it was made. */
+function unknownDespite(cause: unknown): Fault {
+  return new Fault(
+    'commit_unknown',
+    'The upstream catalog refused the change, but shows what it would have made: it may have been sent twice. It may or may not have been made.',
+    { cause, type: 'CommitStateUnknownException' },
+  )
 }
 
 /** Kinds of Fault by which an adapter reports that nothing was sent, or that the upstream refused. */

@@ -12,6 +12,7 @@ import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-respo
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
 import { warningHeader } from '../base/faults.ts'
+import { requestOrigin } from '../base/origin.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { commitTable, type TableCommitted } from '../commit/commit-table.ts'
 import { commitTransaction, type TransactionCommitted } from '../commit/commit-transaction.ts'
@@ -75,8 +76,9 @@ async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPa
   return async ({ parts, upstream: opened, tenant, identified, receivedAtMs, request, stages }) => {
     const { upstream, changes } = await ownChanges(parts, tenant, opened, sent)
     const requestId = aboutRequest(request).id
+    const origin = requestOrigin(identified, request.headers)
     const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
-    return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes }))
+    return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes, origin }))
   }
 }
 

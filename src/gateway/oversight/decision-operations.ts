@@ -22,6 +22,7 @@ import {
   tableFilter,
   text,
   time,
+  uuid,
 } from '../../http/schemas.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
@@ -50,19 +51,30 @@ const filters = {
   principal: maybe(described(nonEmpty, 'subject of who made the change')),
   policy: maybe(described(nonEmpty, 'id of a policy that was in force or evaluated')),
   request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
+  session: maybe(described(uuid, 'id of the session through which the change came')),
+  client: maybe(described(nonEmpty, '`User-Agent` of the client, whole')),
+  application_id: maybe(described(nonEmpty, 'that the summary of the snapshot names')),
+  branch: maybe(described(nonEmpty, 'that the commit moved')),
   from: maybe(described(time, 'made at this time or later')),
   to: maybe(described(time, 'made before this time')),
 }
 const format = maybe(oneOf(exportFormats, { default: 'jsonl' }))
 
-interface FilterInput extends Omit<DecisionFilter, 'table' | 'requestId'> {
+interface FilterInput extends Omit<DecisionFilter, 'table' | 'requestId' | 'applicationId'> {
   readonly namespace?: readonly string[] | undefined
   readonly table?: string | undefined
   readonly request_id?: string | undefined
+  readonly application_id?: string | undefined
 }
 
-function filterOf({ namespace, table, request_id: requestId, ...rest }: FilterInput): DecisionFilter {
-  return { ...rest, requestId, table: filteredTable({ namespace, table }) }
+function filterOf({
+  namespace,
+  table,
+  request_id: requestId,
+  application_id: applicationId,
+  ...rest
+}: FilterInput): DecisionFilter {
+  return { ...rest, requestId, applicationId, table: filteredTable({ namespace, table }) }
 }
 
 const exported = {

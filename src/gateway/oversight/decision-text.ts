@@ -27,6 +27,11 @@ const columns: Readonly<Record<string, (decision: Shown) => string | undefined>>
   outcomes: ({ outcomes }) => JSON.stringify(outcomes ?? []),
   tenant_id: ({ tenant_id }) => tenant_id,
   base_held: ({ base_held }) => base_held,
+  session_id: ({ session }) => session?.id,
+  session_name: ({ session }) => session?.name,
+  client: ({ client }) => client,
+  application_id: ({ application_id }) => application_id,
+  branch: ({ branch }) => branch,
 }
 
 /** What stands before the first decision. */

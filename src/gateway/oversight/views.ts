@@ -85,6 +85,15 @@ const decisionMembers = {
   ),
   metadata_location: maybe(text),
   request_id: maybe(described(text, '`X-Request-Id` of the response')),
+  session: maybe(
+    described(
+      object({ id: uuid, name: described(text, 'the subject for which it was made') }),
+      'through which the request came',
+    ),
+  ),
+  client: maybe(described(text, '`User-Agent`, as the client says')),
+  application_id: maybe(described(text, "as the snapshot's summary says")),
+  branch: maybe(described(text, 'that the commit moved')),
 }
 
 const scopeMember = maybe(
@@ -141,6 +150,10 @@ export function decisionView(entry: AuditEntry) {
     base_held: entry.baseHeld,
     metadata_location: entry.metadataLocation,
     request_id: entry.requestId,
+    session: entry.origin.session,
+    client: entry.origin.client,
+    application_id: entry.origin.applicationId,
+    branch: entry.origin.branch,
   }
 }
 

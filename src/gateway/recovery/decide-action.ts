@@ -119,8 +119,11 @@ function decideReplacement(
   return added.every((time) => found.versionTimes?.includes(time)) ? committed : notCommitted
 }
 
-function versionTimesAdded(update: JsonObject): readonly JsonValue[] {
+/** When the versions were made that the request creates a view with, or adds to one, as their writer says. */
+export function versionTimesAdded(update: JsonObject): readonly JsonValue[] {
   const updates = update.get('updates')
+  const created = update.get('view-version')
+  if (isJsonObject(created)) return [created.get('timestamp-ms') ?? null]
   return (Array.isArray(updates) ? (updates as readonly JsonValue[]) : [])
     .filter(isJsonObject)
     .map((one) => one.get('view-version'))

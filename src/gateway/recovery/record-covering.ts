@@ -57,7 +57,12 @@ export async function judgeRecovered(
   { policies: engine }: Pick<GatewayParts, 'policies'>,
   tenant: TenantId,
   policies: readonly Policy[],
-  { table, principal, receivedAtMs }: Pick<IntentHead, 'table' | 'principal' | 'receivedAtMs'>,
+  {
+    table,
+    principal,
+    receivedAtMs,
+    origin,
+  }: Pick<IntentHead, 'table' | 'principal' | 'receivedAtMs' | 'origin'>,
   metadata: JsonObject,
 ): Promise<{ readonly policies: readonly Policy[]; readonly covers?: VersionNumber }> {
   // What other policies see of the commit is not rebuilt here.
@@ -68,7 +73,7 @@ export async function judgeRecovered(
   const { sub, roles } = principal
   const bindings = {
     table: now,
-    commit: commitView({ requirements: [], updates: [] }, now, receivedAtMs),
+    commit: commitView({ requirements: [], updates: [] }, now, receivedAtMs, origin),
     principal: jsonObject({ sub, roles }),
   }
   const judge = async (by: readonly Policy[]) => await engine.judge(tenant, ofColumns(by), bindings)

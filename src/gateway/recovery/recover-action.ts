@@ -41,9 +41,9 @@ export async function recoverAction(
   const request = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
   const update = request.updates[0] ?? new Map()
   const catalog = parts.catalogs.get(tenant, credential)
-  const found = await look(parts, catalog, tenant, intent, intent.table, signal)
+  const found = await lookAtName(parts, catalog, tenant, intent, intent.table, signal)
   const destination = renameDestination(update)
-  const moved = destination && (await look(parts, catalog, tenant, intent, destination, signal))
+  const moved = destination && (await lookAtName(parts, catalog, tenant, intent, destination, signal))
   // The audit is read last: then no other change explains what is there but not audited.
   const since = await auditedChanges(parts.store, tenant, intent, claimed.openedAt)
   const { baseMetadataLocation: base } = intent
@@ -69,11 +69,12 @@ export async function recoverAction(
   return outcome
 }
 
-async function look(
-  parts: GatewayParts,
+/** What is under a name now. @returns undefined if the catalog says that nothing is */
+export async function lookAtName(
+  parts: Pick<GatewayParts, 'store'>,
   catalog: Catalog,
   tenant: TenantId,
-  { action }: IntentHead,
+  { action }: Pick<IntentHead, 'action'>,
   name: TableRef,
   signal: AbortSignal,
 ): Promise<Look | undefined> {

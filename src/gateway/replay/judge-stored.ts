@@ -160,10 +160,10 @@ function seenOf(
   base: BaseTable | undefined,
   facts: ManifestFacts | undefined,
 ): readonly Seen[] {
-  const { action, table, principal, receivedAtMs } = change
+  const { action, table, principal, receivedAtMs, origin } = change
   const request = requestOf(change)
   if (action === 'update-table') {
-    const bindings = bindingsOf({ table, request, identified: { principal }, receivedAtMs }, base)
+    const bindings = bindingsOf({ table, request, identified: { principal }, receivedAtMs, origin }, base)
     return [
       {
         name: table,
@@ -184,9 +184,9 @@ function seenOf(
 function seenSubject(
   { action, receivedAtMs }: SeenAction,
   { name, table, result, request, kinds, needsGrant, unevaluatedKind }: Subject,
-  { principal }: StoredChange,
+  { principal, origin }: StoredChange,
 ): Seen {
-  const commit = withManifestFacts(commitView(request, result, receivedAtMs), factsOfAction(action))
+  const commit = withManifestFacts(commitView(request, result, receivedAtMs, origin), factsOfAction(action))
   return {
     name,
     bindings: { table, commit, principal: principalBinding(principal) },

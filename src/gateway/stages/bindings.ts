@@ -4,6 +4,7 @@
  */
 
 import type { JsonObject } from '../../base/json.ts'
+import type { ChangeOrigin } from '../../core/commit.ts'
 import type { Policy } from '../../core/policy.ts'
 import type { Principal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
@@ -21,6 +22,7 @@ export interface SeenChange {
   readonly identified: { readonly principal: Principal }
   /** Milliseconds since the Unix epoch. */
   readonly receivedAtMs: number
+  readonly origin?: ChangeOrigin | undefined
 }
 
 /** A table before a change. */
@@ -31,7 +33,7 @@ export function bindingsOf(change: SeenChange, base: BaseTable | undefined): Pol
   const result = tableView(change.table, resultOf(change, base))
   return {
     table: base?.view ?? result,
-    commit: commitView(change.request, result, change.receivedAtMs),
+    commit: commitView(change.request, result, change.receivedAtMs, change.origin),
     principal: principalBinding(change.identified.principal),
   }
 }

@@ -1,5 +1,6 @@
 /** Defines one change of one table, and the verdict on it. */
 
+import type { ChangeOrigin } from '../../core/commit.ts'
 import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { Policy, VersionNumber } from '../../core/policy.ts'
@@ -21,6 +22,7 @@ export interface Change {
   readonly stages: StageTimes
   /** `X-Request-Id`; undefined where the request came through no listener. */
   readonly requestId: string | undefined
+  readonly origin: ChangeOrigin
 }
 
 export interface Judged {

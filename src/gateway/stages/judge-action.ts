@@ -106,7 +106,7 @@ export async function judgeAction(
     const applicable = policies.filter(({ kind }) => subject.kinds.includes(kind))
     const bindings = {
       table: subject.table,
-      commit: commitView(subject.request, subject.result, change.receivedAtMs),
+      commit: commitView(subject.request, subject.result, change.receivedAtMs, change.origin),
       principal: principalBinding(change.identified.principal),
     }
     const judged = await stages.time('evaluate', () =>

@@ -71,7 +71,12 @@ async function judgeMade(
   try {
     bindings = {
       table: base.view,
-      commit: commitView(change.request, tableView(change.table, metadata), change.receivedAtMs),
+      commit: commitView(
+        change.request,
+        tableView(change.table, metadata),
+        change.receivedAtMs,
+        change.origin,
+      ),
       principal: principalBinding(change.identified.principal),
     }
   } catch (thrown) {

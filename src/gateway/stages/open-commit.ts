@@ -12,6 +12,7 @@ import {
   snapshotIdsAdded,
 } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
+import { originOf, requestOrigin } from '../base/origin.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
 import type { CachedTable } from '../base/table-cache.ts'
@@ -32,7 +33,7 @@ export interface TableCommit extends Change {
 
 /** A request whose body was read completely. */
 export interface WholeRequest
-  extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal' | 'requestId'> {
+  extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal' | 'requestId' | 'origin'> {
   readonly request: Request
 }
 
@@ -45,7 +46,8 @@ export function tableCommit(
   const idempotencyKey = request.headers.get('idempotency-key') ?? undefined
   const requestId = aboutRequest(request).id
   const whole = { commitId, tenant, identified, body, receivedAtMs, stages, requestId }
-  return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal }
+  const origin = originOf(requestOrigin(identified, request.headers), commitRequest)
+  return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal, origin }
 }
 
 /** A commit's loads and its intent. */
@@ -110,6 +112,7 @@ export async function pendingIntent(
     receivedAtMs: commit.receivedAtMs,
     ...(commit.transaction && { transaction: commit.transaction }),
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),
+    origin: commit.origin,
   }
   return new PendingIntent(parts, commit.tenant, withoutBase, commit.stages)
 }

@@ -1,6 +1,6 @@
 /** Reads the audit log (docs/reference/gateway.md 7.1). Only `verdicts.ts` writes it, and nothing changes it. */
 
-import type { AppliedPolicy, BaseHeld, CatalogAction, CommitIntent } from '../../core/commit.ts'
+import type { AppliedPolicy, BaseHeld, CatalogAction, ChangeOrigin, CommitIntent } from '../../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../../core/decision.ts'
 import type { Principal, PrincipalSource } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -27,6 +27,8 @@ export interface AuditEntry {
   readonly metadataLocation: string | undefined
   /** `X-Request-Id` of the request; undefined in rows of older versions. */
   readonly requestId: string | undefined
+  /** Empty in rows of older versions. */
+  readonly origin: ChangeOrigin
 }
 
 /** An entry with everything that a replay needs. */
@@ -58,6 +60,11 @@ export interface AuditRow {
   readonly base_held: BaseHeld | null
   readonly metadata_location: string | null
   readonly request_id: string | null
+  readonly session_id: string | null
+  readonly session_name: string | null
+  readonly client: string | null
+  readonly application_id: string | null
+  readonly branch: string | null
 }
 
 interface RecordRow extends AuditRow {
@@ -71,7 +78,8 @@ interface RecordRow extends AuditRow {
 }
 
 export const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
-  namespace, table_name, base_metadata_location, base_held, metadata_location, request_id`
+  namespace, table_name, base_metadata_location, base_held, metadata_location, request_id, session_id, session_name, client,
+  application_id, branch`
 
 /** The entry of a row. */
 export function toEntry(row: AuditRow): AuditEntry {
@@ -89,6 +97,21 @@ export function toEntry(row: AuditRow): AuditEntry {
     baseHeld: row.base_held ?? undefined,
     metadataLocation: row.metadata_location ?? undefined,
     requestId: row.request_id ?? undefined,
+    origin: originOf(row),
+  }
+}
+
+/** The columns that say through what a change came. */
+export type OriginRow = Pick<AuditRow, 'session_id' | 'session_name' | 'client' | 'application_id' | 'branch'>
+
+/** Through what the change of a row came. */
+export function originOf(row: OriginRow): ChangeOrigin {
+  const { session_id: id, session_name: name, client, application_id: applicationId, branch } = row
+  return {
+    ...(id !== null && { session: { id, name: name ?? '' } }),
+    ...(client !== null && { client }),
+    ...(applicationId !== null && { applicationId }),
+    ...(branch !== null && { branch }),
   }
 }
 

@@ -5,9 +5,9 @@ import type { Decision, PolicyOutcome } from '../../core/decision.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { given } from '../database/conditions.ts'
+import { type Condition, given } from '../database/conditions.ts'
 import { nodeId, storableText } from '../database/names.ts'
-import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 import { type AuditEntry, type AuditRow, entryColumns, policiesOf, toEntry } from './audit.ts'
 
@@ -19,6 +19,12 @@ export interface DecisionFilter {
   /** Id of a policy that was evaluated or in force. */
   readonly policy?: string | undefined
   readonly requestId?: string | undefined
+  /** Id of the session through which it came. */
+  readonly session?: string | undefined
+  /** `User-Agent`, whole. */
+  readonly client?: string | undefined
+  readonly applicationId?: string | undefined
+  readonly branch?: string | undefined
   /** Made at this time or later, and before that one. */
   readonly from?: Date | undefined
   readonly to?: Date | undefined
@@ -56,7 +62,8 @@ export async function listDecisions(
   { isExplained = false, signal }: { readonly isExplained?: boolean; readonly signal?: AbortSignal } = {},
 ): Promise<Page<ListedDecision>> {
   const limit = pageLimit(filter)
-  const { table, decision, principal, policy, requestId, from, to } = filter
+  const { table, decision, principal, policy, requestId, session, from, to } = filter
+  if (session !== undefined && !isUuid(session)) return { items: [] }
   const committer = principal === undefined ? undefined : storableText(principal)
   const { text: where, params } = given(
     [tenant, limit + 1],
@@ -67,6 +74,12 @@ export async function listDecisions(
     ["decision = 'REJECTED' and ?::boolean", decision === 'REJECTED' ? true : undefined],
     ['(md5(committer) = md5(?::text) and committer = ?::text)', committer, committer],
     ['request_id = ?::text', requestId === undefined ? undefined : storableText(requestId)],
+    ['session_id = ?::uuid', session],
+    hashed('client', filter.client),
+    hashed('application_id', filter.applicationId),
+    hashed('branch', filter.branch),
+    // Written out, because the index of branches leaves out the one that nearly all commits move.
+    ["branch <> 'main' and ?::boolean", (filter.branch ?? 'main') === 'main' ? undefined : true],
     ['created_at >= ?::text::timestamptz', from?.toISOString()],
     ['created_at < ?::text::timestamptz', to?.toISOString()],
   )
@@ -80,6 +93,12 @@ export async function listDecisions(
   )
   const page = toPage(rows, limit, (row) => row.audit_seq)
   return { ...page, items: page.items.map(toListed) }
+}
+
+/** The condition that a column holds a text, by the index of its hash. */
+function hashed(column: string, wanted: string | undefined): Condition {
+  const text = wanted === undefined ? undefined : storableText(wanted)
+  return [`(md5(${column}) = md5(?::text) and ${column} = ?::text)`, text, text]
 }
 
 /**

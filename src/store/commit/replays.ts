@@ -25,7 +25,7 @@ import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
-import { policiesOf } from './audit.ts'
+import { type OriginRow, originOf, policiesOf } from './audit.ts'
 
 /** Which changes a replay looks at, and by what. */
 export interface ReplayRequest {
@@ -218,7 +218,7 @@ export async function nextReplay(store: Store): Promise<OpenReplay | undefined> 
   return row && toReplay(row)
 }
 
-interface ChangeRow {
+interface ChangeRow extends OriginRow {
   readonly audit_seq: string
   readonly commit_id: string
   readonly action: CatalogAction
@@ -255,7 +255,8 @@ export async function nextChanges(
      bounded as (
        select audit_seq, sum(size) over (order by audit_seq desc) - size as before from chosen)
      select a.audit_seq, a.commit_id, a.action, a.namespace, a.table_name, a.principal, a.decision, a.created_at,
-       a.credential_id, a.base_metadata_location, a.body, ${policiesOf('a')} as policies, a.outcomes,
+       a.credential_id, a.base_metadata_location, a.session_id, a.session_name, a.client, a.application_id, a.branch,
+       a.body, ${policiesOf('a')} as policies, a.outcomes,
        round(extract(epoch from a.received_at) * 1000)::float8 as received_at_ms
      from bounded b join svc.audit_log a using (audit_seq)
      where a.tenant_id = $1 and b.before < $5::int8 order by a.audit_seq desc`,
@@ -268,6 +269,7 @@ export async function nextChanges(
     action: row.action,
     table: { namespace: row.namespace, name: row.table_name },
     principal: row.principal,
+    origin: originOf(row),
     decision: row.decision,
     receivedAtMs: row.received_at_ms,
     createdAt: row.created_at,

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import {
+  type ChangeOrigin,
   type CommitIntent,
   type CommittedTable,
   type VerdictRecord,
@@ -93,6 +94,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     base_held: baseHeld(intent),
     received_at_ms: intent.receivedAtMs,
     request_id: intent.requestId,
+    ...originColumns(intent.origin),
     policies,
     outcomes,
     catalog: intent.catalog,
@@ -127,6 +129,17 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
   const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
   const snapshot = snapshotJson(tenant, tableId, commitId, committed)
   return [storableJson(verdict), event, snapshot, described, digest, intent.body]
+}
+
+/** The columns of an audit row that say through what a change came. */
+function originColumns({ session, client, applicationId, branch }: ChangeOrigin = {}) {
+  return {
+    session_id: session?.id,
+    session_name: session?.name,
+    client,
+    application_id: applicationId,
+    branch,
+  }
 }
 
 /** How a commit's table was held; undefined for a change that judges no table which was there. */

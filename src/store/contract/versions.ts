@@ -39,6 +39,11 @@ export interface CommitEvidence {
   readonly committer: string
   readonly namespace: readonly string[]
   readonly table: string
+  /** Through what the commit came, as far as it is known. */
+  readonly session?: { readonly id: string; readonly name: string }
+  readonly client?: string
+  readonly application_id?: string
+  readonly branch?: string
 }
 
 /** What was found of a proposal; its findings are shown, and nothing else is decided by them. */

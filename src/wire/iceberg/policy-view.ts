@@ -5,6 +5,7 @@
  */
 
 import { isJsonObject, type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
+import type { ChangeOrigin } from '../../core/commit.ts'
 import { columnsKey } from '../../core/policy.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { CommitRequest } from './commit-request.ts'
@@ -58,11 +59,13 @@ export function tableView(ref: TableRef, metadata: JsonObject): JsonObject {
  * The `commit` binding.
  * @param result the `tableView` of the metadata after the commit; absent where there is none, as in a drop
  * @param receivedAtMs milliseconds since the Unix epoch
+ * @param origin through what it came; members that are not known are empty
  */
 export function commitView(
   request: CommitRequest,
   result: JsonObject | undefined,
   receivedAtMs: number,
+  { session, client = '', applicationId = '', branch = '' }: ChangeOrigin = {},
 ): JsonObject {
   const { identifier } = request
   return jsonObject({
@@ -71,6 +74,9 @@ export function commitView(
     updates: request.updates,
     result,
     received_at: BigInt(receivedAtMs),
+    session: jsonObject({ id: session?.id ?? '', name: session?.name ?? '' }),
+    client: jsonObject({ agent: client, application_id: applicationId }),
+    branch,
   })
 }
 

@@ -72,7 +72,7 @@ const load = (name: string, as: TestTenant, headers: Readonly<Record<string, str
 
 interface Answer {
   readonly config?: Readonly<Record<string, string>>
-  readonly 'remote-signing-config'?: { readonly headers: Readonly<Record<string, string>> }
+  readonly 'remote-signing-config'?: { readonly headers: Readonly<Record<string, readonly string[]>> }
 }
 async function answer(response: Response): Promise<Answer> {
   const text = await response.text()
@@ -112,7 +112,7 @@ describe('a loaded table', () => {
     })
     expect(endpoint).toMatch(/^v1\/namespaces\/n\/tables\/orders\/sign\/[A-Za-z0-9_-]+$/)
     const [ticket = ''] = String(endpoint).split('/').slice(-1)
-    expect(loaded['remote-signing-config']?.headers).toEqual({ 'x-svc-sign-ticket': ticket })
+    expect(loaded['remote-signing-config']?.headers).toEqual({ 'x-svc-sign-ticket': [ticket] })
   })
 
   test('has none where the client asks for keys only, and /credentials is not served', async () => {

@@ -16,6 +16,7 @@ const record: AuditRecord = {
   baseMetadataLocation: 'base',
   baseHeld: 'loaded',
   metadataLocation: undefined,
+  origin: {},
   requestId: 'r1',
   principal: { sub: 'spark', roles: [] },
   credentialId: 'k1',
@@ -28,6 +29,10 @@ const record: AuditRecord = {
 
 test('a decision is printed in the names of the specification', () => {
   expect(decisionView(record)).toEqual({
+    session: undefined,
+    client: undefined,
+    application_id: undefined,
+    branch: undefined,
     commit_id: 'c1',
     action: 'update-table',
     committer: 'spark',

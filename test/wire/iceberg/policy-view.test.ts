@@ -105,9 +105,13 @@ describe('tableView', () => {
 describe('commitView', () => {
   const request = { requirements: objects({ type: 'x' }), updates: objects({ action: 'y', n: 1 }) }
 
-  test('has requirements and updates as sent and the time of receipt', () => {
+  test('has requirements and updates as sent, the time of receipt, and no origin that is not known', () => {
     const view = commitView(request, undefined, 1_700_000_000_000)
-    expect([...view.keys()]).toEqual(['requirements', 'updates', 'received_at'])
+    const members = ['requirements', 'updates', 'received_at', 'session', 'client', 'branch']
+    expect([...view.keys()]).toEqual(members)
+    expect(plain(view.get('session') ?? null)).toEqual({ id: '', name: '' })
+    expect(plain(view.get('client') ?? null)).toEqual({ agent: '', application_id: '' })
+    expect(view.get('branch')).toBe('')
     expect(view.get('updates')).toBe(request.updates)
     expect(view.get('received_at')).toBe(1_700_000_000_000n)
   })
