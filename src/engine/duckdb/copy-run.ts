@@ -136,6 +136,8 @@ async function ending(
   const handle = duckdbHandle({
     held: { connection },
     tables,
+    // A damaged file is no ending that data causes, so it needs no name.
+    files: new Map(),
     readable,
     signal,
     garbage: shared.garbage,

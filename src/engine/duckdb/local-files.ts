@@ -4,8 +4,9 @@ import type { DuckDBInstance } from '@duckdb/node-api'
 import { eachInTurns, turnTaker } from '../../base/in-turns.ts'
 import { limits } from '../../limits.ts'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
+import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
+import { withDamagedFile } from './damaged-file.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
 import type { FileShape, ShapeCache } from './file-shape.ts'
 import { interruptible } from './interruptible.ts'
@@ -17,6 +18,12 @@ export interface FetchedFile {
 
 export class LocalFiles {
   readonly #pins: PinnedFile[] = []
+  readonly #paths = new Map<string, string>()
+
+  /** The path on the local disk of each location that was brought. */
+  get paths(): ReadonlyMap<string, string> {
+    return this.#paths
+  }
 
   constructor(
     readonly instance: DuckDBInstance,
@@ -62,6 +69,8 @@ export class LocalFiles {
     const connection = await this.instance.connect()
     try {
       await interruptible(connection, signal, () => this.shapes.learn(connection, unknown))
+    } catch (thrown) {
+      throw await withDamagedFile(thrown, connection, this.#paths, signal)
     } finally {
       connection.closeSync()
     }
@@ -85,8 +94,9 @@ export class LocalFiles {
       for (const entry of queue) {
         const next = turn()
         if (next !== undefined) await next
-        const pin = await this.cache.pin(this.scope, entry, either)
+        const pin = await readingFile(entry.location, () => this.cache.pin(this.scope, entry, either))
         this.#pins.push(pin)
+        this.#paths.set(entry.location, pin.path)
         pinned.set(entry.location, pin)
       }
     }

@@ -15,6 +15,7 @@ import { EngineError, unreadable } from '../engine-error.ts'
 import { admitPlan, rememberAdmitted } from '../iceberg/admitted-plans.ts'
 import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
+import { withDamagedFile } from './damaged-file.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
 import type { ShapeCache } from './file-shape.ts'
 import type { Gate } from './gate.ts'
@@ -60,6 +61,7 @@ export async function openHandle(
   const queuedMs = performance.now()
   const ended = endSignal(run.signal)
   closers.push(ended.release)
+  let files: LocalFiles | undefined
   try {
     const leave = await shared.gate.enter(run.tenant, ended.signal)
     closers.push(leave)
@@ -67,13 +69,16 @@ export async function openHandle(
     const startedMs = performance.now()
     const storage = openStorage(scope.access, shared.budget)
     closers.push(() => storage.close())
-    const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
-    closers.push(() => files.release())
-    const tables = await localTables(shared, scope, snapshots, { storage, files, signal: ended.signal })
+    const brought = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
+    files = brought
+    closers.push(() => brought.release())
+    const opening = { storage, files, signal: ended.signal }
+    const tables = await localTables(shared, scope, snapshots, opening)
     const { held, key } = await connect(shared, scope, [...tables.values()], ended.signal)
     return duckdbHandle({
       held,
       tables,
+      files: brought.paths,
       readable: viewsOf(tables),
       signal: ended.signal,
       garbage: shared.garbage,
@@ -87,8 +92,28 @@ export async function openHandle(
       },
     })
   } catch (thrown) {
+    const error = openingError(thrown)
+    const named = files && (await namingFile(shared, error, files, ended.signal))
     await close()
-    throw openingError(thrown)
+    throw named ?? error
+  }
+}
+
+/** The error with the file that is damaged, where one is. */
+async function namingFile(
+  { instance }: DuckdbShared,
+  error: EngineError,
+  { paths }: LocalFiles,
+  signal: AbortSignal,
+): Promise<EngineError | undefined> {
+  if (error.code !== '58030' || error.file !== undefined || signal.aborted) return undefined
+  const connection = await instance.connect()
+  try {
+    return await interruptible(connection, signal, () => withDamagedFile(error, connection, paths, signal))
+  } catch {
+    return undefined
+  } finally {
+    connection.closeSync()
   }
 }
 
