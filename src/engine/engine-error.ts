@@ -36,6 +36,8 @@ export type EngineErrorCode =
   | '42501'
   /** connection_failure: the engine or its storage cannot be reached. */
   | '08006'
+  /** system_error: the engine was restarted meanwhile. */
+  | '58000'
   /** io_error: a snapshot cannot be read completely. */
   | '58030'
   /** feature_not_supported: this engine cannot read the table or run the statement. */

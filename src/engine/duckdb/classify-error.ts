@@ -10,6 +10,11 @@ interface Rule {
 
 /** The first match applies; each begins with DuckDB's class of error. Some texts behind the colon come from `error(…)` in the compiler's SQL. */
 const rules: readonly Rule[] = [
+  {
+    pattern: /^FATAL Error/is,
+    code: '58000',
+    message: 'The engine was restarted after an error of another statement. Retry.',
+  },
   { pattern: /^INTERRUPT Error/is, code: '57014', message: 'The query was cancelled.' },
   {
     pattern: /^(Out of Memory Error|[\w ]+ Error: std::bad_alloc)/is,

@@ -1,15 +1,15 @@
 /** Brings the files of one statement to the local disk, pins them in the cache and reads their shapes. */
 
-import type { DuckDBInstance } from '@duckdb/node-api'
 import { eachInTurns, turnTaker } from '../../base/in-turns.ts'
 import { limits } from '../../limits.ts'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
 import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
-import { withDamagedFile } from './damaged-file.ts'
+import type { DamagedFiles } from './damaged-files.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
 import type { FileShape, ShapeCache } from './file-shape.ts'
 import { interruptible } from './interruptible.ts'
+import type { Connects } from './locked-database.ts'
 
 export interface FetchedFile {
   readonly path: string
@@ -26,7 +26,8 @@ export class LocalFiles {
   }
 
   constructor(
-    readonly instance: DuckDBInstance,
+    readonly database: Connects,
+    readonly damaged: DamagedFiles | undefined,
     readonly cache: FileCache,
     readonly shapes: ShapeCache,
     readonly scope: ReadScope,
@@ -66,11 +67,9 @@ export class LocalFiles {
       if (!this.shapes.knows(file)) unknown.push(file)
     })
     if (unknown.length === 0) return
-    const connection = await this.instance.connect()
+    const connection = await this.database.connect()
     try {
       await interruptible(connection, signal, () => this.shapes.learn(connection, unknown))
-    } catch (thrown) {
-      throw await withDamagedFile(thrown, connection, this.#paths, signal)
     } finally {
       connection.closeSync()
     }
@@ -97,6 +96,7 @@ export class LocalFiles {
         const pin = await readingFile(entry.location, () => this.cache.pin(this.scope, entry, either))
         this.#pins.push(pin)
         this.#paths.set(entry.location, pin.path)
+        await readingFile(entry.location, async () => this.damaged?.assertReadable(pin.path))
         pinned.set(entry.location, pin)
       }
     }

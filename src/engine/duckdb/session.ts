@@ -7,7 +7,7 @@ import type { EngineHandle, EngineResult, EngineStatement, OpenTables } from '..
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
-import { withDamagedFile } from './damaged-file.ts'
+import type { DamagedFiles } from './damaged-files.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
 import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
@@ -19,6 +19,7 @@ export interface HandleParts {
   readonly tables: ReadonlyMap<GovernedTable, LocalTable>
   /** The path on the local disk of each location that the statement may read. */
   readonly files: ReadonlyMap<string, string>
+  readonly damaged: DamagedFiles
   /** Names of the temporary relations that the statement may read. */
   readonly readable: ReadonlySet<string>
   /** Fires when the run is cancelled or times out; its reason is an EngineError. */
@@ -126,7 +127,7 @@ function runResult(parts: Native, statement: EngineStatement): EngineResult {
       try {
         yield* batches(parts, statement)
       } catch (thrown) {
-        throw await failed(parts, thrown)
+        throw await parts.damaged.explain(thrown, parts.files, parts.signal)
       } finally {
         endedMs = performance.now()
       }
@@ -136,17 +137,6 @@ function runResult(parts: Native, statement: EngineStatement): EngineResult {
       runMs: (endedMs ?? performance.now()) - parts.startedMs,
       bytesScanned,
     }),
-  }
-}
-
-/** The error of a run, with the file that is damaged where one is. */
-async function failed(parts: Native, thrown: unknown): Promise<EngineError> {
-  const { connection, files, signal } = parts
-  try {
-    return await work(parts, () => withDamagedFile(thrown, connection, files, signal))
-  } catch {
-    // The run was closed or cancelled meanwhile.
-    return classifyError(thrown)
   }
 }
 

@@ -4,20 +4,30 @@
  */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { DuckDBInstance } from '@duckdb/node-api'
 import fc from 'fast-check'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
 import { EngineError } from '../../../src/engine/engine-error.ts'
 import { runError } from '../../../src/query/run-error.ts'
-import { columns, rowsOf, snapshotOf, startTestEngine, type TestEngine } from '../../support/engine.ts'
+import {
+  columns,
+  failure,
+  rowsOf,
+  snapshotOf,
+  startTestEngine,
+  type TestEngine,
+} from '../../support/engine.ts'
 import { isLongForm } from '../../support/long-form.ts'
 
 setDefaultTimeout(600_000)
 
 const seed = 20_261
-const runs = isLongForm ? 10_000 : 300
+const runs = isLongForm ? 2_000 : 300
 const rowCount = 300
 const codecs = ['uncompressed', 'snappy', 'gzip', 'zstd', 'lz4_raw', 'brotli']
 const fields: readonly Field[] = [
@@ -108,6 +118,40 @@ test('of several files the damaged one is named, to stewards alone', async () =>
   expect(runError(thrown, { roles: ['steward'] }).hint).toBe(`The file is ${name}.`)
   expect(runError(thrown, { roles: ['analyst'] }).hint).toBeUndefined()
   expect(runError(thrown).hint).toBeUndefined()
+})
+
+test('a file that ends DuckDB ends it for nobody else: it is refused, then unread, and others go on', async () => {
+  const fatal = mutated({
+    codec: 'snappy',
+    place: 'anywhere',
+    bytes: [
+      [1204978833, 152],
+      [463185907, 15],
+      [855217844, 37],
+    ],
+  })
+  // DuckDB itself: the file breaks an assertion, and every later statement fails.
+  const folder = mkdtempSync(join(tmpdir(), 'fatal-'))
+  const path = join(folder, 'file.parquet')
+  writeFileSync(path, fatal)
+  const instance = await DuckDBInstance.create(':memory:')
+  const connection = await instance.connect()
+  await connection.run(`SELECT name FROM parquet_schema('${path}')`).catch(() => {})
+  const later = await failure(connection.run('SELECT 1'))
+  expect(later.message).toStartWith('FATAL Error')
+  connection.closeSync()
+  instance.closeSync()
+  rmSync(folder, { recursive: true })
+
+  const other = engine.table(`other${++tables}`, { fields })
+  await other.append([{ bytes: whole.get('zstd') ?? fatal, recordCount: rowCount, rows: [] }])
+  const writer = engine.table(`fatal${++tables}`, { fields })
+  const { files } = await writer.append([{ bytes: fatal, recordCount: rowCount, rows: [] }])
+  for (let round = 0; round < 2; round++) {
+    const thrown = await failure(rowsOf(engine.engine, snapshotOf(writer), sql, shown))
+    expect(thrown).toMatchObject({ code: '58030', file: files[0] ?? '' })
+    expect(await rowsOf(engine.engine, snapshotOf(other), sql, shown)).toHaveLength(rowCount)
+  }
 })
 
 test('a manifest that is damaged is named', async () => {
