@@ -28,7 +28,12 @@ export function quoteInBackticks(name: string): string {
   return quotedWith('`', name)
 }
 
+/** Whether any engine accepts a name, quoted. */
+export function isQuotable(name: string): boolean {
+  return name !== '' && !name.includes('\0') && name.isWellFormed()
+}
+
 function quotedWith(mark: string, name: string): string {
-  if (name === '' || name.includes('\0') || !name.isWellFormed()) throw new RangeError('not an identifier')
+  if (!isQuotable(name)) throw new RangeError('not an identifier')
   return `${mark}${name.replaceAll(mark, mark + mark)}${mark}`
 }

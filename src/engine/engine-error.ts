@@ -36,6 +36,8 @@ export type EngineErrorCode =
   | '42501'
   /** connection_failure: the engine or its storage cannot be reached. */
   | '08006'
+  /** system_error: the engine was restarted meanwhile. */
+  | '58000'
   /** io_error: a snapshot cannot be read completely. */
   | '58030'
   /** feature_not_supported: this engine cannot read the table or run the statement. */
@@ -45,18 +47,22 @@ export type EngineErrorCode =
 
 export class EngineError extends Error {
   override readonly name = 'EngineError'
+  /** The file that cannot be read, for stewards only. */
+  readonly file: string | undefined
 
   /**
    * @param code the SQLSTATE
    * @param message for the client; it holds no value, path or text of the engine
-   * @param options `cause`: the engine's own error, for the server's log only
+   * @param options `cause`: the engine's own error, for the server's log only; `file`: the location of the file that
+   *   cannot be read
    */
   constructor(
     readonly code: EngineErrorCode,
     message: string,
-    options?: { readonly cause?: unknown },
+    options: { readonly cause?: unknown; readonly file?: string | undefined } = {},
   ) {
     super(message, options)
+    this.file = options.file
   }
 }
 
@@ -82,5 +88,8 @@ export function unreadable(thrown: unknown): EngineError {
       { cause: thrown },
     )
   const sentence = `The table cannot be read: ${thrown.reason}.`
-  return new EngineError(thrown.passing ? '08006' : '58030', sentence, { cause: thrown })
+  return new EngineError(thrown.passing ? '08006' : '58030', sentence, {
+    cause: thrown,
+    file: thrown.location,
+  })
 }

@@ -136,7 +136,7 @@ async function prepare(
     return query
   } catch (thrown) {
     await start.discard(progress, signal)
-    const failure = signal?.aborted ? cancelled() : runError(thrown)
+    const failure = signal?.aborted ? cancelled() : runError(thrown, context.principal)
     await recordEnd(parts, context, progress, failedOutcome(failure, false, signal), failure)
     throw failure
   }
@@ -180,7 +180,7 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
     outcome = 'completed'
     parts.lineage?.note(context, progress)
   } catch (thrown) {
-    failure = watch.reason() ?? runError(thrown)
+    failure = watch.reason() ?? runError(thrown, context.principal)
     outcome = failedOutcome(failure, progress.attempt?.engine !== undefined, options.signal)
     throw failure
   } finally {

@@ -2,6 +2,8 @@
 
 export class ReadFailure extends Error {
   override readonly name: string = 'ReadFailure'
+  /** The location of the file that cannot be read, where it is known; for stewards only. */
+  location: string | undefined
 
   /**
    * @param reason a clause for the run's record
@@ -28,6 +30,16 @@ export class BoundFailure extends ReadFailure {
 export function toReadFailure(thrown: unknown, what: string): ReadFailure {
   if (thrown instanceof ReadFailure) return thrown
   return new ReadFailure(`${what} cannot be read: it is corrupt or truncated`)
+}
+
+/** Reads a file; a failure then says which it was, unless it names a file already. */
+export async function readingFile<T>(location: string, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read()
+  } catch (thrown) {
+    if (thrown instanceof ReadFailure) thrown.location ??= location
+    throw thrown
+  }
 }
 
 /** The last segment of a location. The folders above may contain partition values, which are data. */

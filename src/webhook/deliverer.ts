@@ -25,6 +25,7 @@ import {
 } from '../store/webhook/deliveries.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 import { cloudEvent, eventId } from './cloud-event.ts'
+import { HeldClaims, leaseMs } from './held-claims.ts'
 import type { Send } from './receiver.ts'
 import { consequenceOf } from './retry.ts'
 
@@ -45,18 +46,19 @@ const tenantLanesMax = 4
 const lookMs = 1_000
 /** How long a subscription with nothing due is left before its tenant's sequence is read again. */
 const quietMs = 3_000
-/** Deliveries and events that one turn of a subscription takes. The lease covers all of their attempts. */
+/** Deliveries and events that one turn of a subscription takes. */
 const turnDeliveries = 20
 const turnEvents = 500
-const leaseMs = 6 * 60_000
 
 export class Deliverer {
   readonly #timer: Timer | undefined
   readonly #stop = new AbortController()
   readonly #running = new Set<Promise<unknown>>()
+  readonly #held: HeldClaims
   #looking: Promise<boolean> | undefined
 
   constructor(private readonly parts: DelivererParts) {
+    this.#held = new HeldClaims(parts)
     if (parts.byTime === false) return
     this.#timer = setInterval(() => this.#look().catch(() => {}), lookMs)
     this.#timer.unref()
@@ -76,6 +78,7 @@ export class Deliverer {
     clearInterval(this.#timer)
     this.#stop.abort()
     await Promise.allSettled([this.#looking, ...this.#running])
+    await this.#held.stop()
   }
 
   /**
@@ -93,6 +96,7 @@ export class Deliverer {
   async #claim(isEager: boolean): Promise<boolean> {
     const limit = lanes - this.#running.size
     if (limit <= 0 || this.#stop.signal.aborted) return false
+    const takenMs = performance.now()
     try {
       const claims = await claimSubscriptions(this.parts.store, {
         limit,
@@ -100,7 +104,7 @@ export class Deliverer {
         leaseMs,
         isEager,
       })
-      for (const claim of claims) this.#start(claim)
+      for (const claim of claims) this.#start(claim, takenMs)
       return claims.length > 0
     } catch (err) {
       this.parts.log.error({ err }, 'the webhooks that are due could not be read')
@@ -108,18 +112,22 @@ export class Deliverer {
     }
   }
 
-  #start(claim: Claim): void {
-    const turn = this.#turn(claim)
+  #start(claim: Claim, takenMs: number): void {
+    const turn = this.#turn(claim, this.#held.hold(claim, takenMs))
       .catch((err: unknown) =>
         this.parts.log.error({ err, webhook: claim.id }, 'events could not be sent to a webhook'),
       )
-      .finally(() => this.#running.delete(turn))
+      .finally(() => {
+        this.#held.drop(claim)
+        this.#running.delete(turn)
+      })
     this.#running.add(turn)
   }
 
   /** One turn of a subscription: takes events, then sends what is due until an attempt fails. */
-  async #turn(claim: Claim): Promise<void> {
+  async #turn(claim: Claim, lost: AbortSignal): Promise<void> {
     const { store } = this.parts
+    const signal = AbortSignal.any([this.#stop.signal, lost])
     let isMore = false
     try {
       const subscription = await loadClaimed(store, claim)
@@ -127,7 +135,7 @@ export class Deliverer {
       isMore = await this.#take(claim, subscription)
       const due = await dueDeliveries(store, claim, turnDeliveries)
       isMore ||= due.length === turnDeliveries
-      for (const delivery of due) if (!(await this.#attempt(claim, subscription, delivery))) return
+      for (const delivery of due) if (!(await this.#attempt(claim, subscription, delivery, signal))) return
     } finally {
       await releaseClaim(store, claim, isMore ? 0 : quietMs)
     }
@@ -149,15 +157,15 @@ export class Deliverer {
     claim: Claim,
     { receiver, signsTwice }: ClaimedSubscription,
     { sequence, body, tries }: QueuedEvent & { readonly tries: number },
+    signal: AbortSignal,
   ): Promise<boolean> {
     const { store, send, metrics, log } = this.parts
-    const { signal } = this.#stop
     if (signal.aborted) return false
     const { url, secret, previous } = receiver.reveal()
     const secrets = signsTwice && previous !== undefined ? [secret, previous] : [secret]
     const message = { id: eventId(claim.tenant, sequence), body, secrets }
     const attempt: Attempt = await send(new URL(url), message, signal)
-    // It is due again once the lease is given back.
+    // It is due again once the lease is given back, or has ended.
     if (signal.aborted && attempt.outcome !== 'delivered') return false
     const before =
       attempt.outcome === 'delivered' ? { failures: 0, failingMs: 0 } : await failuresOf(store, claim)

@@ -8,11 +8,16 @@ interface Rule {
   readonly message: string
 }
 
-/** The first match applies. Some texts behind the colon come from `error(…)` in the compiler's SQL. */
+/** The first match applies; each begins with DuckDB's class of error. Some texts behind the colon come from `error(…)` in the compiler's SQL. */
 const rules: readonly Rule[] = [
+  {
+    pattern: /^FATAL Error/is,
+    code: '58000',
+    message: 'The engine was restarted after an error of another statement. Retry.',
+  },
   { pattern: /^INTERRUPT Error/is, code: '57014', message: 'The query was cancelled.' },
   {
-    pattern: /^Out of Memory Error/is,
+    pattern: /^(Out of Memory Error|[\w ]+ Error: std::bad_alloc)/is,
     code: '53000',
     message: 'The query needs more memory or temporary space than it may use.',
   },
@@ -27,12 +32,9 @@ const rules: readonly Rule[] = [
     message: 'An encrypted table cannot be read by this engine.',
   },
   {
-    pattern: /^(IO Error|Corrupt|Invalid Input Error: (No magic bytes|File '.*' too small|.*footer))/is,
-    code: '58030',
-    message: 'A data file cannot be read: it is corrupt or truncated.',
-  },
-  {
-    pattern: /^TProtocolException|^Error: TProtocol|Parquet|Snappy|ZSTD/is,
+    // By DuckDB's class, not by its words: `Invalid` and `Serialization` are what the libraries throw that read a file.
+    pattern:
+      /^(IO|Invalid|Serialization) Error: |^Invalid Input Error: (Failed to read file|No magic bytes|File '.*' too small|.*footer)/is,
     code: '58030',
     message: 'A data file cannot be read: it is corrupt or truncated.',
   },
@@ -81,7 +83,7 @@ const rules: readonly Rule[] = [
     message: 'subquery uses ungrouped column from outer query',
   },
   {
-    pattern: /More than one row returned by a subquery/is,
+    pattern: /^Invalid Input Error: More than one row returned by a subquery/is,
     code: '21000',
     message: 'more than one row returned by a subquery used as an expression',
   },

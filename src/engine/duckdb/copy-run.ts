@@ -34,7 +34,7 @@ export async function runOnCopies(
   if (leave === undefined) return { outcome: 'busy' }
   const signal = AbortSignal.any([asked.run.signal, wanted.signal])
   const storage = openStorage(scope.access, shared.budget)
-  const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
+  const files = new LocalFiles(shared.database, shared.damaged, shared.cache, shared.shapes, scope)
   try {
     const tables = await localTables(shared, scope, asked.tables, { storage, files, signal })
     const opened = openTables(tables)
@@ -75,7 +75,7 @@ async function onConnection<T>(
   use: (connection: DuckDBConnection) => Promise<T>,
 ): Promise<T> {
   // Never a cached connection, because no other statement may find a copy on it.
-  const connection = await newConnection(shared.instance, [...tables.values()], signal)
+  const connection = await newConnection(shared.database, [...tables.values()], signal)
   try {
     return await use(connection)
   } finally {
@@ -136,6 +136,9 @@ async function ending(
   const handle = duckdbHandle({
     held: { connection },
     tables,
+    // A damaged file is no ending that data causes, so it needs no name.
+    files: new Map(),
+    damaged: shared.damaged,
     readable,
     signal,
     garbage: shared.garbage,

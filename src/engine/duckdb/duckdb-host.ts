@@ -12,11 +12,13 @@ import { limits } from '../../limits.ts'
 import type { ComputeEngine, EngineHandle } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
 import { runOnCopies } from './copy-run.ts'
+import { DamagedFiles } from './damaged-files.ts'
 import { FileCache, type ReadScope } from './file-cache.ts'
 import { ShapeCache } from './file-shape.ts'
 import { Gate } from './gate.ts'
 import { ConnectionCache } from './kept-connections.ts'
-import { type InstanceSettings, lockedInstance } from './locked-instance.ts'
+import { LockedDatabase } from './locked-database.ts'
+import type { InstanceSettings } from './locked-instance.ts'
 import { NativeGarbage } from './native-garbage.ts'
 import { type DuckdbShared, openHandle } from './open-session.ts'
 import { Proofs } from './own-relations.ts'
@@ -81,10 +83,12 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     shapes.forget(path)
     connections.drop(path)
   })
-  const instance = await lockedInstance(settings, cache.folder, spill)
+  const places = { files: cache.folder, spill }
+  const database = await LockedDatabase.start(settings, places, () => connections.close())
   const shared: DuckdbShared = {
     runMs: settings.runMs,
-    instance,
+    database,
+    damaged: new DamagedFiles(database),
     connections,
     gate: new Gate(settings.placesMax, settings.queueMax),
     cache,
@@ -102,7 +106,7 @@ export async function startDuckdb(settings: DuckdbSettings): Promise<DuckdbHost>
     },
     async close() {
       connections.close()
-      instance.closeSync()
+      database.close()
       await cache.close()
       await rm(spill, { recursive: true, force: true })
     },

@@ -5,7 +5,7 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { eachInTurns } from '../../base/in-turns.ts'
-import { quoteText } from '../../base/sql-text.ts'
+import { isQuotable, quoteText } from '../../base/sql-text.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
@@ -160,6 +160,7 @@ function treeAt(rows: readonly FooterRow[], at: number, depth: number): { node: 
 }
 
 function fileColumn({ name, fieldId, repetition, type, isList, children }: SchemaNode): FileColumn {
+  if (!isQuotable(name)) throw new ReadFailure('a data file has a malformed schema')
   if (repetition === 'REPEATED') return { name, fieldId, type: undefined, isList: false }
   if (children.length === 0) return { name, fieldId, type, isList: false }
   // Only the three-level form is a list here: list group, repeated group, element.

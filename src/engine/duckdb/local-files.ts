@@ -1,14 +1,15 @@
 /** Brings the files of one statement to the local disk, pins them in the cache and reads their shapes. */
 
-import type { DuckDBInstance } from '@duckdb/node-api'
 import { eachInTurns, turnTaker } from '../../base/in-turns.ts'
 import { limits } from '../../limits.ts'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
+import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
 import type { FileEntry } from '../iceberg/manifest.ts'
+import type { DamagedFiles } from './damaged-files.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
 import type { FileShape, ShapeCache } from './file-shape.ts'
 import { interruptible } from './interruptible.ts'
+import type { Connects } from './locked-database.ts'
 
 export interface FetchedFile {
   readonly path: string
@@ -17,9 +18,16 @@ export interface FetchedFile {
 
 export class LocalFiles {
   readonly #pins: PinnedFile[] = []
+  readonly #paths = new Map<string, string>()
+
+  /** The path on the local disk of each location that was brought. */
+  get paths(): ReadonlyMap<string, string> {
+    return this.#paths
+  }
 
   constructor(
-    readonly instance: DuckDBInstance,
+    readonly database: Connects,
+    readonly damaged: DamagedFiles | undefined,
     readonly cache: FileCache,
     readonly shapes: ShapeCache,
     readonly scope: ReadScope,
@@ -59,7 +67,7 @@ export class LocalFiles {
       if (!this.shapes.knows(file)) unknown.push(file)
     })
     if (unknown.length === 0) return
-    const connection = await this.instance.connect()
+    const connection = await this.database.connect()
     try {
       await interruptible(connection, signal, () => this.shapes.learn(connection, unknown))
     } finally {
@@ -85,8 +93,10 @@ export class LocalFiles {
       for (const entry of queue) {
         const next = turn()
         if (next !== undefined) await next
-        const pin = await this.cache.pin(this.scope, entry, either)
+        const pin = await readingFile(entry.location, () => this.cache.pin(this.scope, entry, either))
         this.#pins.push(pin)
+        this.#paths.set(entry.location, pin.path)
+        await readingFile(entry.location, async () => this.damaged?.assertReadable(pin.path))
         pinned.set(entry.location, pin)
       }
     }

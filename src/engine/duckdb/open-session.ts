@@ -1,6 +1,6 @@
 /** Opens a statement: takes a place, fetches the tables' files, and gets a connection with their relations. */
 
-import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
 import type { ByteBudget } from '../../base/byte-budget.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Lru } from '../../base/lru.ts'
@@ -15,12 +15,14 @@ import { EngineError, unreadable } from '../engine-error.ts'
 import { admitPlan, rememberAdmitted } from '../iceberg/admitted-plans.ts'
 import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
+import type { DamagedFiles } from './damaged-files.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
 import type { ShapeCache } from './file-shape.ts'
 import type { Gate } from './gate.ts'
 import { interruptible } from './interruptible.ts'
 import type { ConnectionCache, HeldConnection } from './kept-connections.ts'
 import { LocalFiles } from './local-files.ts'
+import type { Connects, LockedDatabase } from './locked-database.ts'
 import type { NativeGarbage } from './native-garbage.ts'
 import { createRelation, type LocalTable, localTable } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
@@ -30,7 +32,8 @@ import { duckdbHandle } from './session.ts'
 export interface DuckdbShared {
   /** Milliseconds that a statement may hold its place. */
   readonly runMs: number
-  readonly instance: DuckDBInstance
+  readonly database: LockedDatabase
+  readonly damaged: DamagedFiles
   readonly connections: ConnectionCache
   readonly gate: Gate
   readonly cache: FileCache
@@ -60,6 +63,7 @@ export async function openHandle(
   const queuedMs = performance.now()
   const ended = endSignal(run.signal)
   closers.push(ended.release)
+  let files: LocalFiles | undefined
   try {
     const leave = await shared.gate.enter(run.tenant, ended.signal)
     closers.push(leave)
@@ -67,13 +71,18 @@ export async function openHandle(
     const startedMs = performance.now()
     const storage = openStorage(scope.access, shared.budget)
     closers.push(() => storage.close())
-    const files = new LocalFiles(shared.instance, shared.cache, shared.shapes, scope)
-    closers.push(() => files.release())
-    const tables = await localTables(shared, scope, snapshots, { storage, files, signal: ended.signal })
+    const brought = new LocalFiles(shared.database, shared.damaged, shared.cache, shared.shapes, scope)
+    files = brought
+    closers.push(() => brought.release())
+    const opening = { storage, files, signal: ended.signal }
+    const tables = await localTables(shared, scope, snapshots, opening)
+    const { starts } = shared.database
     const { held, key } = await connect(shared, scope, [...tables.values()], ended.signal)
     return duckdbHandle({
       held,
       tables,
+      files: brought.paths,
+      damaged: shared.damaged,
       readable: viewsOf(tables),
       signal: ended.signal,
       garbage: shared.garbage,
@@ -81,14 +90,16 @@ export async function openHandle(
       queueMs: startedMs - queuedMs,
       startedMs,
       async close(reusable) {
-        if (reusable === undefined || key === undefined) held.connection.closeSync()
+        const isUseless = starts !== shared.database.starts
+        if (reusable === undefined || key === undefined || isUseless) held.connection.closeSync()
         else shared.connections.give(key, reusable)
         await close()
       },
     })
   } catch (thrown) {
+    const error = await shared.damaged.explain(openingError(thrown), files?.paths ?? new Map(), ended.signal)
     await close()
-    throw openingError(thrown)
+    throw error
   }
 }
 
@@ -177,7 +188,7 @@ interface Connected {
 }
 
 async function connect(
-  { connections, instance }: DuckdbShared,
+  { connections, database }: DuckdbShared,
   scope: ReadScope,
   tables: readonly LocalTable[],
   signal: AbortSignal,
@@ -187,16 +198,16 @@ async function connect(
   const key = length <= keptLengthMax ? JSON.stringify([scope.key, ...views]) : undefined
   const cached = key && connections.take(key)
   if (cached) return { held: cached, key }
-  return { held: { connection: await newConnection(instance, tables, signal) }, key }
+  return { held: { connection: await newConnection(database, tables, signal) }, key }
 }
 
 /** A new connection with the tables' views. */
 export async function newConnection(
-  instance: DuckDBInstance,
+  database: Connects,
   tables: readonly LocalTable[],
   signal: AbortSignal,
 ): Promise<DuckDBConnection> {
-  const connection = await instance.connect()
+  const connection = await database.connect()
   try {
     await interruptible(connection, signal, async () => {
       for (const table of tables) await createRelation(connection, table)

@@ -7,6 +7,7 @@ import type { EngineHandle, EngineResult, EngineStatement, OpenTables } from '..
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
+import type { DamagedFiles } from './damaged-files.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
 import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
@@ -16,6 +17,9 @@ import type { Proofs } from './own-relations.ts'
 export interface HandleParts {
   readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, LocalTable>
+  /** The path on the local disk of each location that the statement may read. */
+  readonly files: ReadonlyMap<string, string>
+  readonly damaged: DamagedFiles
   /** Names of the temporary relations that the statement may read. */
   readonly readable: ReadonlySet<string>
   /** Fires when the run is cancelled or times out; its reason is an EngineError. */
@@ -123,7 +127,7 @@ function runResult(parts: Native, statement: EngineStatement): EngineResult {
       try {
         yield* batches(parts, statement)
       } catch (thrown) {
-        throw classifyError(thrown)
+        throw await parts.damaged.explain(thrown, parts.files, parts.signal)
       } finally {
         endedMs = performance.now()
       }

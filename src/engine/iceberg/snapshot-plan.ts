@@ -8,7 +8,7 @@ import { eachInTurns } from '../../base/in-turns.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
 import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
-import { ReadFailure } from '../../storage/read-failure.ts'
+import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
 import type { TableFileKind, TerritoryGuard } from '../../storage/territory-guard.ts'
@@ -71,7 +71,7 @@ export async function planSnapshot(
     if (kind !== 'data file' && kind !== 'delete file') opened.push({ kind, location })
   }
   admit('metadata file', metadataLocation)
-  const metadata = await readMetadata(storage, metadataLocation)
+  const metadata = await readingFile(metadataLocation, () => readMetadata(storage, metadataLocation))
   signal.throwIfAborted()
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
   const files = snapshot && (await snapshotFiles(storage, snapshot, signal, admit))
@@ -111,13 +111,17 @@ async function snapshotFiles(
   const deletes: DeleteEntry[] = []
   const locations = new Set<string>()
   admit('manifest list', list)
-  const listed = await storage.readAll(list, limits.tableMetadataBytesMax)
-  for (const ref of manifestsIn(listed, limits.engineManifestsMax)) {
+  const manifests = await readingFile(list, async () =>
+    manifestsIn(await storage.readAll(list, limits.tableMetadataBytesMax), limits.engineManifestsMax),
+  )
+  for (const ref of manifests) {
     signal.throwIfAborted()
     if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
     admit('manifest', ref.location)
-    const entries = await storage.during(async () =>
-      readManifest(await manifestBytes(storage, ref), ref, admit, signal),
+    const entries = await storage.during(() =>
+      readingFile(ref.location, async () =>
+        readManifest(await manifestBytes(storage, ref), ref, admit, signal),
+      ),
     )
     // Not spread into push: a manifest may hold more entries than an argument list can.
     await eachInTurns(entries.data, signal, (entry) => {

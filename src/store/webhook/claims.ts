@@ -92,6 +92,23 @@ export async function loadClaimed(store: Store, claim: Claim): Promise<ClaimedSu
   }
 }
 
+/**
+ * Prolongs leases that have not ended, from now.
+ * @returns the lease ids that are still held; a lease that has ended is never taken up again
+ */
+export async function renewClaims(
+  store: Store,
+  leaseIds: readonly string[],
+  leaseMs: number,
+): Promise<ReadonlySet<string>> {
+  const rows = await store.adminQuery<{ readonly lease_id: string }>(
+    `update svc.webhook_subscription set leased_until = clock_timestamp() + $2::float8 * interval '1 ms'
+     where lease_id in (select value::uuid from jsonb_array_elements_text($1::text::jsonb)) and leased_until > clock_timestamp() returning lease_id`,
+    [JSON.stringify(leaseIds), leaseMs],
+  )
+  return new Set(rows.map((row) => row.lease_id))
+}
+
 /** Gives a claim back. @param lookMs milliseconds until the subscription is looked at again, if nothing is due before */
 export async function releaseClaim(store: Store, claim: Claim, lookMs: number): Promise<void> {
   await store.tenantQuery(

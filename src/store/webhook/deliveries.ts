@@ -104,10 +104,10 @@ export async function recordAttempt(
       `update svc.webhook_delivery set state = $4, tries = tries + 1, attempts = attempts + 1,
          due_at = clock_timestamp() + $5::float8 * interval '1 ms',
          ended_at = case when $4 = 'waiting' then null else clock_timestamp() end
-       where tenant_id = $1 and subscription_id = $2 and sequence = $3::int8 returning attempts`,
+       where tenant_id = $1 and subscription_id = $2 and sequence = $3::int8 and state = 'waiting' returning attempts`,
       [...key, state, retryMs],
     )
-    // It was removed meanwhile.
+    // It was removed meanwhile, or another replica delivered it after this one's lease.
     if (row === undefined) return
     await tx.query(
       `insert into svc.webhook_attempt (tenant_id, subscription_id, sequence, attempt, at, duration_ms, outcome, status)

@@ -87,7 +87,7 @@ describe('a snapshot of many small files', () => {
     const cache = await FileCache.open(`${engine.folder}-many`, 1024 ** 3, () => {})
     const instance = await DuckDBInstance.create(':memory:')
     const scope = { key: 'many', access: { roots: [engine.tables], s3: undefined } }
-    const files = new LocalFiles(instance, cache, new ShapeCache(), scope)
+    const files = new LocalFiles(instance, undefined, cache, new ShapeCache(), scope)
     try {
       const { relation, bytes } = await localTable(snapshot, given, 0, files, storage, signal)
       expect(bytes).toBe(given.dataFiles.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0))
