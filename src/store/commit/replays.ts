@@ -4,9 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { AppliedPolicy, CatalogAction } from '../../core/commit.ts'
 import type { Decision } from '../../core/decision.ts'
-import type { PolicyScope } from '../../core/policy.ts'
 import {
-  type ReplayDraft,
   type Replayed,
   type ReplayFinding,
   type ReplayOutcome,
@@ -21,24 +19,12 @@ import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
-import { nodeId, storableJson, storableText } from '../database/names.ts'
+import { storableJson, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import { type OriginRow, originOf, policiesOf } from './audit.ts'
-
-/** Which changes a replay looks at, and by what. */
-export interface ReplayRequest {
-  /** Absent: the policies of then, to see whether they come to the same again. */
-  readonly draft?: ReplayDraft | undefined
-  /** Limits it to one table. */
-  readonly table?: TableRef | undefined
-  /** Decided at this time or later, and before that one; RFC 3339. */
-  readonly from?: string | undefined
-  readonly to?: string | undefined
-  /** The newest so many. */
-  readonly commits: number
-}
+import { chosenBy, type ReplayRequest } from './replayed-changes.ts'
 
 export type ReplayCounts = Readonly<Partial<Record<ReplayOutcome, number>>>
 
@@ -114,36 +100,6 @@ function tableCountOf(key: string, count: number): TableCount {
     table: { namespace: names.slice(0, -1), name: names.at(-1) ?? '' },
     count,
   }
-}
-
-/** The condition of a scope on rows of the audit log, whose parameters it adds. */
-function scopeCondition(scope: PolicyScope | undefined, params: Param[]): string {
-  if (scope === undefined) return 'true'
-  if ('tag' in scope) return `table_id in (${taggedTables(params.push(nodeId(scope.tag)))})`
-  if (scope.name !== undefined) return `table_id = $${params.push(nodeId(tableKey(scope)))}`
-  return scope.namespace
-    .map((level, index) => `namespace ->> ${index} = $${params.push(storableText(level))}`)
-    .concat('true')
-    .join(' and ')
-}
-
-/** The condition of the changes that a replay looks at, whose parameters it adds. */
-function chosenBy({ draft, table, from, to }: ReplayRequest, params: Param[]): string {
-  return [
-    scopeCondition(draft?.scope, params),
-    scopeCondition(table, params),
-    ...(from === undefined ? [] : [`created_at >= $${params.push(from)}::text::timestamptz`]),
-    ...(to === undefined ? [] : [`created_at < $${params.push(to)}::text::timestamptz`]),
-  ].join(' and ')
-}
-
-/** The ids of the tables that carry a tag now, themselves or by a column, also by one that was dropped. */
-function taggedTables(place: number): string {
-  const text = (alias: string, member: string) => `${alias}.properties::text::jsonb ->> '${member}'`
-  return `select coalesce(${text('t', 'id')}, ${text('c', 'table_id')}) from "Tag" g
-      join "TAGGED" e on e.end_id = g.id
-      left join "Table" t on t.id = e.start_id left join "Column" c on c.id = e.start_id
-    where agtype_access_operator(variadic array[g.properties, '"id"'::agtype]) = to_jsonb($${place}::text)::text::agtype`
 }
 
 /**
