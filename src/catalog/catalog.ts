@@ -174,8 +174,14 @@ export interface Catalog {
   /**
    * CommitTable, in its form for several tables at once: raw CommitTransactionRequest bytes. It changes all of `tables`
    * or none only where the Capabilities say `atomicTransactions`. Never retried once sent.
+   * @returns the metadata file of each table, in their order, as far as the reply names them: that of the Iceberg REST
+   *   specification names none
    */
-  commitTables(tables: readonly TableRef[], body: Uint8Array, options?: CallOptions): Promise<void>
+  commitTables(
+    tables: readonly TableRef[],
+    body: Uint8Array,
+    options?: CallOptions,
+  ): Promise<readonly (string | undefined)[]>
   /** ExpireSnapshots: a commit that removes the snapshots, provided the table is still the same one. */
   expireSnapshots(
     table: TableRef,

@@ -27,7 +27,7 @@ import {
 } from './catalog.ts'
 import type { RestCatalogConfig } from './config.ts'
 import { changeUnknown, forwardPath, forwardRefusal, leavesOpen, refused } from './rest-forward.ts'
-import { parseTablePage, readResult } from './rest-responses.ts'
+import { filesOfTransaction, parseTablePage, readResult } from './rest-responses.ts'
 import {
   type CatalogVariant,
   credentialsExpired,
@@ -154,12 +154,13 @@ class RestCatalog implements Catalog {
     tables: readonly TableRef[],
     body: Uint8Array,
     options: CallOptions = {},
-  ): Promise<void> {
+  ): Promise<readonly (string | undefined)[]> {
     for (const { namespace, name } of tables) assertNames(this.kind, namespace, name)
     const names = tables.map(tableName).join(', ')
     const request = { method: 'POST', path: '/transactions/commit', body, changes: true } as const
     const response = await this.#commit(request, names, options.signal)
-    if (response.status === 204 || response.status === 200) return
+    if (response.status === 204) return []
+    if (response.status === 200) return filesOfTransaction(response.body, tables.length)
     throw this.#commitRefusal(response, names, 'A table of the transaction')
   }
 

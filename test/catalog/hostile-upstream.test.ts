@@ -252,6 +252,30 @@ describe('answers', () => {
   })
 
   test.each([
+    ['', []],
+    ['{', []],
+    ['[]', []],
+    ['{"results":{}}', []],
+    ['{"results":[]}', []],
+    ['{"results":[7]}', [undefined]],
+    ['{"results":[{"new-metadata-location":7}]}', [undefined]],
+    ['{"results":[{"new-metadata-location":"file:///m1"}]}', ['file:///m1']],
+  ])(
+    'a commit of several tables answered 200 with %p is made, and names its files or none',
+    async (text, files) => {
+      let named: unknown
+      await withUpstream(
+        startUpstream(() => new Response(text)),
+        {},
+        async (catalog) => {
+          named = await catalog.commitTables([table], body)
+        },
+      )
+      expect(named).toEqual(files)
+    },
+  )
+
+  test.each([
     '',
     '{',
     '[]',

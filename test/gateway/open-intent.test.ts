@@ -5,6 +5,7 @@ import { appendSnapshot, createTable, setProperties } from '../../demo/commits.t
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { countIntents, openIntentsOnTable } from '../../src/store/commit/commit-intents.ts'
+import { listIntents } from '../../src/store/commit/intent-settlements.ts'
 import { passOn } from '../support/recording-proxy.ts'
 import {
   addTenant,
@@ -136,6 +137,21 @@ test('its lease ends with its request, and recovery audits what was made before 
   await recoverIntents(service.app.gateway)
   expect(await openOn(name)).toEqual([])
   expect(await locationsOf(name)).toHaveLength(1)
+})
+
+test('it is in progress while the upstream may work on it, and a person’s to settle once the upstream itself has answered', async () => {
+  const name = await newTable()
+  const states = async () => {
+    const table = { namespace: ['sales'], name }
+    const { items } = await listIntents(service.store, tenant.tenant, { table })
+    return items.map(({ state }) => state)
+  }
+  fates = ['not made, a proxy says']
+  expect((await commitTo(name, setProperties({ a: '1' }))).status).toBe(502)
+  expect(await states()).toEqual(['in-progress'])
+  fates = ['not made']
+  expect((await commitTo(name, setProperties({ b: '1' }))).status).toBe(502)
+  expect((await states()).toSorted()).toEqual(['in-progress', 'stale'])
 })
 
 test('one that was not made stays until the upstream’s time-out has passed, because it may still be made', async () => {

@@ -104,8 +104,7 @@ async function forward(
   const tables = opened.map(({ commit }) => commit.table)
   const commits = opened.map(({ intent, judged }) => ({ intent: intent.intent, base: judged.base }))
   const commitId = commits.map(({ intent }) => intent.commitId).join(', ')
-  const find = (accepted: boolean) => findTransactionMade(parts, upstream, tenant, commits, accepted)
-  const resolved = await forwardDurable<MadeCommits | 'accepted'>(
+  const resolved = await forwardDurable<MadeCommits | Accepted>(
     parts,
     {
       stages,
@@ -118,11 +117,11 @@ async function forward(
       send: async () => {
         if (storageRoots(upstream.credential.config).length === 0)
           await parts.spacing.take(tables.map((table) => JSON.stringify([tenant, tableKey(table)])))
-        await upstream.catalog.commitTables(tables, body.bytes)
+        const files = await upstream.catalog.commitTables(tables, body.bytes)
         for (const step of opened) parts.unaudited.accepted(unplaced(step))
-        return 'accepted'
+        return { files }
       },
-      resolve: () => find(false),
+      resolve: () => findTransactionMade(parts, upstream, tenant, commits, false),
       wasMade: () =>
         showsCommit(
           parts,
@@ -132,7 +131,14 @@ async function forward(
         ),
     },
   )
-  return resolved === 'accepted' ? ((await find(true)) ?? new Map()) : resolved
+  if (!('files' in resolved)) return resolved
+  const named = commits.map((commit, index) => ({ ...commit, file: resolved.files[index] }))
+  return (await findTransactionMade(parts, upstream, tenant, named, true)) ?? new Map()
+}
+
+/** The upstream's reply: the files that it names, in input order. */
+interface Accepted {
+  readonly files: readonly (string | undefined)[]
 }
 
 /** The accepted commit of a table, before it is known which file it wrote. */

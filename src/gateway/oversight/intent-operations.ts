@@ -38,7 +38,10 @@ const unknown = { not_found: 'The tenant has no such open intent.' }
 
 const members = {
   commit_id: uuid,
-  state: described(oneOf(intentStates), '`in-progress`: a process still owns it'),
+  state: described(
+    oneOf(intentStates),
+    '`in-progress`: a process still owns it, or the upstream may still work on it',
+  ),
   opened_at: time,
   action: text,
   table: described(

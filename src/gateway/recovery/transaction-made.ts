@@ -8,6 +8,7 @@ import type { JsonObject } from '../../base/json.ts'
 import type { CommitIntent } from '../../core/commit.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
+import { historyOf } from '../base/metadata-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'
@@ -29,6 +30,8 @@ export interface TransactedTable {
   readonly intent: CommitIntent
   /** The table that the commit was judged on. */
   readonly base: KnownState | undefined
+  /** The file that it wrote, where the catalog's reply names it. */
+  readonly file?: string | undefined
 }
 
 /**
@@ -87,8 +90,15 @@ async function look(
       const stale = { ...staleIntent(one.intent, one.intent.body), isSurelyMade: sure }
       return { ...one, outcomes: await decideAt(parts, atTable(one), [stale], one.now) }
     })
-    for (const { intent, now, outcomes } of decided) {
-      const outcome = outcomes.get(intent.commitId)
+    for (const { intent, file, now, outcomes } of decided) {
+      // The file is in the table's history, or the reply is about something else.
+      const isNamed =
+        file !== undefined &&
+        now !== undefined &&
+        historyOf(now.result).some((one) => one.metadataLocation === file)
+      const outcome = isNamed
+        ? { kind: 'committed' as const, metadataLocation: file }
+        : outcomes.get(intent.commitId)
       const resolved = now && outcome && resolvedBy(now, intent, outcome)
       if (resolved !== undefined) made.set(intent.commitId, resolved)
     }

@@ -20,7 +20,10 @@ import type { Store } from '../store.ts'
 import { closeIntentIn, type StoredIntent, toIntent } from './commit-intents.ts'
 import { recordVerdictIn } from './verdicts.ts'
 
-/** `in-progress`: a process, or a run of recovery, still owns it. `stale`: recovery decides it, or could not. */
+/**
+ * `in-progress`: a process, or a run of recovery, owns it, or the upstream may still work on it. `stale`: recovery decides
+ * it, or could not.
+ */
 export const intentStates = ['in-progress', 'stale'] as const
 export type IntentState = (typeof intentStates)[number]
 
@@ -62,7 +65,7 @@ interface Row {
 }
 
 const columns = `commit_id, intent, opened_at, proposal,
-  case when lease_until < clock_timestamp() and upstream_until < clock_timestamp() then 'stale' else 'in-progress' end as state`
+  case when lease_until < clock_timestamp() and (upstream_until < clock_timestamp() or intent ? 'answered') then 'stale' else 'in-progress' end as state`
 
 function toOpenIntent({ intent, state, opened_at: openedAt, proposal }: Row): OpenIntent {
   return { intent: toIntent(intent), state, openedAt, proposed: proposal ?? undefined }

@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { createTable, setProperties } from '../../../demo/commits.ts'
 import { listIntents } from '../../../src/store/commit/intent-settlements.ts'
 import { wrongFiles } from '../../support/file-truth.ts'
+import { passOn } from '../../support/recording-proxy.ts'
 import {
   addTenant,
   audit,
@@ -67,6 +68,35 @@ async function race(names: readonly string[], tenant: TestTenant): Promise<void>
   await Promise.all([client('alice'), client('bob')])
 }
 
+/** The catalog with a reply to transactions that names the file of each table. It makes one after the other. */
+function namingProxy() {
+  let before: Promise<unknown> = Promise.resolve()
+  return Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const body = await request.bytes()
+      const pass = async () => (await passOn(request, service.catalog.url, body)).answer
+      if (!request.url.endsWith('/transactions/commit')) return await pass()
+      const made = before.then(async () => {
+        const answer = await pass()
+        const { 'table-changes': changes } = JSON.parse(Buffer.from(body).toString()) as {
+          'table-changes': { identifier: { name: string } }[]
+        }
+        const locations = changes.map(async ({ identifier }) => {
+          const url = `${service.catalog.url}/v1/dev/namespaces/sales/tables/${identifier.name}`
+          const loaded = await fetch(url, { headers: request.headers })
+          return ((await loaded.json()) as { 'metadata-location': string })['metadata-location']
+        })
+        const results = (await Promise.all(locations)).map((file) => ({ 'new-metadata-location': file }))
+        return answer.status === 204 ? Response.json({ results }) : answer
+      })
+      before = made.catch(() => {})
+      return await made
+    },
+  })
+}
+
 const openOf = async (tenant: TestTenant) =>
   (await listIntents(service.store, tenant.tenant, { limit: 100 })).items
 
@@ -77,6 +107,17 @@ describe('transactions of two clients on the same two tables', () => {
     expect(await openOf(reading)).toEqual([])
     expect(await wrongFiles(service.store, reading.tenant)).toEqual({ checked: 32, wrong: [] })
     expect(await audit(service, blind.tenant)).toEqual([])
+  })
+
+  test('are audited by the catalog’s reply where it names the files, though none can be read', async () => {
+    await using naming = namingProxy()
+    const named = await addTenant(service.store, 'named', naming.url.href.replace(/\/$/, ''), {
+      atomic_transactions: true,
+    })
+    const names = await newTables(named)
+    await race(names, named)
+    expect(await openOf(named)).toEqual([])
+    expect(await wrongFiles(service.store, named.tenant)).toEqual({ checked: 32, wrong: [] })
   })
 
   test('name no file of another where files cannot be read: what nothing tells apart stays open', async () => {

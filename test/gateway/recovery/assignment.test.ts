@@ -47,7 +47,7 @@ interface Model {
 }
 
 /** Plays commits of several writers whose loads, forwards and deaths interleave. */
-function play(random: () => number, canRepeat: boolean): Model {
+function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): Model {
   const draw = (count: number) => Math.floor(random() * count)
   const model: Model = { files: [{ location: 'm0', metadata: empty }], writers: [], audited: new Map() }
   const last = () => model.files.at(-1) ?? { location: 'm0', metadata: empty }
@@ -75,6 +75,13 @@ function play(random: () => number, canRepeat: boolean): Model {
     const updates = jsonObject({ [key]: canRepeat ? String(draw(2)) : 'set' })
     return () => [jsonObject({ action: 'set-properties', updates })]
   }
+  const write = (updates: readonly JsonObject[], nowMs: number): string => {
+    const location = `m${model.files.length}`
+    const metadata = applyUpdates(last().metadata, updates, { nowMs })
+    const log = model.files.map((file) => jsonObject({ 'metadata-file': file.location, 'timestamp-ms': 0n }))
+    model.files.push({ location, metadata: new Map(metadata).set('metadata-log', log) })
+    return location
+  }
   const underWay: Writer[] = []
   for (let step = 0; step < 3 + draw(8); step++) {
     const made = updatesOf()
@@ -94,18 +101,13 @@ function play(random: () => number, canRepeat: boolean): Model {
     while (underWay.length > draw(3)) {
       const [sent] = underWay.splice(draw(underWay.length), 1)
       if (sent === undefined || draw(4) === 0) continue
-      const location = `m${model.files.length}`
-      const metadata = applyUpdates(
-        last().metadata,
-        sent.send(BigInt(last().metadata.get('last-sequence-number') as bigint) + 1n),
-        {
-          nowMs: step,
-        },
-      )
-      const log = model.files.map((file) =>
-        jsonObject({ 'metadata-file': file.location, 'timestamp-ms': 0n }),
-      )
-      model.files.push({ location, metadata: new Map(metadata).set('metadata-log', log) })
+      if (hasOutsiders && draw(3) === 0) {
+        // Never what an open commit would have changed.
+        const updates = jsonObject({ [`outside${draw(3)}`]: `value ${model.files.length}` })
+        write([jsonObject({ action: 'set-properties', updates })], step)
+      }
+      const sequence = BigInt(last().metadata.get('last-sequence-number') as bigint) + 1n
+      const location = write(sent.send(sequence), step)
       sent.file = location
       if (draw(2) === 0) model.audited.set(location, sent.one.intent.bodySha256)
     }
@@ -152,18 +154,20 @@ function evidenceOf({ files, writers, audited }: Model, isKnown: () => boolean) 
 
 describe(`what is decided of random interleavings is true (seed ${seed})`, () => {
   const kinds = [
-    ['where every file is read and no two commits are alike', false, 1],
-    ['where every file is read and commits may be alike', true, 1],
-    ['where half of the files are read', false, 0.5],
-    ['where half of the files are read and commits may be alike', true, 0.5],
-    ['where no file is read', true, 0],
+    ['where every file is read and no two commits are alike', false, 1, false],
+    ['where every file is read and others write past the gateway', false, 1, true],
+    ['where every file is read, commits may be alike and others write past the gateway', true, 1, true],
+    ['where every file is read and commits may be alike', true, 1, false],
+    ['where half of the files are read', false, 0.5, false],
+    ['where half of the files are read and commits may be alike', true, 0.5, false],
+    ['where no file is read', true, 0, false],
   ] as const
 
-  test.each(kinds)('%s', (_what, canRepeat, readShare) => {
+  test.each(kinds)('%s', (_what, canRepeat, readShare, hasOutsiders) => {
     const random = generator(seed)
     let decided = 0
     for (let round = 0; round < rounds; round++) {
-      const model = play(random, canRepeat)
+      const model = play(random, canRepeat, hasOutsiders)
       const { mine, table, open } = evidenceOf(model, () => random() < readShare)
       for (const [commitId, outcome] of decideIntents(mine, table)) {
         const writer = model.writers.find(({ one }) => one.intent.commitId === commitId)
