@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
 import { commitColumns } from '../support/governed.ts'
 import { session } from '../support/identity.ts'
+import { licenseFor } from '../support/license.ts'
 import { addTenant, startTestService, type TestService } from '../support/service.ts'
 import { orders, ordersJson } from '../wire/odcs/fixtures.ts'
 
@@ -17,7 +18,7 @@ let reader: string
 let foreign: string
 
 beforeAll(async () => {
-  service = await startTestService()
+  service = await startTestService({ env: { SVC_LICENSE: licenseFor('contracts') } })
   const { tenant } = service.owner
   const other = await addTenant(service.store, 'foreign', service.catalog.url)
   const types = { id: 'long', email: 'string', region: 'string', amount: 'double' }
@@ -255,4 +256,21 @@ test('the extension is served as JSON Schema', async () => {
   expect(await json(ask('GET', '/api/v1/contracts/document-extension', { secret: reader }))).toMatchObject({
     $id: 'urn:covenant:odcs-extension:1',
   })
+})
+
+test('row filters and masks in a document that are hardly meant are saved with warnings, in a draft too', async () => {
+  const withFilter = (expression: string) => orders.replace("region = 'eu'", expression)
+  const saved = async (expression: string) => {
+    const answer = await json(put(withFilter(expression)))
+    return (answer.warnings ?? answer) as unknown
+  }
+  const everyOne = expect.stringMatching(/^`europe`: The row filter reads no column/)
+  expect(await saved("region = 'eu'")).toEqual([])
+  expect(await saved('1 = 1')).toEqual([everyOne])
+  expect(await saved('amount > 10 * random()')).toEqual([expect.stringContaining('calls random')])
+  expect(await saved('amount / 0 > 1')).toEqual([expect.stringContaining('divides by zero')])
+  const draft = await ask('POST', `${documents}/orders/versions`, {
+    ...{ body: withFilter('2 = 2'), type: 'application/yaml' },
+  })
+  expect([draft.status, (await draft.json()) as unknown]).toMatchObject([201, { warnings: [everyOne] }])
 })

@@ -20,6 +20,7 @@ import {
 } from '../parts.ts'
 import { compareDocument, comparisonSchema } from './compare-document.ts'
 import { deleteDocument } from './delete-document.ts'
+import { documentWarnings } from './document-warnings.ts'
 import { editedDocument, exportDocument } from './export-document.ts'
 import { type PutVersion, putDocument } from './put-document.ts'
 import { contentTypes, formatOfBody, idOf, readContractDocument } from './read.ts'
@@ -46,6 +47,10 @@ const imported = object({
   state: text,
   unverified: described(flag, 'whether it is in force without checks'),
   fields: list(field),
+  warnings: described(
+    list(text),
+    'of row filters and masks that are hardly meant; they are saved all the same',
+  ),
 })
 const malformed = {
   bad_request: 'The content type or a header is missing or malformed.',
@@ -103,9 +108,8 @@ export const documentOperations = [
       const task = { kind: 'read', bytes, format } as const
       const read = await readContractDocument(parts.codec, caller.tenant, id, task)
       const on = await changeOf(context)
-      return Response.json(
-        importView(read, await putDocument(parts, on, { read, format, action: 'put-contract-document' })),
-      )
+      const put = await putDocument(parts, on, { read, format, action: 'put-contract-document' })
+      return Response.json(importView(read, put, await documentWarnings(on, read.model)))
     },
   }),
   operation({
@@ -130,7 +134,8 @@ export const documentOperations = [
       const on = await changeOf(context)
       const { read, format } = await editedDocument(parts, on, { id, edits, editedFrom })
       const put = { read, format, action: 'edit-contract-document', editedFrom } as const
-      return Response.json(importView(read, await putDocument(parts, on, put)))
+      const version = await putDocument(parts, on, put)
+      return Response.json(importView(read, version, await documentWarnings(on, read.model)))
     },
   }),
   operation({
@@ -185,7 +190,11 @@ async function bodyOf({ request, again }: Context): Promise<Uint8Array> {
   return (await readBodyOf(request, limits.contractDocumentBytesMax, again)).bytes
 }
 
-function importView({ model, fields }: ReadDocument, { number, sha256, state, unverified }: PutVersion) {
+function importView(
+  { model, fields }: ReadDocument,
+  { number, sha256, state, unverified }: PutVersion,
+  warnings: readonly string[],
+) {
   const { id, version, apiVersion: api_version } = model
-  return { id, number, version, api_version, sha256, state, unverified, fields }
+  return { id, number, version, api_version, sha256, state, unverified, fields, warnings }
 }

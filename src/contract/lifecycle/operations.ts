@@ -25,6 +25,7 @@ import { listMoves, readLifeCycleSettings, saveLifeCycleSettings } from '../../s
 import { documentOf, type RunQuery } from '../../store/contract/versions.ts'
 import { changeContracts } from '../change.ts'
 import { verdictSchema } from '../classify/verdict-view.ts'
+import { documentWarnings } from '../document/document-warnings.ts'
 import { sendDocument } from '../document/export-document.ts'
 import { documentPath } from '../document/operations.ts'
 import { contentTypes, formatOfBody, idOf, readContractDocument } from '../document/read.ts'
@@ -116,7 +117,13 @@ export const lifeCycleOperations = [
     gives: { nothing: 'own input' },
     input: object({ id: text }),
     media: { request: yamlOrJson },
-    output: object(versionSummary),
+    output: object({
+      ...versionSummary,
+      warnings: described(
+        list(text),
+        'of row filters and masks that are hardly meant; they are saved all the same',
+      ),
+    }),
     status: 201,
     faults: {
       bad_request: 'The content type is missing or malformed.',
@@ -130,8 +137,10 @@ export const lifeCycleOperations = [
       const { bytes } = await readBodyOf(request, limits.contractDocumentBytesMax, again)
       const task = { kind: 'read', bytes, format } as const
       const read = await readContractDocument(parts.codec, caller.tenant, idOf(request, versionsPath), task)
-      const draft = await addDraft(await changeOf(context), read, format)
-      return Response.json(versionView(draft), { status: 201 })
+      const on = await changeOf(context)
+      const draft = await addDraft(on, read, format)
+      const warnings = await documentWarnings(on, read.model)
+      return Response.json({ ...versionView(draft), warnings }, { status: 201 })
     },
   }),
   operation({

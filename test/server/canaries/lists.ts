@@ -24,7 +24,7 @@ export const unreached: Readonly<Record<string, string>> = {
     words(`
   detach_month get_loosening get_tenant_webhook_delivery get_webhook_delivery list_staged_files list_tenant_staged_files
   locate_differences release_snapshot release_tenant_snapshot request_reconciliation settle_intent
-  settle_proven_intents settle_tenant_intent settle_tenant_proven_intents show_intent show_quarantined_snapshot show_tenant_intent show_tenant_quarantined_snapshot
+  settle_proven_intents settle_tenant_intent settle_tenant_proven_intents
   verify_month
 `),
     'Nothing is planted that it shows; its own tests hold its answers.',

@@ -21,6 +21,7 @@ import { type Lake, readAs, startLake } from '../../support/lake.ts'
 import { licenseForAll } from '../../support/license.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
 import { type Caller, type Canary, type Kind, kinds, word } from './canaries.ts'
+import { plantRecords, setting } from './records.ts'
 
 export interface Planted {
   readonly name: string
@@ -268,9 +269,16 @@ async function plant(on: {
       description: of('description'),
       state: 'active',
     })
-    await must('PUT', `/api/v1/policies/${word(`${tenant} ${kind} policy`)}`, as.administrator, {
-      ...{ table: ref, kind: 'schema', mode: 'warn', name: 'n', message: 'm', definition_cel: 'true' },
-    })
+    const policy = `/api/v1/policies/${word(`${tenant} ${kind} policy`)}`
+    const rule = { table: ref, kind: 'schema', name: 'n', message: 'm' }
+    const unset = 'commit.updates.all(u, u.action != "set-properties" || u.updates.note == "planted")'
+    await must('PUT', policy, as.administrator, { ...rule, mode: 'enforce', definition_cel: unset })
+    const tablePath = `/v1/iceberg/lake/v1/namespaces/${namespace}/tables/${table.name}`
+    const commit = { secret: etl.secret, body: setting }
+    const { status } = await call(lake, 'POST', tablePath, commit)
+    if (status !== 403) throw new Error(`a commit that a policy denies was answered ${status}`)
+    await must('PUT', policy, as.administrator, { ...rule, mode: 'warn', definition_cel: 'true' })
+    await plantRecords(lake.store, id, ref, 88_000_000_000_000_001n + BigInt(kinds.indexOf(kind)))
     const env = { ...lake.env, PGUSER: as.exempt.name, PGPASSWORD: as.exempt.secret }
     await readAs(env, `select id from ${namespace}.${table.name}`)
     await must('POST', '/api/v1/holds', as.steward, { table: ref, reason: 'r' })
