@@ -17,6 +17,7 @@ import { opensUncontracted } from '../../core/uncontracted.ts'
 import { readSettings } from '../../store/contract/read-settings.ts'
 import { loadGoverned } from '../../store/governance/load-governed.ts'
 import { sightOf } from '../stages/masked.ts'
+import { ownTable } from '../stages/own-names.ts'
 import { upstreamPath } from './client-path.ts'
 import { passThrough, queryOf } from './pass-through.ts'
 import {
@@ -117,10 +118,13 @@ async function tablesAt(
 
 /** Those with an active contract. */
 async function openAmong(
-  { parts, tenant }: SurfaceRequest,
+  { parts, tenant, upstream }: SurfaceRequest,
   identifiers: readonly JsonObject[],
 ): Promise<readonly { readonly identifier: JsonObject; readonly index: number }[]> {
-  const refs = identifiers.map((identifier) => refOf(identifier))
+  const refs = identifiers.map((identifier) => {
+    const ref = refOf(identifier)
+    return ref && ownTable(upstream, ref)
+  })
   const contracted = new Set<string>()
   for (let from = 0; from < refs.length; from += listedMax) {
     const asked = refs.slice(from, from + listedMax).flatMap((ref) => ref ?? [])
