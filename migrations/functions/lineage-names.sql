@@ -39,6 +39,11 @@ begin
   delete from lineage_name n where n.mapped_by = mapping;
 end $$;
 
+-- The name of a table as its catalog has it: in lower case where that folds names.
+create or replace function svc.own_name(table_id text, config jsonb) returns text
+  language sql immutable parallel safe
+  return case when svc.is_folding(config) then lower(table_id) else table_id end;
+
 -- Records which tables these datasets are: the first of a dataset's names that is a table of a catalog of the tenant,
 -- by its form or by a mapping, else the dataset that its symlink names.
 create or replace function svc.claim_tables(datasets jsonb) returns void
@@ -57,15 +62,15 @@ begin
       from jsonb_array_elements(datasets) item where item ? 'names' order by item ->> 'id') given
     left join lateral (
       select claims.table_id, claims.mapping from (
-        select t ->> 'table_id' as table_id, null as mapping, place
-        from jsonb_array_elements(given.names -> 'tables') with ordinality list (t, place)
-        where exists (select from svc.catalog_credential c where c.nickname = t ->> 'prefix')
+        select svc.own_name(t ->> 'table_id', c.config) as table_id, null as mapping, place
+        from jsonb_array_elements(given.names -> 'tables') with ordinality list (t, place),
+          lateral (select c.config from svc.catalog_credential c where c.nickname = t ->> 'prefix' limit 1) c
         union all
-        select m ->> 'table_id', n.namespace || chr(31) || n.first_level, 1000 + place
+        select svc.own_name(m ->> 'table_id', n.config), n.namespace || chr(31) || n.first_level, 1000 + place
         from jsonb_array_elements(given.names -> 'mapped') with ordinality list (m, place),
-          lateral (select d.namespace, d.first_level from svc.dataset_namespace d
-            where d.tenant_id = svc.current_tenant() and d.namespace = m ->> 'namespace' and d.first_level = m ->> 'first'
-              and exists (select from svc.catalog_credential c where c.nickname = d.catalog)) n) claims
+          lateral (select d.namespace, d.first_level, c.config from svc.dataset_namespace d
+            join svc.catalog_credential c on c.tenant_id = d.tenant_id and c.nickname = d.catalog
+            where d.tenant_id = svc.current_tenant() and d.namespace = m ->> 'namespace' and d.first_level = m ->> 'first') n) claims
       order by claims.place limit 1) found on true
     left join lateral (select n.table_key, n.governed from lineage_name n where n.node = given.node) held on true
     where found.table_id is distinct from held.table_key or given.alias is not null
@@ -116,5 +121,6 @@ begin
   return drawn;
 end $$;
 
-revoke all on function svc.name_dataset, svc.unname_datasets, svc.claim_tables, svc.link_datasets from public;
-grant execute on function svc.name_dataset, svc.unname_datasets, svc.claim_tables, svc.link_datasets to svc_tenant;
+revoke all on function svc.own_name, svc.name_dataset, svc.unname_datasets, svc.claim_tables, svc.link_datasets from public;
+grant execute on function svc.own_name, svc.name_dataset, svc.unname_datasets, svc.claim_tables, svc.link_datasets
+  to svc_tenant;

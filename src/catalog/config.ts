@@ -6,7 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { catalogKindDescriptors } from '../core/catalog-kinds.ts'
-import { nameCaseProblem } from '../core/name-case.ts'
+import { nameCaseOf, nameCaseProblem } from '../core/name-case.ts'
 import { customHeaders } from './custom-headers.ts'
 import { settingsReader } from './settings-reader.ts'
 import type { SigningKeys } from './sign-request.ts'
@@ -38,6 +38,8 @@ export interface RestCatalogConfig {
   readonly atomicTransactions: boolean | undefined
   /** False where commits are never pinned, because the catalog ignores some requirement. */
   readonly pinsCommits: boolean | undefined
+  /** Whether names that it lists are given in the form that stands for every spelling. */
+  readonly foldsNames: boolean
 }
 
 const branchPattern = /^[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9_-])?$/
@@ -121,6 +123,7 @@ export function parseRestCatalogConfig(
     headers,
     atomicTransactions: atomicTransactions as boolean | undefined,
     pinsCommits: pinsCommits as boolean | undefined,
+    foldsNames: nameCaseOf(credential) === 'folded',
   }
 }
 

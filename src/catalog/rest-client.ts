@@ -6,6 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, jsonObject, parseJson, stringifyJson } from '../base/json.ts'
 import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
+import { foldTable } from '../core/name-case.ts'
 import { namespaceKey, type TableRef, tableName } from '../core/table-ref.ts'
 import { limits } from '../limits.ts'
 import { currentSnapshotId, type LoadTableResult } from '../wire/iceberg/table-metadata.ts'
@@ -59,6 +60,7 @@ class RestCatalog implements Catalog {
   readonly kind: CatalogKind
   readonly assertsAbsentRefs: boolean
   readonly checksRequirements: boolean
+  readonly #foldsNames: boolean
   readonly #session: UpstreamSession
   readonly #capabilities: CatalogCapabilities
   readonly #loadMs: number
@@ -71,6 +73,7 @@ class RestCatalog implements Catalog {
   ) {
     this.kind = variant.kind
     this.assertsAbsentRefs = variant.assertsAbsentRefs
+    this.#foldsNames = config.foldsNames
     this.checksRequirements = variant.checksRequirements && config.pinsCommits !== false
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
     this.#commitMs = options.commitMs ?? limits.upstreamCommitMs
@@ -94,7 +97,8 @@ class RestCatalog implements Catalog {
     const path = `/namespaces/${namespacePath(namespace)}/tables${query.size === 0 ? '' : `?${query}`}`
     const response = await this.#read({ method: 'GET', path }, options.signal)
     if (response.status !== 200) throw this.#refusal(response, `Namespace ${namespace.join('.')}`)
-    return parseTablePage(response.body)
+    const page = parseTablePage(response.body)
+    return this.#foldsNames ? { ...page, identifiers: page.identifiers.map(foldTable) } : page
   }
 
   async getTable(table: TableRef, options: CallOptions = {}): Promise<TableSummary> {

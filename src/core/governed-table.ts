@@ -56,6 +56,8 @@ export interface GovernedTable {
   /** Its name in statements: case-sensitive, as in PostgreSQL's catalog. */
   readonly schemaName: string
   readonly tableName: string
+  /** Set where its catalog folds names, so that every spelling in a statement is this table. */
+  readonly foldsNames?: true
   /** The physical table's identifier parts in each engine, outermost first. */
   readonly relation: { readonly duckdb?: readonly string[]; readonly trino?: readonly string[] }
   readonly columns: readonly GovernedColumn[]

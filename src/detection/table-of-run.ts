@@ -8,8 +8,11 @@ import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
 import { canonicalLocation } from '../core/detection.ts'
+import { foldTable, nameCaseOf } from '../core/name-case.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import type { TenantId } from '../core/tenant.ts'
 import { ancestorsOf, canonicalPath } from '../storage/canonical-path.ts'
+import { NameCases } from '../storage/name-cases.ts'
 import { type ClaimedRun, recordTableOfRun } from '../store/detection/claims.ts'
 import { tableByPath, tableOfSnapshot } from '../store/detection/runs.ts'
 import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
@@ -38,10 +41,10 @@ async function confirmed(
   run: ClaimedRun,
   credential: CatalogCredential,
 ): Promise<TableRef | undefined> {
-  const advisory =
-    run.advisory ?? (await tableByPath(parts.store, run.tenant, foldersOf(run.metadataLocation)))
-  if (advisory === undefined) return undefined
+  const named = run.advisory ?? (await tableByPath(parts.store, run.tenant, foldersOf(run.metadataLocation)))
+  if (named === undefined) return undefined
   try {
+    const advisory = await ownName(parts, run.tenant, credential, named)
     const loaded = await parts.catalogs
       .get(run.tenant, credential)
       .loadTable(advisory, { snapshots: 'refs', signal: AbortSignal.timeout(confirmMs) })
@@ -57,6 +60,19 @@ async function confirmed(
     if (error instanceof CatalogError || error instanceof Fault) return undefined
     throw error
   }
+}
+
+/** The name in the form that its catalog has. @throws CatalogError, Fault where the catalog cannot be asked */
+async function ownName(
+  { store, catalogs }: DetectionParts,
+  tenant: TenantId,
+  credential: CatalogCredential,
+  named: TableRef,
+): Promise<TableRef> {
+  const folded = foldTable(named)
+  if (folded === named) return named
+  const settled = await new NameCases(store, catalogs).settle(tenant, credential)
+  return nameCaseOf(settled) === 'folded' ? folded : named
 }
 
 function foldersOf(location: string): readonly string[] {

@@ -4,6 +4,7 @@
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
+import { foldName } from '../core/name-case.ts'
 import { oversees, type Principal } from '../core/principal.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
 import { isReadable } from '../core/seen-table.ts'
@@ -258,7 +259,7 @@ function findTable(
 ): GovernedTable | undefined {
   const isShown = (table: GovernedTable) => isReadable(table) || oversees(principal)
   for (const place of schema === undefined ? searchPath : [schema]) {
-    const found = tables.filter((table) => table.tableName === name && table.schemaName === place)
+    const found = tables.filter((table) => isNamed(table, place, name))
     const [table] = found
     if (table === undefined || !found.some(isShown)) continue
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
@@ -270,6 +271,15 @@ function findTable(
     return table
   }
   return undefined
+}
+
+function isNamed(
+  { schemaName, tableName, foldsNames }: GovernedTable,
+  schema: string,
+  name: string,
+): boolean {
+  const own = (text: string) => (foldsNames ? foldName(text) : text)
+  return tableName === own(name) && schemaName === own(schema)
 }
 
 function readsOf(resolver: Resolver): TableRead[] {

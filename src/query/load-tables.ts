@@ -10,12 +10,14 @@ import type { TableStates } from '../catalog/table-states.ts'
 import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
 import type { Governance } from '../core/governance.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
+import { foldTable, nameCaseOf } from '../core/name-case.ts'
 import type { Principal } from '../core/principal.ts'
 import { currentSchema, isReadable, seenTable } from '../core/seen-table.ts'
-import { tableKey } from '../core/table-ref.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Territory } from '../core/territory.ts'
 import { limits } from '../limits.ts'
+import { NameCases } from '../storage/name-cases.ts'
 import type { ReadOwner } from '../storage/read-territory.ts'
 import { storageRoots } from '../storage/roots.ts'
 import { loadRead, type ReadCall } from '../store/governance/read-call.ts'
@@ -86,19 +88,25 @@ export async function loadTables(
   { signal, sessionCheck, assumed }: LoadOptions = {},
 ): Promise<LoadedTables> {
   const { tenant, catalog } = context
-  const refs = namedRefs(source, context.searchPath)
+  const named = namedRefs(source, context.searchPath)
   const sessionId = sessionCheck?.take()
+  const refs = everyForm(named)
   const call = loadRead(store, tenant, catalog, refs, { sessionId, before: assumed?.credential })
   const load = (from: StoredLoad) => loadStates(states, tenant, from, signal)
   const speculative = loadSpeculativeStates(assumed, load)
-  const stored = await call
+  const answer = await call
+  const stored =
+    answer && (refs === named ? answer : await ownForms({ store, states }, tenant, answer, named))
   if (stored === undefined)
     throw new SqlError('3D000', 'There is no such database. Use the nickname of a catalog credential.')
   if (sessionId !== undefined) report(sessionCheck, stored.isSessionValid === true)
   signal?.throwIfAborted()
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))
-  const present = loaded.flatMap(([governance, state]) => readAt(context, governance, state) ?? [])
+  const foldsNames = nameCaseOf(credential) === 'folded'
+  const present = loaded.flatMap(
+    ([governance, state]) => readAt(context, { governance, foldsNames }, state) ?? [],
+  )
   const place = (read: ReadTable) => placed({ store, states }, tenant, stored, read)
   const snapshots = await inParallel(present, limits.statementLoadsMax, place)
   return {
@@ -158,6 +166,31 @@ function loadStates(
   )
 }
 
+/** The names with the form that each has in a catalog that folds names; the same list where all have it already. */
+function everyForm(named: readonly TableRef[]): readonly TableRef[] {
+  if (named.every((ref) => foldTable(ref) === ref)) return named
+  const forms = [...named, ...named.map(foldTable)]
+  return [...new Map(forms.map((ref) => [tableKey(ref), ref])).values()]
+}
+
+/** The answer with the names that the catalog has: its own form of each where it folds names, else those of the statement. */
+async function ownForms(
+  { store, states }: LoadParts,
+  tenant: TenantId,
+  first: ReadCall,
+  named: readonly TableRef[],
+): Promise<ReadCall> {
+  const settled = await new NameCases(store, states.catalogs).settle(tenant, first.credential)
+  // What was found out is part of the credential, and of what governs the tables.
+  const again =
+    settled !== first.credential &&
+    (await loadRead(store, tenant, first.credential.nickname, everyForm(named)))
+  const answer = again ? { ...again, isSessionValid: first.isSessionValid } : first
+  const own = nameCaseOf(answer.credential) === 'folded' ? named.map(foldTable) : named
+  const keys = new Set(own.map(tableKey))
+  return { ...answer, governances: new Map([...answer.governances].filter(([key]) => keys.has(key))) }
+}
+
 /** @returns undefined for a table that this catalog does not have */
 async function loadState(load: () => Promise<TableState>): Promise<TableState | undefined> {
   try {
@@ -189,12 +222,19 @@ const readLast = new WeakMap<
  * Returns the same object as last time for the same state, governance and principal, which keeps caches valid.
  * @returns undefined for a table that this catalog does not have
  */
-function readAt({ principal }: LoadContext, governance: Governance, state: Loaded[1]): ReadTable | undefined {
+function readAt(
+  { principal }: LoadContext,
+  { governance, foldsNames }: { readonly governance: Governance; readonly foldsNames: boolean },
+  state: Loaded[1],
+): ReadTable | undefined {
   if (state === undefined) return undefined
-  if (state === 'unread') return { table: seenTable(governance, currentSchema(governance), principal) }
+  const own = (table: GovernedTable) => (foldsNames ? { ...table, foldsNames } : table)
+  if (state === 'unread') return { table: own(seenTable(governance, currentSchema(governance), principal)) }
   const last = readLast.get(state)
-  if (last?.governance === governance && Bun.deepEquals(last.principal, principal, true)) return last.read
-  const read = readState(principal, governance, state)
+  const isLast = last?.governance === governance && (last.read.table.foldsNames ?? false) === foldsNames
+  if (isLast && Bun.deepEquals(last.principal, principal, true)) return last.read
+  const seen = readState(principal, governance, state)
+  const read = { ...seen, table: own(seen.table) }
   readLast.set(state, { governance, principal, read })
   return read
 }

@@ -75,6 +75,22 @@ async function call(method: 'GET' | 'PUT' | 'DELETE', input: object, secret = ad
   return { status: response.status, body: await response.text() }
 }
 
+describe('a name in the catalog', () => {
+  test('is one table in every spelling where the catalog folds names, and each its own where it does not', async () => {
+    const { store, catalog } = service
+    const folding = await addTenant(store, 'folding', catalog.url, { case_sensitive_names: false })
+    const origin = { namespace: lake, name: 'origin' }
+    for (const { secret, status } of [
+      { ...folding, status: 422 },
+      { ...foreign, status: 202 },
+    ]) {
+      expect((await send([origin], [inCatalog('folded')], secret)).status).toBe(202)
+      // It would close a cycle.
+      expect((await send([inCatalog('FOLDED')], [origin], secret)).status).toBe(status)
+    }
+  })
+})
+
 describe('a location with a symlink, and the name in the catalog', () => {
   test('are one table: what comes after one is found downstream of what comes before the other', async () => {
     const raw = { namespace: lake, name: 'raw' }

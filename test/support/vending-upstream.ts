@@ -41,12 +41,15 @@ export function vendedTo(token: string, s3Url: string): Readonly<Record<string, 
 }
 
 export interface VendingUpstreamOptions extends Partial<Omit<WriterOptions, 'location' | 'put'>> {
+  /** Whether the catalog answers for every spelling of the table's name. */
+  readonly foldsNames?: boolean
   /** Writes the table in `s3://lake/sales/people`. */
   readonly write?: (writer: IcebergWriter) => Promise<unknown>
 }
 
 /** Starts both, by default with one snapshot of twenty addresses. */
 export async function startVendingUpstream({
+  foldsNames = false,
   write = (writer) =>
     writer.append([{ rows: Array.from({ length: 20 }, (_, id) => ({ id, email: `p${id}@example.com` })) }]),
   ...table
@@ -104,7 +107,8 @@ export async function startVendingUpstream({
       const { pathname } = new URL(url)
       const token = (headers.get('authorization') ?? '').replace('Bearer ', '')
       if (pathname === '/v1/config') return Response.json({ defaults: {}, overrides: {} })
-      if (!pathname.endsWith('/namespaces/sales/tables/people')) return new Response(null, { status: 404 })
+      const path = foldsNames ? pathname.toLowerCase() : pathname
+      if (!path.endsWith('/namespaces/sales/tables/people')) return new Response(null, { status: 404 })
       loads.push({ token, delegation: headers.get('x-iceberg-access-delegation') })
       const { metadataLocation } = made
       const key = metadataLocation.replace('s3://lake/', '')

@@ -12,6 +12,7 @@ import { readSettings } from '../../store/contract/read-settings.ts'
 import { loadGoverned } from '../../store/governance/load-governed.ts'
 import { visibleNamespaces } from '../../store/governance/visible-namespaces.ts'
 import { sightOf } from '../stages/masked.ts'
+import { ownNamespace, ownTable } from '../stages/own-names.ts'
 import { answerListed, listedMax, pages } from './listed.ts'
 import { passThrough } from './pass-through.ts'
 import {
@@ -59,7 +60,7 @@ export async function readNamespace(surface: SurfaceRequest): Promise<Response> 
 
 /** listNamespaces */
 export async function listNamespaces(surface: SurfaceRequest): Promise<Response> {
-  const { parts, tenant } = surface
+  const { parts, tenant, upstream } = surface
   if (await knowsNamespaces(surface)) return await passThrough(surface, [...pages, 'parent'])
   const visible = await visibleNamespaces(parts.store, tenant)
   const parent = surface.query.get('parent')
@@ -68,7 +69,10 @@ export async function listNamespaces(surface: SurfaceRequest): Promise<Response>
     member: 'namespaces',
     narrows: ['parent'],
     shows: async (entries) =>
-      entries.map((entry) => Array.isArray(entry) && visible.has(namespaceKey(entry.map(String)))),
+      entries.map(
+        (entry) =>
+          Array.isArray(entry) && visible.has(namespaceKey(ownNamespace(upstream, entry.map(String)))),
+      ),
   })
 }
 
@@ -139,18 +143,19 @@ export async function assertViewOpen(surface: SurfaceRequest, reply?: Uint8Array
   if (!(await isViewOpen(surface, loaded, contractedAmong))) throw withoutContract(view)
 }
 
-/** Keys of the tables with an active contract. */
+/** Keys of the tables with an active contract, as they were given. */
 async function contractedAmong(
-  { parts, tenant }: SurfaceRequest,
+  { parts, tenant, upstream }: SurfaceRequest,
   refs: readonly TableRef[],
 ): Promise<ReadonlySet<string>> {
+  const own = refs.map((ref) => ({ key: tableKey(ref), ref: ownTable(upstream, ref) }))
   const contracted = new Set<string>()
-  for (let from = 0; from < refs.length; from += listedMax) {
-    const asked = refs.slice(from, from + listedMax)
+  for (let from = 0; from < own.length; from += listedMax) {
+    const asked = own.slice(from, from + listedMax).map(({ ref }) => ref)
     for (const [key, { contract }] of (await loadGoverned(parts.store, tenant, asked)).governances)
       if (contract !== undefined) contracted.add(key)
   }
-  return contracted
+  return new Set(own.filter(({ ref }) => contracted.has(tableKey(ref))).map(({ key }) => key))
 }
 
 function refOf(identifier: JsonValue): TableRef | undefined {
