@@ -51,7 +51,10 @@ export function sampleBindings({
 }: Sample = {}): PolicyBindings {
   return {
     table: json(table),
-    commit: json({ requirements: [], updates, result, received_at: receivedAt }),
+    commit: json({
+      ...{ requirements: [], updates, result, received_at: receivedAt },
+      ...{ session: { id: '', name: '' }, client: { agent: '', application_id: '' }, branch: '' },
+    }),
     principal: json({ sub: 'spark@example.com', roles }),
   }
 }

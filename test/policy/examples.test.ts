@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { type JsonObject, stringifyJson } from '../../src/base/json.ts'
+import type { ChangeOrigin } from '../../src/core/commit.ts'
 import { columnsKey, policyKinds } from '../../src/core/policy.ts'
 import { checkPolicy, checkPolicyToSave } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
@@ -16,6 +17,10 @@ const examples = await pageExamples()
 
 interface Situation {
   readonly columns?: readonly string[]
+  /** Fields of the schema after `id`, with ids from 2. */
+  readonly fields?: readonly object[]
+  readonly fieldsBefore?: readonly object[]
+  readonly origin?: ChangeOrigin
   readonly partitions?: readonly string[]
   readonly updates?: unknown
   readonly roles?: readonly string[]
@@ -25,7 +30,12 @@ interface Situation {
   readonly facts?: ManifestFacts['values']
 }
 
-function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs }: Situation): JsonObject {
+function metadata({
+  columns = ['id'],
+  fields = [],
+  partitions = ['event_day'],
+  ageMs = dayMs,
+}: Situation): JsonObject {
   const snapshot = (id: number, age: number) => ({
     'snapshot-id': id,
     'sequence-number': id,
@@ -44,7 +54,10 @@ function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs 
       {
         type: 'struct',
         'schema-id': 0,
-        fields: columns.map((name, index) => ({ id: index + 1, name, type: 'long', required: false })),
+        fields: [
+          ...columns.map((name, index) => ({ id: index + 1, name, type: 'long', required: false })),
+          ...fields,
+        ],
       },
     ],
     'current-schema-id': 0,
@@ -68,15 +81,39 @@ function bindings(situation: Situation = {}): PolicyBindings {
   const updates = json(situation.updates ?? []) as readonly JsonObject[]
   const result = tableView(ref, metadata(situation))
   return {
-    table: tableView(ref, metadata(situation.ageMs === undefined ? {} : { ageMs: situation.ageMs })),
-    commit: withManifestFacts(commitView({ requirements: [], updates }, result, receivedAt), {
-      values: { ...noManifestFacts.values, ...situation.facts },
-    }),
+    table: tableView(
+      ref,
+      metadata({
+        ...(situation.ageMs !== undefined && { ageMs: situation.ageMs }),
+        ...(situation.fieldsBefore && { fields: situation.fieldsBefore }),
+      }),
+    ),
+    commit: withManifestFacts(
+      commitView({ requirements: [], updates }, result, receivedAt, situation.origin),
+      {
+        values: { ...noManifestFacts.values, ...situation.facts },
+      },
+    ),
     principal: json({ sub: 'spark', roles: situation.roles ?? [] }),
   }
 }
 
 const removal = (...ids: number[]) => [{ action: 'remove-snapshots', 'snapshot-ids': ids }]
+
+const field = (id: number, name: string, type: unknown, more: object = {}) => ({
+  ...{ id, name, type, required: false },
+  ...more,
+})
+const struct = (...fields: object[]) => ({ type: 'struct', fields })
+const list = (element: unknown) => ({ type: 'list', 'element-id': 90, element, 'element-required': false })
+const map = (value: unknown) => ({
+  ...{ type: 'map', 'key-id': 91, key: 'string' },
+  ...{ 'value-id': 92, value, 'value-required': false },
+})
+const nested = (leaf: object) => [
+  field(2, 'address', struct(leaf)),
+  field(4, 'items', list(struct(field(5, 'price', 'decimal(10, 2)', { doc: 'net' })))),
+]
 
 const appends = [{ action: 'add-snapshot' }, { action: 'set-snapshot-ref' }]
 
@@ -84,6 +121,74 @@ const appends = [{ action: 'add-snapshot' }, { action: 'set-snapshot-ref' }]
 const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly denies: Situation[] }>> = {
   'keep-id-column': { allows: [{}], denies: [{ columns: ['email'] }, { columns: [] }] },
   'no-ssn-column': { allows: [{}], denies: [{ columns: ['id', 'ssn'] }] },
+  'no-ssn-anywhere': {
+    allows: [{}, { fields: nested(field(3, 'city', 'string')) }],
+    denies: [
+      { fields: [field(2, 'SSN', 'string')] },
+      { fields: nested(field(3, 'ssn', 'string')) },
+      { fields: [field(2, 'a', list(struct(field(3, 'ssn', 'string'))))] },
+      { fields: [field(2, 'a', map(struct(field(3, 'social_security_no', 'string'))))] },
+    ],
+  },
+  'new-columns-documented': {
+    allows: [
+      {},
+      { fields: [field(2, 'a', 'int', { doc: 'why' })] },
+      { fieldsBefore: [field(2, 'a', 'int')], fields: [field(2, 'a', 'int')] },
+    ],
+    denies: [
+      { fields: [field(2, 'a', 'int')] },
+      { fields: [field(2, 'a', struct(field(3, 'b', 'int')), { doc: 'why' })] },
+    ],
+  },
+  'additive-only': {
+    allows: [
+      {},
+      {
+        fieldsBefore: [field(2, 'address', struct(field(3, 'city', 'string')))],
+        fields: nested(field(3, 'city', 'string')),
+      },
+    ],
+    denies: [
+      { columns: [] },
+      { fieldsBefore: nested(field(3, 'city', 'string')), fields: nested(field(3, 'town', 'string')) },
+      { fieldsBefore: nested(field(3, 'no', 'int')), fields: nested(field(3, 'no', 'long')) },
+      { fieldsBefore: [field(2, 'l', list('int'))], fields: [field(2, 'l', list('long'))] },
+      { fieldsBefore: nested(field(3, 'city', 'string')), fields: nested(field(7, 'city', 'string')) },
+    ],
+  },
+  'new-columns-optional': {
+    allows: [
+      { fields: [field(2, 'a', 'int')] },
+      {
+        fieldsBefore: [field(2, 'a', 'int', { required: true })],
+        fields: [field(2, 'a', 'int', { required: true })],
+      },
+    ],
+    denies: [
+      { fields: [field(2, 'a', 'int', { required: true })] },
+      { fields: nested(field(3, 'city', 'string', { required: true })) },
+    ],
+  },
+  'no-floats-for-money': {
+    allows: [{ fields: nested(field(3, 'amount', 'decimal(10, 2)')) }, { fields: [field(2, 'x', 'float')] }],
+    denies: [{ fields: [field(2, 'Amount', 'double')] }, { fields: nested(field(3, 'price', 'float')) }],
+  },
+  'main-by-release-only': {
+    allows: [{}, { origin: { branch: 'audit' } }, { origin: { branch: 'main' }, roles: ['orders-writer'] }],
+    denies: [{ origin: { branch: 'main' } }],
+  },
+  'one-service-only': {
+    allows: [{}, { origin: { branch: 'main', session: { id: 's', name: 'service:etl' } } }],
+    denies: [
+      { origin: { branch: 'main' } },
+      { origin: { branch: 'main', session: { id: 's', name: 'service:other' } } },
+    ],
+  },
+  'no-scripts': {
+    allows: [{}, { origin: { client: 'PyIceberg/0.12.0' } }],
+    denies: [{ origin: { client: 'curl/8.5.0' } }, { origin: { client: 'Python-Requests/2.32' } }],
+  },
   'keep-day-partition': { allows: [{}], denies: [{ partitions: [] }] },
   'writers-only': {
     allows: [{ roles: ['orders-writer'] }],

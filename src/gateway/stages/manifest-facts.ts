@@ -79,7 +79,7 @@ export async function readCommitFacts(
     if (moves.steps.length === 0) {
       // A snapshot that no branch has yet was written, too.
       const { transform_current: _, ...values } = noManifestFacts.values
-      return { values }
+      return { values: { ...values, ...(moves.leaves && { is_rollback: true }) } }
     }
     return await readFacts(parts, upstream, change, moves, result())
   } catch (thrown) {
