@@ -21,6 +21,9 @@ interface Situation {
   readonly fields?: readonly object[]
   readonly fieldsBefore?: readonly object[]
   readonly origin?: ChangeOrigin
+  readonly properties?: Readonly<Record<string, string>>
+  readonly location?: string
+  readonly format?: number
   readonly partitions?: readonly string[]
   readonly updates?: unknown
   readonly roles?: readonly string[]
@@ -30,12 +33,9 @@ interface Situation {
   readonly facts?: ManifestFacts['values']
 }
 
-function metadata({
-  columns = ['id'],
-  fields = [],
-  partitions = ['event_day'],
-  ageMs = dayMs,
-}: Situation): JsonObject {
+function metadata(situation: Situation): JsonObject {
+  const { columns = ['id'], fields = [], partitions = ['event_day'], ageMs = dayMs } = situation
+  const { properties = { owner: 'ops' }, location = 's3://b/orders', format = 2 } = situation
   const snapshot = (id: number, age: number) => ({
     'snapshot-id': id,
     'sequence-number': id,
@@ -44,9 +44,10 @@ function metadata({
     summary: { operation: 'append' },
   })
   return json({
-    'format-version': 2,
+    'format-version': format,
+    properties,
     'table-uuid': '9c12d441-03fe-4693-9a96-a0705ddf69c1',
-    location: 's3://b/orders',
+    location,
     'last-sequence-number': 3,
     'last-updated-ms': receivedAt - ageMs,
     'last-column-id': 9,
@@ -189,6 +190,43 @@ const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly de
     allows: [{}, { origin: { client: 'PyIceberg/0.12.0' } }],
     denies: [{ origin: { client: 'curl/8.5.0' } }, { origin: { client: 'Python-Requests/2.32' } }],
   },
+  'no-huge-appends': {
+    allows: [{}, { facts: { added_bytes: 107374182400n, added_files: 10_000n } }],
+    denies: [{ facts: { added_bytes: 107374182401n } }, { facts: { added_files: 10_001n } }],
+  },
+  'no-tiny-files': {
+    allows: [{}, { facts: { added_files: 20n } }, { facts: { added_files: 21n, added_bytes: 22020096n } }],
+    denies: [{ facts: { added_files: 21n, added_bytes: 22020095n } }],
+  },
+  'owner-is-named': { allows: [{}], denies: [{ properties: {} }, { properties: { owner: '' } }] },
+  'format-version-two': { allows: [{}, { format: 3 }], denies: [{ format: 1 }] },
+  'location-stays': { allows: [{}], denies: [{ location: 's3://b/elsewhere' }] },
+  'stewards-set-properties': {
+    allows: [{ updates: appends }, { updates: [{ action: 'set-properties' }], roles: ['data-steward'] }],
+    denies: [{ updates: [...appends, { action: 'remove-properties' }] }],
+  },
+  'stewards-set-tags': {
+    allows: [
+      { updates: appends },
+      { updates: [{ action: 'set-snapshot-ref', type: 'branch' }] },
+      { updates: [{ action: 'set-snapshot-ref', type: 'tag' }], roles: ['data-steward'] },
+    ],
+    denies: [{ updates: [{ action: 'set-snapshot-ref', type: 'tag' }] }],
+  },
+  'branches-have-names-of-teams': {
+    allows: [{}, { origin: { branch: 'main' } }, { origin: { branch: 'sales/fix-1' } }],
+    denies: [{ origin: { branch: 'fix' } }, { origin: { branch: 'main2' } }],
+  },
+  'at-most-500-columns': {
+    allows: [{ columns: Array.from({ length: 500 }, (_, index) => `c${index}`) }],
+    denies: [{ columns: Array.from({ length: 501 }, (_, index) => `c${index}`) }],
+  },
+  'snake-case-columns': {
+    allows: [{ fields: nested(field(3, 'zip_code', 'string')) }],
+    denies: [{ columns: ['Id'] }, { fields: nested(field(3, 'zipCode', 'string')) }],
+  },
+  'no-deletes-of-rows': { allows: [{}], denies: [{ facts: { added_delete_files: 1n } }] },
+  'no-files-from-elsewhere': { allows: [{}], denies: [{ facts: { outside_files: 1n } }] },
   'keep-day-partition': { allows: [{}], denies: [{ partitions: [] }] },
   'writers-only': {
     allows: [{ roles: ['orders-writer'] }],

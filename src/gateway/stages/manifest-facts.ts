@@ -189,6 +189,7 @@ function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): M
     values: {
       added_files: sum(({ addedFiles }) => addedFiles),
       added_rows: sum(({ addedRows }) => addedRows),
+      added_bytes: sum(({ addedBytes }) => addedBytes),
       added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
       deleted_files: sum(({ deletedFiles }) => deletedFiles),
       outside_files: sum(({ outsideFiles }) => outsideFiles),
