@@ -1,9 +1,22 @@
 /**
- * What the functions `manifest.column_type` and the like answer with: one column of a table's current schema. A name
- * with dots is a path through structs, unless a top-level column has that name.
+ * What the functions `manifest.column_type` and the like answer with: one column of a table's current schema, or all. A
+ * name with dots is a path through structs, unless a top-level column has that name.
  */
 
-import { type CelFunc, type CelMap, CelScalar, celFunc, isCelList, isCelMap, mapType } from '@bufbuild/cel'
+import {
+  type CelFunc,
+  type CelList,
+  type CelMap,
+  CelScalar,
+  type CelValue,
+  celFunc,
+  celList,
+  celMap,
+  isCelList,
+  isCelMap,
+  listType,
+  mapType,
+} from '@bufbuild/cel'
 import { columnsKey } from '../core/policy.ts'
 import { charge } from './budget.ts'
 
@@ -55,9 +68,64 @@ function isSameColumn(before: CelMap, after: CelMap, name: string): boolean {
   return was === undefined || is === undefined || was === is
 }
 
-/** The functions on single columns. */
+/** All columns of the current schema, those in structs, lists and maps included, each with its path and whole type. */
+function columns(table: CelMap): CelList {
+  const schema = table.get('schema')
+  if (!isCelMap(schema)) throw new Error('the value is no table with a schema')
+  const found: CelMap[] = []
+  addFields(found, schema, '')
+  return celList(found)
+}
+
+function addFields(found: CelMap[], struct: CelMap, prefix: string): void {
+  const fields = struct.get('fields')
+  if (!isCelList(fields)) throw new Error('the schema has no fields')
+  for (const field of fields) {
+    charge(1)
+    if (!isCelMap(field)) throw new Error('a field of the schema is no object')
+    const path = `${prefix}${field.get('name')}`
+    const type = field.get('type')
+    const doc = field.get('doc')
+    found.push(
+      celMap(
+        new Map<string, CelValue>([
+          ['path', path],
+          ['name', String(field.get('name'))],
+          ['id', field.get('id') ?? null],
+          ['type', typeText(type)],
+          ['required', field.get('required') === true],
+          ['doc', typeof doc === 'string' ? doc : ''],
+        ]),
+      ),
+    )
+    addNested(found, type, path)
+  }
+}
+
+/** Adds the columns that a type holds. The specification names the parts of lists and maps `element`, `key` and `value`. */
+function addNested(found: CelMap[], type: CelValue | undefined, path: string): void {
+  if (!isCelMap(type)) return
+  charge(1)
+  if (type.get('type') === 'struct') addFields(found, type, `${path}.`)
+  for (const part of parts) addNested(found, type.get(part), `${path}.${part}`)
+}
+
+const parts = ['element', 'key', 'value'] as const
+
+/** A type as text, without spaces: `decimal(10,2)`, `struct`, `list<int>`, `map<string,struct>`. */
+function typeText(type: CelValue | undefined): string {
+  charge(1)
+  if (typeof type === 'string') return type.replaceAll(' ', '')
+  if (!isCelMap(type)) throw new Error('a column has no type')
+  const inner = parts.map((part) => type.get(part)).filter((one) => one !== undefined)
+  const text = String(type.get('type'))
+  return inner.length === 0 ? text : `${text}<${inner.map(typeText).join(',')}>`
+}
+
+/** The functions on columns. */
 export const columnFunctions: readonly CelFunc[] = [
   celFunc('manifest.column_type', [MAP, STRING], STRING, columnType),
+  celFunc('manifest.columns', [MAP], listType(MAP), columns),
   celFunc('manifest.is_required', [MAP, STRING], BOOL, isRequired),
   celFunc('manifest.is_identifier', [MAP, STRING], BOOL, isIdentifier),
   celFunc('manifest.is_same_column', [MAP, MAP, STRING], BOOL, isSameColumn),

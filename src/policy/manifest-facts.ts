@@ -12,6 +12,7 @@ import { isJsonObject } from '../base/json.ts'
 export const manifestFactTypes = {
   added_files: 'int',
   added_rows: 'int',
+  added_bytes: 'int',
   added_delete_files: 'int',
   deleted_files: 'int',
   outside_files: 'int',
@@ -42,6 +43,7 @@ export const noManifestFacts: ManifestFacts = {
   values: {
     added_files: 0n,
     added_rows: 0n,
+    added_bytes: 0n,
     added_delete_files: 0n,
     deleted_files: 0n,
     outside_files: 0n,

@@ -57,6 +57,7 @@ const harmless: ReadonlySet<string> = new Set([
 /** How many leading operands of a function are tables, and what it reads of each. */
 const tableFunctions: ReadonlyMap<string, { readonly tables: number; readonly reads: Definition }> = new Map([
   ['has_column', { tables: 1, reads: 'schema' }],
+  ['columns', { tables: 1, reads: 'schema' }],
   ['column_type', { tables: 1, reads: 'schema' }],
   ['is_required', { tables: 1, reads: 'schema' }],
   ['is_identifier', { tables: 1, reads: 'schema' }],

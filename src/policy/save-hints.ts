@@ -40,6 +40,8 @@ const table = keys('namespace name uuid location format_version sort_order refs 
 })
 /** Keys of `commit` itself are checked by its static type. */
 const commit: Shape = { keys: { result: table, identifier: keys('namespace name') } }
+/** An element of `manifest.columns(table)`. */
+const column = keys('path name id type required doc')
 const bindings: Scope = new Map([
   ['table', table],
   ['commit', commit],
@@ -61,6 +63,7 @@ export function saveHints(root: Expr, sourceInfo: SourceInfo | undefined): SaveH
     const kind = expr.exprKind
     if (kind.case === 'selectExpr') unknownKey(expr, scope)
     if (kind.case === 'callExpr' && kind.value.function === '@in') namesInFields(expr, kind.value.args, scope)
+    if (kind.case === 'callExpr' && kind.value.function === '_[_]') claimedKey(expr, kind.value.args)
     if (kind.case === 'callExpr' && kind.value.function === '_-_') dashedKey(kind.value.args, scope)
     if (kind.case !== 'comprehensionExpr') {
       for (const child of children(expr)) visit(child, scope)
@@ -95,6 +98,17 @@ export function saveHints(root: Expr, sourceInfo: SourceInfo | undefined): SaveH
     problems.push({ message, offset: offsetOf(expr) })
   }
 
+  /** Few writers name their engine in a snapshot's summary, and a key that is missing stops the commit. */
+  function claimedKey(expr: Expr, [summary, key]: readonly Expr[]): void {
+    const name = textOf(key)
+    if (summary === undefined || name === undefined || !engineKeys.has(name)) return
+    if (lastKey(summary)?.key !== 'summary' || asked.has(name)) return
+    const held = unparse(summary)
+    const quoted = JSON.stringify(name)
+    const message = `Many writers leave ${quoted} out of a summary, and a missing key stops the commit. Write ${quoted} in ${held} && ${held}[${quoted}] …; it is a claim of the writer. commit.client.agent is there for every commit.`
+    problems.push({ message, offset: offsetOf(expr) })
+  }
+
   /** `u.snapshot-ids` is read as `u.snapshot` minus `ids`. */
   function dashedKey([left, right]: readonly Expr[], scope: Scope): void {
     const name = right && leadingName(right)
@@ -110,6 +124,7 @@ export function saveHints(root: Expr, sourceInfo: SourceInfo | undefined): SaveH
     wordings.set(offsetOf(name.expr), `There is no name '${name.text}'. ${instead}`)
   }
 
+  const asked = keysAskedFor(root)
   visit(root, bindings)
   return { problems, wordings }
 }
@@ -122,9 +137,36 @@ function shapeOf(expr: Expr, scope: Scope): Shape | undefined {
     const known = testOnly || operand === undefined ? undefined : shapeOf(operand, scope)?.keys
     return known !== undefined && Object.hasOwn(known, name) ? known[name] : undefined
   }
+  if (kind.case === 'callExpr' && kind.value.function === 'columns') return { element: column }
   if (kind.case !== 'callExpr' || kind.value.function !== '_[_]') return undefined
   const [operand] = kind.value.args
   return operand && shapeOf(operand, scope)?.element
+}
+
+/** Keys of a summary that name the engine. Iceberg's Java writes some of them, in Spark, Flink and Trino. */
+const engineKeys: ReadonlySet<string> = new Set([
+  'engine-name',
+  'engine-version',
+  'iceberg-version',
+  'app-id',
+  'spark.app.id',
+])
+
+/** The texts of which the policy asks whether something holds them. */
+function keysAskedFor(expr: Expr): ReadonlySet<string> {
+  const kind = expr.exprKind
+  const own =
+    kind.case === 'callExpr' && kind.value.function === '@in' ? textOf(kind.value.args[0]) : undefined
+  return new Set([
+    ...(own === undefined ? [] : [own]),
+    ...children(expr).flatMap((child) => [...keysAskedFor(child)]),
+  ])
+}
+
+function textOf(expr: Expr | undefined): string | undefined {
+  if (expr?.exprKind.case !== 'constExpr') return undefined
+  const { constantKind } = expr.exprKind.value
+  return constantKind.case === 'stringValue' ? constantKind.value : undefined
 }
 
 function isString(expr: Expr | undefined): expr is Expr {

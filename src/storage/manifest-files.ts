@@ -17,10 +17,18 @@ export interface ManifestFile {
   /** False where the entry records that the file was deleted. */
   readonly isLive: boolean
   readonly recordCount: number
+  /** Of the file; undefined where the manifest does not say it. */
+  readonly fileBytes: number | undefined
 }
 
 const entryFields = { status: 0, data_file: 2 } as const
-const fileFields = { content: 134, file_path: 100, record_count: 103, content_offset: 144 } as const
+const fileFields = {
+  content: 134,
+  file_path: 100,
+  record_count: 103,
+  file_size_in_bytes: 104,
+  content_offset: 144,
+} as const
 /** `status` of an entry that the manifest's snapshot added. */
 const addedStatus = 1
 /** `status` of an entry that records a deletion. */
@@ -65,11 +73,13 @@ export async function* manifestFiles(
       throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
     if (status === addedStatus && fields) checkBounds?.(fields)
     const offset = fields?.[file.content_offset]
+    const size = fields?.[file.file_size_in_bytes]
     yield {
       location: path,
       key: offset === null || offset === undefined ? path : `${path}\0${offset}`,
       isLive: status !== deletedStatus,
       recordCount: count(fields?.[file.record_count]),
+      fileBytes: size === null || size === undefined ? undefined : count(size),
     }
   }
 }

@@ -15,6 +15,8 @@ export interface SnapshotDifference {
   readonly addedFiles: number
   /** Rows of the added data files, as their manifests count them. */
   readonly addedRows: number
+  /** Bytes of the added data files, as their manifests say. */
+  readonly addedBytes: number
   /** Files and vectors that delete rows of others. */
   readonly addedDeleteFiles: number
   /** Files of either kind that are held no longer. */
@@ -162,14 +164,14 @@ export function snapshotReader(
       const gone = new Set<string>()
       await eachFile(onlyIn(older, newer), (key, _ref, { isLive }) => void (isLive && gone.add(key)))
       const recorded = new Set<string>()
-      const counts = { addedFiles: 0, addedRows: 0, addedDeleteFiles: 0, outsideFiles: 0 }
+      const counts = { addedFiles: 0, addedRows: 0, addedBytes: 0, addedDeleteFiles: 0, outsideFiles: 0 }
       const place = (location: string) => {
         if (!isInside(location)) counts.outsideFiles++
       }
       const added = onlyIn(newer, older)
       if (after !== undefined && after !== before) place(after)
       for (const { location } of added) place(location)
-      await eachFile(added, (key, { content }, { isLive, location, recordCount }) => {
+      await eachFile(added, (key, { content }, { isLive, location, recordCount, fileBytes }) => {
         if (!isLive) {
           recorded.add(key)
           return
@@ -181,6 +183,8 @@ export function snapshotReader(
         else {
           counts.addedFiles++
           counts.addedRows += recordCount
+          if (fileBytes === undefined) throw new ReadFailure('a manifest does not say how large a file is')
+          counts.addedBytes += fileBytes
         }
       })
       return { ...counts, deletedFiles: gone.size, losesFiles: [...gone].some((key) => !recorded.has(key)) }
@@ -188,7 +192,7 @@ export function snapshotReader(
   }
 }
 
-type Entry = Pick<ManifestFile, 'isLive' | 'location' | 'recordCount'>
+type Entry = Pick<ManifestFile, 'isLive' | 'location' | 'recordCount' | 'fileBytes'>
 type Visit = (key: string, ref: NamedManifest, file: Entry) => void
 
 function onlyIn(

@@ -281,7 +281,7 @@ describe('facts', () => {
     const series = 'svc_manifest_facts_duration_seconds_count{outcome="read"}'
     const before = await metric(service, series)
     const counts =
-      'manifest.added_files(commit) == 2 && manifest.added_rows(commit) == 6 && manifest.deleted_files(commit) == 0'
+      'manifest.added_files(commit) == 2 && manifest.added_rows(commit) == 6 && manifest.added_bytes(commit) >= 2 && manifest.deleted_files(commit) == 0'
     const table = await governedTable({ definitionCel: counts })
     const first = made(await table.writer.append([writtenFile, writtenFile]))
     expect((await sendAppend(table, first, undefined)).status).toBe(200)

@@ -27,6 +27,8 @@ export const sampleTable = {
       { id: 2, name: 'email', type: 'string' },
     ],
   },
+  format_version: 2,
+  location: 's3://lake/orders',
   partition_spec: { fields: [{ name: 'event_day', transform: 'day' }] },
   properties: { owner: 'orders', comment: null, constructor: 'x' },
   current_snapshot: { snapshot_id: 3, timestamp_ms: receivedAt - dayMs },
@@ -51,7 +53,10 @@ export function sampleBindings({
 }: Sample = {}): PolicyBindings {
   return {
     table: json(table),
-    commit: json({ requirements: [], updates, result, received_at: receivedAt }),
+    commit: json({
+      ...{ requirements: [], updates, result, received_at: receivedAt },
+      ...{ session: { id: '', name: '' }, client: { agent: '', application_id: '' }, branch: '' },
+    }),
     principal: json({ sub: 'spark@example.com', roles }),
   }
 }

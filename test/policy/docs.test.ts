@@ -7,6 +7,7 @@ import { limits } from '../../src/limits.ts'
 import { checkPolicy } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
 import { evaluatePolicy } from '../../src/policy/evaluate.ts'
+import { noManifestFacts, withManifestFacts } from '../../src/policy/manifest-facts.ts'
 import { pageExamples, sampleBindings } from './bindings.ts'
 
 const page = await Bun.file(new URL('../../docs/policies.md', import.meta.url)).text()
@@ -18,7 +19,8 @@ test('every block of the page is a named example', async () => {
 
 test.each(blocks)('the block %j of the page passes the check and allows a harmless commit', (text) => {
   expect(checkPolicy(text)).toEqual([])
-  const bindings = sampleBindings({ roles: ['orders-writer'], updates: [{ action: 'add-snapshot' }] })
+  const sample = sampleBindings({ roles: ['orders-writer'], updates: [{ action: 'add-snapshot' }] })
+  const bindings = { ...sample, commit: withManifestFacts(sample.commit, noManifestFacts) }
   expect(evaluatePolicy(compilePolicy(text), bindings, { timeoutMs: 1_000, ticksMax: 10_000 })).toBe(true)
 })
 

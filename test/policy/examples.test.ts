@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import { type JsonObject, stringifyJson } from '../../src/base/json.ts'
+import type { ChangeOrigin } from '../../src/core/commit.ts'
 import { columnsKey, policyKinds } from '../../src/core/policy.ts'
 import { checkPolicy, checkPolicyToSave } from '../../src/policy/check.ts'
 import { compilePolicy } from '../../src/policy/compile.ts'
@@ -16,6 +17,13 @@ const examples = await pageExamples()
 
 interface Situation {
   readonly columns?: readonly string[]
+  /** Fields of the schema after `id`, with ids from 2. */
+  readonly fields?: readonly object[]
+  readonly fieldsBefore?: readonly object[]
+  readonly origin?: ChangeOrigin
+  readonly properties?: Readonly<Record<string, string>>
+  readonly location?: string
+  readonly format?: number
   readonly partitions?: readonly string[]
   readonly updates?: unknown
   readonly roles?: readonly string[]
@@ -25,7 +33,9 @@ interface Situation {
   readonly facts?: ManifestFacts['values']
 }
 
-function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs }: Situation): JsonObject {
+function metadata(situation: Situation): JsonObject {
+  const { columns = ['id'], fields = [], partitions = ['event_day'], ageMs = dayMs } = situation
+  const { properties = { owner: 'ops' }, location = 's3://b/orders', format = 2 } = situation
   const snapshot = (id: number, age: number) => ({
     'snapshot-id': id,
     'sequence-number': id,
@@ -34,9 +44,10 @@ function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs 
     summary: { operation: 'append' },
   })
   return json({
-    'format-version': 2,
+    'format-version': format,
+    properties,
     'table-uuid': '9c12d441-03fe-4693-9a96-a0705ddf69c1',
-    location: 's3://b/orders',
+    location,
     'last-sequence-number': 3,
     'last-updated-ms': receivedAt - ageMs,
     'last-column-id': 9,
@@ -44,7 +55,10 @@ function metadata({ columns = ['id'], partitions = ['event_day'], ageMs = dayMs 
       {
         type: 'struct',
         'schema-id': 0,
-        fields: columns.map((name, index) => ({ id: index + 1, name, type: 'long', required: false })),
+        fields: [
+          ...columns.map((name, index) => ({ id: index + 1, name, type: 'long', required: false })),
+          ...fields,
+        ],
       },
     ],
     'current-schema-id': 0,
@@ -68,15 +82,39 @@ function bindings(situation: Situation = {}): PolicyBindings {
   const updates = json(situation.updates ?? []) as readonly JsonObject[]
   const result = tableView(ref, metadata(situation))
   return {
-    table: tableView(ref, metadata(situation.ageMs === undefined ? {} : { ageMs: situation.ageMs })),
-    commit: withManifestFacts(commitView({ requirements: [], updates }, result, receivedAt), {
-      values: { ...noManifestFacts.values, ...situation.facts },
-    }),
+    table: tableView(
+      ref,
+      metadata({
+        ...(situation.ageMs !== undefined && { ageMs: situation.ageMs }),
+        ...(situation.fieldsBefore && { fields: situation.fieldsBefore }),
+      }),
+    ),
+    commit: withManifestFacts(
+      commitView({ requirements: [], updates }, result, receivedAt, situation.origin),
+      {
+        values: { ...noManifestFacts.values, ...situation.facts },
+      },
+    ),
     principal: json({ sub: 'spark', roles: situation.roles ?? [] }),
   }
 }
 
 const removal = (...ids: number[]) => [{ action: 'remove-snapshots', 'snapshot-ids': ids }]
+
+const field = (id: number, name: string, type: unknown, more: object = {}) => ({
+  ...{ id, name, type, required: false },
+  ...more,
+})
+const struct = (...fields: object[]) => ({ type: 'struct', fields })
+const list = (element: unknown) => ({ type: 'list', 'element-id': 90, element, 'element-required': false })
+const map = (value: unknown) => ({
+  ...{ type: 'map', 'key-id': 91, key: 'string' },
+  ...{ 'value-id': 92, value, 'value-required': false },
+})
+const nested = (leaf: object) => [
+  field(2, 'address', struct(leaf)),
+  field(4, 'items', list(struct(field(5, 'price', 'decimal(10, 2)', { doc: 'net' })))),
+]
 
 const appends = [{ action: 'add-snapshot' }, { action: 'set-snapshot-ref' }]
 
@@ -84,6 +122,111 @@ const appends = [{ action: 'add-snapshot' }, { action: 'set-snapshot-ref' }]
 const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly denies: Situation[] }>> = {
   'keep-id-column': { allows: [{}], denies: [{ columns: ['email'] }, { columns: [] }] },
   'no-ssn-column': { allows: [{}], denies: [{ columns: ['id', 'ssn'] }] },
+  'no-ssn-anywhere': {
+    allows: [{}, { fields: nested(field(3, 'city', 'string')) }],
+    denies: [
+      { fields: [field(2, 'SSN', 'string')] },
+      { fields: nested(field(3, 'ssn', 'string')) },
+      { fields: [field(2, 'a', list(struct(field(3, 'ssn', 'string'))))] },
+      { fields: [field(2, 'a', map(struct(field(3, 'social_security_no', 'string'))))] },
+    ],
+  },
+  'new-columns-documented': {
+    allows: [
+      {},
+      { fields: [field(2, 'a', 'int', { doc: 'why' })] },
+      { fieldsBefore: [field(2, 'a', 'int')], fields: [field(2, 'a', 'int')] },
+    ],
+    denies: [
+      { fields: [field(2, 'a', 'int')] },
+      { fields: [field(2, 'a', struct(field(3, 'b', 'int')), { doc: 'why' })] },
+    ],
+  },
+  'additive-only': {
+    allows: [
+      {},
+      {
+        fieldsBefore: [field(2, 'address', struct(field(3, 'city', 'string')))],
+        fields: nested(field(3, 'city', 'string')),
+      },
+    ],
+    denies: [
+      { columns: [] },
+      { fieldsBefore: nested(field(3, 'city', 'string')), fields: nested(field(3, 'town', 'string')) },
+      { fieldsBefore: nested(field(3, 'no', 'int')), fields: nested(field(3, 'no', 'long')) },
+      { fieldsBefore: [field(2, 'l', list('int'))], fields: [field(2, 'l', list('long'))] },
+      { fieldsBefore: nested(field(3, 'city', 'string')), fields: nested(field(7, 'city', 'string')) },
+    ],
+  },
+  'new-columns-optional': {
+    allows: [
+      { fields: [field(2, 'a', 'int')] },
+      {
+        fieldsBefore: [field(2, 'a', 'int', { required: true })],
+        fields: [field(2, 'a', 'int', { required: true })],
+      },
+    ],
+    denies: [
+      { fields: [field(2, 'a', 'int', { required: true })] },
+      { fields: nested(field(3, 'city', 'string', { required: true })) },
+    ],
+  },
+  'no-floats-for-money': {
+    allows: [{ fields: nested(field(3, 'amount', 'decimal(10, 2)')) }, { fields: [field(2, 'x', 'float')] }],
+    denies: [{ fields: [field(2, 'Amount', 'double')] }, { fields: nested(field(3, 'price', 'float')) }],
+  },
+  'main-by-release-only': {
+    allows: [{}, { origin: { branch: 'audit' } }, { origin: { branch: 'main' }, roles: ['orders-writer'] }],
+    denies: [{ origin: { branch: 'main' } }],
+  },
+  'one-service-only': {
+    allows: [{}, { origin: { branch: 'main', session: { id: 's', name: 'service:etl' } } }],
+    denies: [
+      { origin: { branch: 'main' } },
+      { origin: { branch: 'main', session: { id: 's', name: 'service:other' } } },
+    ],
+  },
+  'no-scripts': {
+    allows: [{}, { origin: { client: 'PyIceberg/0.12.0' } }],
+    denies: [{ origin: { client: 'curl/8.5.0' } }, { origin: { client: 'Python-Requests/2.32' } }],
+  },
+  'no-huge-appends': {
+    allows: [{}, { facts: { added_bytes: 107374182400n, added_files: 10_000n } }],
+    denies: [{ facts: { added_bytes: 107374182401n } }, { facts: { added_files: 10_001n } }],
+  },
+  'no-tiny-files': {
+    allows: [{}, { facts: { added_files: 20n } }, { facts: { added_files: 21n, added_bytes: 22020096n } }],
+    denies: [{ facts: { added_files: 21n, added_bytes: 22020095n } }],
+  },
+  'owner-is-named': { allows: [{}], denies: [{ properties: {} }, { properties: { owner: '' } }] },
+  'format-version-two': { allows: [{}, { format: 3 }], denies: [{ format: 1 }] },
+  'location-stays': { allows: [{}], denies: [{ location: 's3://b/elsewhere' }] },
+  'stewards-set-properties': {
+    allows: [{ updates: appends }, { updates: [{ action: 'set-properties' }], roles: ['data-steward'] }],
+    denies: [{ updates: [...appends, { action: 'remove-properties' }] }],
+  },
+  'stewards-set-tags': {
+    allows: [
+      { updates: appends },
+      { updates: [{ action: 'set-snapshot-ref', type: 'branch' }] },
+      { updates: [{ action: 'set-snapshot-ref', type: 'tag' }], roles: ['data-steward'] },
+    ],
+    denies: [{ updates: [{ action: 'set-snapshot-ref', type: 'tag' }] }],
+  },
+  'branches-have-names-of-teams': {
+    allows: [{}, { origin: { branch: 'main' } }, { origin: { branch: 'sales/fix-1' } }],
+    denies: [{ origin: { branch: 'fix' } }, { origin: { branch: 'main2' } }],
+  },
+  'at-most-500-columns': {
+    allows: [{ columns: Array.from({ length: 500 }, (_, index) => `c${index}`) }],
+    denies: [{ columns: Array.from({ length: 501 }, (_, index) => `c${index}`) }],
+  },
+  'snake-case-columns': {
+    allows: [{ fields: nested(field(3, 'zip_code', 'string')) }],
+    denies: [{ columns: ['Id'] }, { fields: nested(field(3, 'zipCode', 'string')) }],
+  },
+  'no-deletes-of-rows': { allows: [{}], denies: [{ facts: { added_delete_files: 1n } }] },
+  'no-files-from-elsewhere': { allows: [{}], denies: [{ facts: { outside_files: 1n } }] },
   'keep-day-partition': { allows: [{}], denies: [{ partitions: [] }] },
   'writers-only': {
     allows: [{ roles: ['orders-writer'] }],

@@ -24,6 +24,7 @@ const pinned: readonly (readonly [text: string, reads: string])[] = [
   ['table.namespace[0] == "sales" && table.uuid != ""', ''],
   ['has(commit.result) && commit.result != null', ''],
   ['manifest.has_column(commit.result, "id")', 'schema'],
+  ['manifest.columns(commit.result).all(c, c.doc != "")', 'schema'],
   ['manifest.has_column(table, table.name)', 'schema'],
   ['manifest.is_same_column(table, commit.result, "id")', 'schema'],
   ['manifest.has_partition(table, "day")', 'partition_spec'],

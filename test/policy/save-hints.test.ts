@@ -17,6 +17,17 @@ const compiling: readonly (readonly [text: string, offset: number, part: string]
   ['table.snapshots[0].operation == "append"', 18, "has no key 'operation'"],
   ['table.schema.fields.exists(f, f.nam == "id")', 31, "f has no key 'nam'"],
   ['has(table.schema.colums)', 0, "table.schema has no key 'colums'"],
+  ['manifest.columns(table).all(c, c.nam != "x")', 33, "c has no key 'nam'; it has path, name"],
+  [
+    'table.current_snapshot.summary["engine-name"] == "spark"',
+    30,
+    'Write "engine-name" in table.current_snapshot.summary && table.current_snapshot.summary["engine-name"] …',
+  ],
+  [
+    'commit.updates.all(u, u.action != "add-snapshot" || u.snapshot.summary["spark.app.id"] != "")',
+    70,
+    'commit.client.agent is there for every commit.',
+  ],
   ['has(commit.identifier) && commit.identifier.table == "x"', 43, "commit.identifier has no key 'table'"],
 ]
 
@@ -54,6 +65,8 @@ test.each([
   'table.refs.main.snapshot_id == 3',
   'table.current_snapshot.summary.operation == "append"',
   '"owner" in table.properties',
+  '"engine-name" in table.current_snapshot.summary && table.current_snapshot.summary["engine-name"] == "x"',
+  'commit.updates.all(u, u.action != "add-snapshot" || u.snapshot.summary["operation"] == "append")',
   'commit.updates.all(u, u.anything == 1 && u["snapshot-ids"].size() > 0)',
   'commit.received_at - table.last_updated_ms > 1000',
   'table.schemas.all(s, s.fields.exists(f, f.name == "id"))',

@@ -49,6 +49,7 @@ async function failure(work: Promise<unknown>): Promise<string> {
 const same = {
   addedFiles: 0,
   addedRows: 0,
+  addedBytes: 0,
   addedDeleteFiles: 0,
   deletedFiles: 0,
   outsideFiles: 0,
@@ -85,12 +86,22 @@ describe('a snapshot that', () => {
     const before = await files.list([old])
     const after = await files.list([old, added])
     rmSync(fileURLToPath(old.path))
-    expect(await reader().compare(before, after)).toEqual({ ...same, addedFiles: 2, addedRows: 5 })
+    expect(await reader().compare(before, after)).toEqual({
+      ...same,
+      addedFiles: 2,
+      addedBytes: 2,
+      addedRows: 5,
+    })
   })
 
   test('is the first of its table adds everything, and one that is gone deletes everything', async () => {
     const list = await files.list([await files.manifest([{ path: 'a', rows: 5 }])])
-    expect(await reader().compare(undefined, list)).toEqual({ ...same, addedFiles: 1, addedRows: 5 })
+    expect(await reader().compare(undefined, list)).toEqual({
+      ...same,
+      addedFiles: 1,
+      addedBytes: 1,
+      addedRows: 5,
+    })
     expect(await reader().compare(list, undefined)).toEqual({ ...same, deletedFiles: 1, losesFiles: true })
   })
 
@@ -116,6 +127,7 @@ describe('a snapshot that', () => {
     expect(await reader().compare(before, await files.list([rewritten, added]))).toEqual({
       ...same,
       addedFiles: 1,
+      addedBytes: 1,
       addedRows: 9,
       deletedFiles: 1,
     })
@@ -144,7 +156,7 @@ describe('a snapshot that', () => {
     const old = await files.manifest([{ path: 'a' }])
     const sly = await files.manifest([{ path: 'x', status: 'existing', rows: 7 }])
     const difference = await reader().compare(await files.list([old]), await files.list([old, sly]))
-    expect(difference).toEqual({ ...same, addedFiles: 1, addedRows: 7 })
+    expect(difference).toEqual({ ...same, addedFiles: 1, addedBytes: 1, addedRows: 7 })
   })
 
   test('lists a file twice adds it once more', async () => {
@@ -154,7 +166,7 @@ describe('a snapshot that', () => {
       { path: 'a', status: 'existing', rows: 4 },
     ])
     const difference = await reader().compare(await files.list([old]), await files.list([twice]))
-    expect(difference).toEqual({ ...same, addedFiles: 1, addedRows: 4 })
+    expect(difference).toEqual({ ...same, addedFiles: 1, addedBytes: 1, addedRows: 4 })
   })
 
   test('deletes rows by a delete file adds a delete file and no data file', async () => {

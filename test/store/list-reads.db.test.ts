@@ -191,7 +191,10 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a list', () =>
   test('rows that a statement walks through are counted', async () => {
     for (const table of large.slice(0, 4)) {
       const walk = (on: Store) =>
-        on.tenantQuery(tenant, `select count(*) from ${table} where tenant_id = $1`, [tenant])
+        // random() keeps parallel workers out, whose reads are counted in sessions of their own.
+        on.tenantQuery(tenant, `select count(*) from ${table} where tenant_id = $1 and random() >= 0`, [
+          tenant,
+        ])
       expect(await readsOf(walk)).toBeGreaterThanOrEqual(rowsCount)
     }
   })

@@ -72,7 +72,8 @@ export function beginVending(
 ): PendingVend | undefined {
   return parts.vend({
     session,
-    sub: identified.principal.sub,
+    // A session that is sent alone has the tenant's id as its principal, which tells nobody whose keys they are.
+    sub: identified.source === 'session' ? session.principal.sub : identified.principal.sub,
     credential: upstream.credential,
     ...{ table, prefixes },
     ...(territoryVersion !== undefined && { territoryVersion }),

@@ -56,6 +56,7 @@ export const tryOperations = [
           object({
             added_files: fact('0 where absent, as all others'),
             added_rows: fact(''),
+            added_bytes: fact(''),
             added_delete_files: fact(''),
             deleted_files: fact(''),
             outside_files: fact(''),

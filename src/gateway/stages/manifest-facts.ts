@@ -79,7 +79,7 @@ export async function readCommitFacts(
     if (moves.steps.length === 0) {
       // A snapshot that no branch has yet was written, too.
       const { transform_current: _, ...values } = noManifestFacts.values
-      return { values }
+      return { values: { ...values, ...(moves.leaves && { is_rollback: true }) } }
     }
     return await readFacts(parts, upstream, change, moves, result())
   } catch (thrown) {
@@ -189,6 +189,7 @@ function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): M
     values: {
       added_files: sum(({ addedFiles }) => addedFiles),
       added_rows: sum(({ addedRows }) => addedRows),
+      added_bytes: sum(({ addedBytes }) => addedBytes),
       added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
       deleted_files: sum(({ deletedFiles }) => deletedFiles),
       outside_files: sum(({ outsideFiles }) => outsideFiles),

@@ -15,7 +15,7 @@ export interface SnapshotStep {
 export interface RefMove {
   /** Each once. */
   readonly steps: readonly SnapshotStep[]
-  /** Whether a ref goes to a snapshot that does not follow the one that it names. */
+  /** Whether a ref goes to a snapshot that does not follow the one that it names, or a tag becomes a branch. */
   readonly leaves: boolean
 }
 
@@ -58,10 +58,14 @@ export function refMoves(base: JsonObject | undefined, result: JsonObject, steps
     return false
   }
 
+  const tags = base ? refIds(base, isTag) : new Map<string, bigint>()
+  const tagsNow = refIds(result, isTag)
   const old = base ? refIds(base) : new Map<string, bigint>()
   const now = refIds(result)
   for (const [name, to] of now) {
     const from = old.get(name)
+    // A tag keeps its snapshot for good; a branch of its name promises nothing.
+    if (tags.has(name) && !tagsNow.has(name)) leaves = true
     if (from === to) continue
     // A new ref of a snapshot that exists takes nothing from anyone. A new `main` brings back what the table lost.
     if (from === undefined && before.has(to)) {
@@ -82,13 +86,18 @@ export function refMoves(base: JsonObject | undefined, result: JsonObject, steps
   return { steps: [...steps.values()], leaves }
 }
 
-function refIds(metadata: JsonObject): ReadonlyMap<string, bigint> {
+const isTag = (ref: JsonObject) => ref.get('type') === 'tag'
+
+function refIds(
+  metadata: JsonObject,
+  counts: (ref: JsonObject) => boolean = () => true,
+): ReadonlyMap<string, bigint> {
   const refs = refsOf(metadata)
   return new Map(
-    [...refs.keys()].map((name) => [
-      name,
-      metadataReader.integer(metadataReader.object(refs, name), 'snapshot-id'),
-    ]),
+    [...refs.keys()]
+      .map((name) => [name, metadataReader.object(refs, name)] as const)
+      .filter(([, ref]) => counts(ref))
+      .map(([name, ref]) => [name, metadataReader.integer(ref, 'snapshot-id')]),
   )
 }
 

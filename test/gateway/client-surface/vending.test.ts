@@ -68,13 +68,14 @@ afterAll(async () => {
 
 interface Held extends TestTenant {
   readonly id: string
+  readonly sub: string
 }
 /** A new session, with the name of its own as its subject. */
 async function held(scopes: readonly SessionScope[], expiresAt?: Date, of = tenant.tenant): Promise<Held> {
   const name = crypto.randomUUID()
   const principal = { sub: name, roles: [] }
   const made = await createServiceSession(service.store, of, { name, principal, scopes, expiresAt })
-  return { tenant: of, ...made }
+  return { tenant: of, sub: name, ...made }
 }
 
 const delegated = { 'x-iceberg-access-delegation': 'vended-credentials,remote-signing' }
@@ -440,6 +441,17 @@ describe('a creation', () => {
     const answer = await loaded(await create('unlucky', { location: 's3://lake/unlucky' }))
     expect(answer).not.toHaveProperty('storage-credentials')
   })
+})
+
+test('credentials that a session sent alone got are listed under its own subject', async () => {
+  nowMs = Date.now()
+  const session = await held(['read'])
+  const url = new URL('/v1/iceberg/main/v1/namespaces/n/tables/orders', service.app.url)
+  await loaded(await fetch(url, { headers: { 'x-svc-session': session.secret, ...delegated } }))
+  const path = `/admin/tenants/${tenant.tenant}/credentials/out?session=${session.id}`
+  const answer = await call(service, 'GET', path, { secret: service.operator })
+  const { items } = (await answer.json()) as { items: readonly { readonly sub: string }[] }
+  expect(items.map(({ sub }) => sub)).toEqual([session.sub])
 })
 
 describe('a revoked session', () => {

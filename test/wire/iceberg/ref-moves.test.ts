@@ -106,3 +106,19 @@ test('a commit without snapshots moves nothing', () => {
   const before = metadata(history, { main: 3 })
   expect(moves(before, before)).toEqual({ steps: [], leaves: false })
 })
+
+test('a tag that becomes a branch of its name leaves what it held, on the same snapshot too', () => {
+  const refs = (type: string) =>
+    new Map([
+      [
+        'v1',
+        new Map<string, bigint | string>([
+          ['snapshot-id', 1n],
+          ['type', type],
+        ]),
+      ],
+    ])
+  const typed = (type: string) => new Map([...metadata(history), ['refs', refs(type)]])
+  expect(moves(typed('tag'), typed('branch'))).toEqual({ steps: [], leaves: true })
+  expect(moves(typed('branch'), typed('tag'))).toEqual({ steps: [], leaves: false })
+})
