@@ -86,7 +86,7 @@ async function keyFieldIdsOf(
   for (const table of tables)
     for (const { nickname } of items) {
       const ids = await loadState(on, tenant, table, nickname, signal).then(
-        (state) => state.keyFieldIds,
+        ({ state }) => state.keyFieldIds,
         (thrown: unknown) => {
           if (thrown instanceof Fault && thrown.kind === 'not_found') return new Set<number>()
           throw thrown

@@ -33,12 +33,12 @@ export interface WantedPlan {
 export async function issuePlan(
   parts: ProtectionParts,
   tenant: TenantId,
-  table: TableRef,
+  named: TableRef,
   wanted: WantedPlan,
   signal: AbortSignal,
 ): Promise<string> {
   const { store, clock, signer, publicUrl } = parts
-  const state = await loadState(parts, tenant, table, wanted.catalog, signal)
+  const { table, state } = await loadState(parts, tenant, named, wanted.catalog, signal)
   const schemaId = wanted.schemaId ?? state.currentSchemaId
   const schema = state.schemas.get(schemaId)
   if (schema === undefined) throw new Fault('not_found', 'The table has no such schema.')
@@ -57,7 +57,8 @@ export async function issuePlan(
     iss: publicUrl().origin,
     tenant,
     table_uuid: state.tableUuid,
-    table: [...table.namespace, table.name],
+    // As the writer named it, who looks for that.
+    table: [...named.namespace, named.name],
     schema_id: Number(schemaId),
     policy_version: policyVersion,
     iat,

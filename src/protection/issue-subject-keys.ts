@@ -101,11 +101,11 @@ export async function issueSubjectKeys(
 async function presentRules(
   { store, states, clock }: ProtectionParts,
   tenant: TenantId,
-  table: TableRef,
+  named: TableRef,
   wanted: WantedSubjectKeys,
   signal: AbortSignal,
 ): Promise<{ readonly tableUuid: string; readonly rules: readonly SubjectRule[] }> {
-  const state = await loadState({ store, states }, tenant, table, wanted.catalog, signal)
+  const { table, state } = await loadState({ store, states }, tenant, named, wanted.catalog, signal)
   const schema = state.schemas.get(wanted.schemaId)
   const run = <R extends object>(text: string, params: readonly string[]) =>
     store.tenantQuery<R>(tenant, text, params)

@@ -4,10 +4,12 @@ import { Fault } from '../base/fault.ts'
 import { CatalogError } from '../catalog/catalog.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
+import { foldTable, nameCaseOf } from '../core/name-case.ts'
 import { currentSchema } from '../core/seen-table.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { NameCases } from '../storage/name-cases.ts'
 import {
   findCatalogCredential,
   listCatalogCredentials,
@@ -24,6 +26,13 @@ import {
   resolveColumns,
 } from './resolve-columns.ts'
 
+/** A table as a catalog has it. */
+export interface LoadedTable {
+  /** Its one name: a catalog that folds names answers to every spelling. */
+  readonly table: TableRef
+  readonly state: TableState
+}
+
 /**
  * The table in the catalog named, or in the tenant's only one.
  *
@@ -35,16 +44,30 @@ export async function loadState(
   table: TableRef,
   named: string | undefined,
   signal?: AbortSignal,
-): Promise<TableState> {
+): Promise<LoadedTable> {
   const credential = await findCredential(store, tenant, named)
   try {
-    return await states.load(tenant, credential, table, signal)
+    const own = await ownName({ store, states }, tenant, credential, table)
+    return { table: own, state: await states.load(tenant, credential, own, signal) }
   } catch (thrown) {
     if (!(thrown instanceof CatalogError)) throw thrown
     if (thrown.code === 'ErrTableNotFound')
       throw new Fault('not_found', 'The catalog has no such table.', { cause: thrown })
     throw new Fault('upstream_failed', thrown.publicMessage, { cause: thrown })
   }
+}
+
+/** The name that the catalog has for a table. Only names with capitals make it ask. @throws as NameCases.settle */
+async function ownName(
+  { store, states }: { readonly store: Store; readonly states: TableStates },
+  tenant: TenantId,
+  credential: CatalogCredential,
+  table: TableRef,
+): Promise<TableRef> {
+  const folded = foldTable(table)
+  if (folded === table) return table
+  const settled = await new NameCases(store, states.catalogs).settle(tenant, credential)
+  return nameCaseOf(settled) === 'folded' ? folded : table
 }
 
 async function findCredential(

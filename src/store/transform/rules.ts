@@ -99,7 +99,7 @@ export async function removeRule(tx: Tx, tenant: TenantId, target: TransformTarg
   return removed.length > 0
 }
 
-/** Every rule that may concern a table: those of its columns, and those of these tags. */
+/** Every rule that may concern a table: those of its columns, by any spelling of its name, and those of these tags. */
 export async function rulesOfTable(
   run: RunQuery,
   tenant: TenantId,
@@ -108,7 +108,8 @@ export async function rulesOfTable(
 ): Promise<readonly StoredRule[]> {
   const rows = await run<Row>(
     `select tag, table_id, field_id, definition from svc.transform_rule
-     where tenant_id = $1 and (table_id = $2 or tag in (select jsonb_array_elements_text($3::text::jsonb)))`,
+     where tenant_id = $1 and (table_id = $2 or tag in (select jsonb_array_elements_text($3::text::jsonb))
+       or table_id in (select s ->> 'spelling' from jsonb_array_elements(svc.spellings(array[$2])) s))`,
     [tenant, tableId(table), JSON.stringify(tags)],
   )
   return rows.map(({ tag, field_id: fieldId, definition }) => ({
