@@ -49,6 +49,8 @@ export function forgeTable(
   const metadataLocation = own(victim.metadataLocation ?? '')
   const path = fileURLToPath(metadataLocation)
   const text = readFileSync(path, 'utf8')
+    // With the other's UUID it would be a second name of that table, which is refused before any file is looked at.
+    .replace(/"table-uuid":\s*"[^"]+"/, `"table-uuid":"${crypto.randomUUID()}"`)
     .replaceAll(JSON.stringify(list), JSON.stringify(manifestList))
     .replace(
       JSON.stringify(victim.options.location),

@@ -9,11 +9,13 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import type { Catalog } from '../../catalog/catalog.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
-import { catalogOf } from '../../core/catalog.ts'
+import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
+import { foldTable, nameCaseOf } from '../../core/name-case.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { feedTerritory, type RootedOwner } from '../../storage/feed-territory.ts'
+import { NameCases } from '../../storage/name-cases.ts'
 import { hasTwoNames } from '../../storage/one-name.ts'
 import { storageRoots } from '../../storage/roots.ts'
 import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
@@ -57,14 +59,17 @@ async function sweepCatalog(
   signal: AbortSignal,
 ): Promise<void> {
   const { store, log } = parts
-  const credential = await findCatalogCredential(store, tenant, nickname)
-  if (credential === undefined) return
+  const found = await findCatalogCredential(store, tenant, nickname)
+  if (found === undefined) return
+  const credential = await withItsNames(parts, tenant, found)
+  const isFolding = nameCaseOf(credential) === 'folded'
   const name = catalogOf(credential)
   const start = await beginSweep(store, tenant, credential, name)
   const counts = { tables: start.seen.size, failed: 0, problem: undefined as string | undefined }
   try {
     const catalog = parts.catalogs.get(tenant, credential)
-    for await (const tables of tablesOf(catalog, signal)) {
+    for await (const listed of tablesOf(catalog, signal)) {
+      const tables = isFolding ? listed.map(foldTable) : listed
       const unseen = tables.filter((table) => !start.seen.has(territoryTableId(table)))
       await inParallel(unseen, loadsMax, async (table) => {
         signal.throwIfAborted()
@@ -96,6 +101,26 @@ async function sweepCatalog(
     signal.throwIfAborted()
     await noteSweep(store, tenant, credential.id, { ...counts, problem: 'the catalog could not be listed' })
     log.warn({ err, tenant, catalog: nickname }, 'a catalog could not be swept; the next run goes on')
+  }
+}
+
+/**
+ * What is known of the catalog's names: a sweep asks, so that what is bound to a name with capitals governs also where
+ * no request ever wrote one.
+ */
+async function withItsNames(
+  { store, catalogs, log }: SweepParts,
+  tenant: TenantId,
+  credential: CatalogCredential,
+): Promise<CatalogCredential> {
+  try {
+    return await new NameCases(store, catalogs).settle(tenant, credential)
+  } catch (err) {
+    log.warn(
+      { err, tenant, catalog: credential.nickname },
+      'a catalog could not be asked whether it folds names',
+    )
+    return credential
   }
 }
 
