@@ -63,11 +63,12 @@ create or replace function svc.is_folding(config jsonb) returns boolean
   return not case when jsonb_typeof(config -> 'case_sensitive_names') = 'boolean' then config -> 'case_sensitive_names'
     else config -> 'case_sensitive_names.found' end::boolean;
 
--- Whether the tenant has a catalog that folds names, and whether all of its catalogs do.
+-- Whether the tenant has a catalog that may fold names: one that was not asked yet may. And whether all surely do.
 create or replace function svc.folds_names() returns boolean
 language plpgsql stable as $$
 begin
-  return exists (select from svc.catalog_credential c where c.tenant_id = svc.current_tenant() and svc.is_folding(c.config));
+  return exists (select from svc.catalog_credential c where c.tenant_id = svc.current_tenant()
+    and svc.is_folding(c.config) is not false);
 end $$;
 create or replace function svc.folds_all_names() returns boolean
 language plpgsql stable as $$

@@ -13,6 +13,8 @@ import { type Catalog, CatalogError } from './catalog.ts'
 /** Pages of namespaces that are read, and namespaces in which a table is looked for. */
 const pagesMax = 100
 const namespacesMax = 20
+/** Tables of a namespace that are tried. */
+const tablesMax = 5
 
 /**
  * Whether the catalog folds names; `unknown` where it holds nothing by which to tell.
@@ -43,17 +45,20 @@ async function askInNamespace(
 ): Promise<NameCase | undefined> {
   const { identifiers, nextPageToken } = await catalog.listTables(namespace, { signal })
   const names = new Set(identifiers.map(({ name }) => name))
-  const table = identifiers.find(
+  const usable = identifiers.filter(
     ({ name }) => isPathIdentifier(name) && isUnlisted(otherSpelling(name), names),
   )
-  if (table === undefined) return undefined
-  const other = { namespace, name: otherSpelling(table.name) ?? table.name }
-  const uuid = await uuidOf(catalog, other, signal)
-  if (uuid === 'absent') return 'exact'
-  // A page that is not the last may hide a table with this very name.
-  const isSame =
-    uuid !== undefined && uuid === (await uuidOf(catalog, { namespace, name: table.name }, signal))
-  return isSame || (uuid !== undefined && nextPageToken === undefined) ? 'folded' : undefined
+  for (const { name } of usable.slice(0, tablesMax)) {
+    const other = await uuidOf(catalog, { namespace, name: otherSpelling(name) ?? name }, signal)
+    if (other === undefined) continue
+    const own = await uuidOf(catalog, { namespace, name }, signal)
+    // One that cannot be loaded by its own name, such as a view of another kind, tells nothing.
+    if (own === undefined || own === 'absent') continue
+    if (other === 'absent') return 'exact'
+    // A page that is not the last may hide a table with this very name.
+    if (other === own || nextPageToken === undefined) return 'folded'
+  }
+  return undefined
 }
 
 async function uuidOf(

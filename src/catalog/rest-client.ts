@@ -164,7 +164,11 @@ class RestCatalog implements Catalog {
     const request = { method: 'POST', path: '/transactions/commit', body, changes: true } as const
     const response = await this.#commit(request, names, options.signal)
     if (response.status === 204) return []
-    if (response.status === 200) return filesOfTransaction(response.body, tables.length)
+    if (response.status === 200) {
+      if (!isChangeReply(response))
+        throw commitUnknown(names, 'answered 200 with a body that is no reply to a transaction')
+      return filesOfTransaction(response.body, tables.length)
+    }
     throw this.#commitRefusal(response, names, 'A table of the transaction')
   }
 

@@ -35,7 +35,6 @@ const rule = (method: 'PUT' | 'DELETE', table: string) =>
     ...(method === 'PUT' && { body: JSON.stringify({ action: 'encrypt', method: 'siv', scope: 's' }) }),
   })
 const planOf = async (...table: string[]) => {
-  // It refuses a plan whose table is not named as it was asked for.
   const { plan } = await fetchPlan({
     url: service.app.url.origin,
     table,

@@ -85,7 +85,7 @@ export interface Forward<T> {
   /** Never rejects; undefined if it is unknown whether the change was made. */
   readonly resolve: () => Promise<T | undefined>
   /** Whether a refused change was made all the same. Never rejects. */
-  readonly wasMade: () => Promise<boolean>
+  readonly wasMade: () => Promise<boolean | undefined>
 }
 
 /**
@@ -104,7 +104,8 @@ export async function forwardDurable<T>(
       return await send()
     } catch (error) {
       const isRefused = surelyNotCommitted(error)
-      if (isRefused && !(mayBeRepeat(error) && (await wasMade()))) {
+      const made = isRefused && mayBeRepeat(error) ? await wasMade() : false
+      if (isRefused && made === false) {
         await intent.withdraw()
         throw error
       }
@@ -114,18 +115,22 @@ export async function forwardDurable<T>(
       await intent.leave(hasAnswered(error))
       const { commitId } = intent.withoutBase
       parts.log.error({ err: error, commitId }, 'commit state unknown; its intent stays for recovery')
-      throw isRefused ? unknownDespite(error) : error
+      throw isRefused ? unknownDespite(error, made) : error
     }
   })
   parts.passCrashPoint('commit-forwarded')
   return reply
 }
 
-/** The Fault of a refused change that the catalog shows, though not by which commit it was made. */
-function unknownDespite(cause: unknown): Fault {
+/**
+ * The Fault of a refused change that may have been made by an earlier sending.
+ * @param made whether the catalog shows it, though not by which commit it was made; undefined: it could not be looked at
+ */
+function unknownDespite(cause: unknown, made: boolean | undefined): Fault {
+  const shown = made ? 'but shows what it would have made' : 'and could not be looked at afterwards'
   return new Fault(
     'commit_unknown',
-    'The upstream catalog refused the change, but shows what it would have made: it may have been sent twice. It may or may not have been made.',
+    `The upstream catalog refused the change, ${shown}: it may have been sent twice. It may or may not have been made.`,
     { cause, type: 'CommitStateUnknownException' },
   )
 }
@@ -149,12 +154,12 @@ function surelyNotCommitted(error: unknown): boolean {
   return error instanceof CatalogError || (error instanceof Fault && notCommitted.has(error.kind))
 }
 
-/** Answers of something before the upstream, which may still have forwarded the request. */
-const ofProxies: ReadonlySet<unknown> = new Set([408, 502, 503, 504])
-
-/** Whether an unknown outcome is the upstream's own answer: then it works on the change no longer. */
+/**
+ * Whether an unknown outcome is the upstream's own answer: then it works on the change no longer. Other statuses than 500
+ * are also those of something before it, which may still have forwarded the request.
+ */
 function hasAnswered(error: unknown): boolean {
   const reply = error instanceof Fault ? error.cause : undefined
   const status = typeof reply === 'object' && reply !== null && 'status' in reply ? reply.status : undefined
-  return typeof status === 'number' && !ofProxies.has(status)
+  return status === 500
 }

@@ -41,13 +41,13 @@ export interface RefusedCommit {
   readonly base: JsonObject | undefined
 }
 
-/** Whether the tables show one of these commits, which were all made or none. Never rejects: false where that cannot be told. */
+/** Whether the tables show one of these commits, which were all made or none. Never rejects: undefined where nobody could look. */
 export async function showsCommit(
   parts: GatewayParts,
   { catalog, credential }: Upstream,
   tenant: TenantId,
   refused: readonly RefusedCommit[],
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const mine = new Set(refused.map(({ intent }) => intent.commitId))
   const signal = AbortSignal.timeout(limits.lostAnswerWithinMs)
   try {
@@ -62,6 +62,7 @@ export async function showsCommit(
     }
   } catch (err) {
     noteUnseen(parts, refused[0]?.intent, err)
+    return undefined
   }
   return false
 }
@@ -73,8 +74,8 @@ function isIn(metadata: JsonObject, { intent, updates }: StaleIntent): boolean {
 }
 
 /**
- * Whether the catalog shows a change that is not a commit, and nobody else's change explains that. Never rejects: false
- * where that cannot be told.
+ * Whether the catalog shows a change that is not a commit, and nobody else's change explains that. Never rejects:
+ * undefined where nobody could look.
  * @param update the one update of the request
  */
 export async function showsAction(
@@ -83,7 +84,7 @@ export async function showsAction(
   tenant: TenantId,
   intent: CommitIntent,
   update: JsonObject,
-): Promise<boolean> {
+): Promise<boolean | undefined> {
   const signal = AbortSignal.timeout(limits.lostAnswerWithinMs)
   try {
     const found = await lookAtName(parts, catalog, tenant, intent, intent.table, signal)
@@ -96,7 +97,7 @@ export async function showsAction(
     return decideAction(intent, update, found, moved, since).kind === 'committed'
   } catch (err) {
     noteUnseen(parts, intent, err)
-    return false
+    return undefined
   }
 }
 

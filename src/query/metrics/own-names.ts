@@ -13,6 +13,11 @@ export function isOwnAlias(alias: string | undefined): boolean {
   return alias?.startsWith(ownMark) === true
 }
 
+/** Whether a column's name is one of ours. */
+export function isOwnName(name: string): boolean {
+  return name.startsWith(ownMark)
+}
+
 /** The name of a column, for a table under an alias of ours. @param raw without the masks that an attestation lifts */
 export function ownColumn(fieldId: number, raw = false): string {
   return `${raw ? '^' : '#'}${fieldId}`

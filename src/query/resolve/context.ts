@@ -18,7 +18,7 @@ import {
   type SetCall,
 } from '../ir.ts'
 import type { LiftedColumn } from '../metrics/lifted.ts'
-import { isOwnAlias } from '../metrics/own-names.ts'
+import { isOwnAlias, isOwnName } from '../metrics/own-names.ts'
 import { SqlError } from '../sql-error.ts'
 
 export interface Resolver {
@@ -51,6 +51,17 @@ export interface Resolver {
 export interface ScopeColumn {
   readonly name: string
   readonly expr: Expr
+}
+
+/**
+ * The columns that stars, whole rows and natural joins mean. The relation of a metric has others, which hold what its
+ * aggregates read, also unmasked: only expanded text names these.
+ */
+export function namedColumns(
+  { isExpanded }: Pick<Resolver, 'isExpanded'>,
+  columns: readonly ScopeColumn[],
+): readonly ScopeColumn[] {
+  return isExpanded ? columns.filter(({ name }) => !isOwnName(name)) : columns
 }
 
 export interface ScopeRelation {

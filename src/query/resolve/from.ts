@@ -30,6 +30,7 @@ import {
   type Env,
   findCte,
   identifierOf,
+  namedColumns,
   newId,
   newScope,
   type Resolver,
@@ -273,7 +274,7 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
   const joined = newScope(scope.outer)
   addTo(resolver, joined, left)
   addTo(resolver, joined, right)
-  const names = usingNames(node, left, right)
+  const names = usingNames(resolver, node, left, right)
   const env: Env = { scope: joined, ...noAggregates }
   const merged = names.map((name) => mergeColumn(resolver, name, left, right, type))
   const on =
@@ -302,12 +303,12 @@ function resolveJoin(resolver: Resolver, node: JoinExpr, scope: Scope, lateral: 
     const relations = [...lacking(left, ['RIGHT', 'FULL']), ...lacking(right, ['LEFT', 'FULL'])]
     return { item, relations, columns }
   }
-  return relation(item, alias, renamed(columns, node.alias))
+  return relation(item, alias, renamed(namedColumns(resolver, columns), node.alias))
 }
 
-function usingNames(node: JoinExpr, left: Bound, right: Bound): readonly string[] {
+function usingNames(resolver: Resolver, node: JoinExpr, left: Bound, right: Bound): readonly string[] {
   if (!node.isNatural) return (node.usingClause ?? []).map(identifierOf)
-  return left.columns
+  return namedColumns(resolver, left.columns)
     .map(({ name }) => name)
     .filter((name) => right.columns.some((column) => column.name === name))
 }

@@ -4,7 +4,15 @@ import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../limits.ts'
 import type { Expr } from '../ir.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
-import { type Env, identifierOf, type Resolver, type ScopeColumn, use, withoutDatabase } from './context.ts'
+import {
+  type Env,
+  identifierOf,
+  namedColumns,
+  type Resolver,
+  type ScopeColumn,
+  use,
+  withoutDatabase,
+} from './context.ts'
 import { writtenColumn } from './place.ts'
 
 /** Resolves the select list. */
@@ -47,7 +55,7 @@ function starColumns(resolver: Resolver, node: ColumnRef, env: Env): readonly Sc
   if (names.length === 0) {
     if (env.scope.relations.length === 0 && env.scope.columns.length === 0)
       throw new SqlError('42601', 'SELECT * with no tables specified is not valid', node.location)
-    return env.scope.columns
+    return namedColumns(resolver, env.scope.columns)
   }
   const alias = names.at(-1) ?? ''
   const schema = names.length === 2 ? names[0] : undefined
@@ -56,7 +64,7 @@ function starColumns(resolver: Resolver, node: ColumnRef, env: Env): readonly Sc
   )
   if (found[0] === undefined || found.length > 1)
     throw new SqlError('42P01', `missing FROM-clause entry for table "${alias}"`, node.location)
-  return found[0].columns
+  return namedColumns(resolver, found[0].columns)
 }
 
 const valueFunctionNames = new Map([

@@ -8,7 +8,15 @@ import { jsonOfRow } from '../functions/collections.ts'
 import type { Expr } from '../ir.ts'
 import { SqlError } from '../sql-error.ts'
 import { literalOf, typed } from './coerce.ts'
-import { type Env, identifierOf, type Resolver, type ScopeRelation, spend, use } from './context.ts'
+import {
+  type Env,
+  identifierOf,
+  namedColumns,
+  type Resolver,
+  type ScopeRelation,
+  spend,
+  use,
+} from './context.ts'
 
 /** Functions of a row, with the type of JSON that they make of it. */
 const jsonFunctions: ReadonlyMap<string, 'json' | 'jsonb'> = new Map([
@@ -70,7 +78,10 @@ function rowOf(
         hint: 'Name one of its columns, or its key.',
       },
     )
-  return relation.columns.map(({ name, expr }) => ({ name, expr: use(resolver, expr, levels) }))
+  return namedColumns(resolver, relation.columns).map(({ name, expr }) => ({
+    name,
+    expr: use(resolver, expr, levels),
+  }))
 }
 
 /** The relation that a name means as a whole: `t`, where there is no such column, and `t.*`. */

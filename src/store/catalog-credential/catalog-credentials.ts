@@ -5,10 +5,10 @@
 
 import { Fault } from '../../base/fault.ts'
 import { type Actor, operator } from '../../core/administration.ts'
-import type { CatalogCredential, SealedCatalogCredential } from '../../core/catalog.ts'
+import { type CatalogCredential, catalogOf, type SealedCatalogCredential } from '../../core/catalog.ts'
 import { type CatalogKind, catalogKindDescriptors, isCatalogKind } from '../../core/catalog-kinds.ts'
 import type { CatalogSettings } from '../../core/catalog-settings.ts'
-import { nameCaseFound, nameCaseOf } from '../../core/name-case.ts'
+import { nameCaseFound, nameCaseOf, nameCaseSetting } from '../../core/name-case.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -126,6 +126,19 @@ export async function putCatalogCredential(
   })
 }
 
+/** The configuration after a change. What was found out of the names holds for as long as the catalog is the same. */
+function changedConfig(
+  credential: CatalogCredential,
+  changes: Readonly<Record<string, unknown>>,
+): NewCatalogCredential['config'] {
+  const config = { ...credential.config, ...changes }
+  if (nameCaseSetting in changes || catalogOf({ ...credential, config }) !== catalogOf(credential)) {
+    const { [nameCaseFound]: _, ...known } = config
+    return known
+  }
+  return config
+}
+
 /**
  * Replaces some fields of a credential's configuration, for example a rotated secret. Other fields stay.
  * @param changes fields to set; undefined removes a field
@@ -148,10 +161,8 @@ export async function rotateCatalogCredential(
     )
     if (row === undefined) return undefined
     const credential = open(store, tenant, row)
-    // The change may lead to another catalog, so that it is asked again.
-    const { [nameCaseFound]: _, ...known } = credential.config
-    const config = { ...known, ...changes }
-    rotated = { ...credential, config }
+    rotated = { ...credential, config: changedConfig(credential, changes) }
+    const { config } = rotated
     checkCredential(rotated)
     check(rotated)
     const { plain, sealed } = sealConfig(store, tenant, nickname, config)
