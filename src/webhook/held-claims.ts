@@ -14,8 +14,8 @@ const renewMs = leaseMs / 4
 
 interface Held {
   readonly lost: AbortController
-  /** `performance.now()` from which another replica may hold the claim. */
-  until: number
+  /** Fires when another replica may hold the claim, whatever the store says or does not say. */
+  ending: Timer
 }
 
 export class HeldClaims {
@@ -35,17 +35,17 @@ export class HeldClaims {
    */
   hold({ leaseId }: Claim, takenMs: number): AbortSignal {
     const lost = new AbortController()
-    this.#held.set(leaseId, { lost, until: takenMs + leaseMs })
+    this.#held.set(leaseId, { lost, ending: endAt(lost, takenMs + leaseMs) })
     return lost.signal
   }
 
   drop({ leaseId }: Claim): void {
+    clearTimeout(this.#held.get(leaseId)?.ending)
     this.#held.delete(leaseId)
   }
 
   /** Prolongs all claims once, unless that is going on. */
   renew(): Promise<void> {
-    this.#loseEnded()
     if (this.#held.size === 0) return Promise.resolve()
     this.#renewing ??= this.#renewOnce().finally(() => {
       this.#renewing = undefined
@@ -66,18 +66,19 @@ export class HeldClaims {
       for (const id of ids) {
         const held = this.#held.get(id)
         if (held === undefined) continue
-        if (kept.has(id)) held.until = askedMs + leaseMs
+        clearTimeout(held.ending)
+        if (kept.has(id)) held.ending = endAt(held.lost, askedMs + leaseMs)
         else held.lost.abort()
       }
     } catch (err) {
       this.parts.log.warn({ err }, 'leases of webhooks could not be prolonged')
     }
-    this.#loseEnded()
   }
+}
 
-  /** Whatever the store says or does not say, nothing is sent after the lease. */
-  #loseEnded(): void {
-    const now = performance.now()
-    for (const { lost, until } of this.#held.values()) if (until <= now) lost.abort()
-  }
+/** @param untilMs by `performance.now()` */
+function endAt(lost: AbortController, untilMs: number): Timer {
+  const timer = setTimeout(() => lost.abort(), Math.max(untilMs - performance.now(), 0))
+  timer.unref()
+  return timer
 }

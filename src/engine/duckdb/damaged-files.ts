@@ -9,17 +9,27 @@ import { quoteText } from '../../base/sql-text.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { EngineError, unreadable } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
+import { interruptible } from './interruptible.ts'
 import { isFatal, type LockedDatabase } from './locked-database.ts'
 
 /** A failed statement is not worth more than this. */
-const filesMax = 256
+const filesMax = 64
+const searchMs = 5_000
 /** How many files are remembered. */
 const rememberedMax = 10_000
 
-/** SQLSTATEs behind which a damaged file may be: they say so, or no rule explains the error better. */
-const suspect = /^(58000|58030|22000|XX000)$/
+/** DuckDB's errors that a value or an expression may cause as well as a file, and what only a file does. */
+const ofFiles = /parquet|thrift|snappy|zstd|gzip|brotli|lz4|stats size|page|footer|row group/i
+
+/** Whether a damaged file may be behind an error: it says so, or DuckDB gave up. */
+function isSuspect(error: EngineError, thrown: unknown): boolean {
+  if (error.code === '58030' || isFatal(thrown)) return true
+  const cause = error.cause instanceof Error ? error.cause.message : ''
+  return error.code === '22000' && ofFiles.test(cause)
+}
+
 /** Ends of a read that say nothing about its file. */
-const passing = /^(57014|53...)$/
+const passing = /^(57014|53...|0A000)$/
 
 const reason = 'a data file is corrupt or truncated'
 
@@ -46,25 +56,38 @@ export class DamagedFiles {
     signal: AbortSignal,
   ): Promise<EngineError> {
     const error = thrown instanceof ReadFailure ? unreadable(thrown) : classifyError(thrown)
-    if (!suspect.test(error.code) || error.file !== undefined) return error
-    await this.database.restartAfter(thrown)
-    let left = filesMax
-    for (const [location, path] of files) {
-      if (signal.aborted || left-- === 0) break
-      if (await this.#isDamaged(path)) return damaged(location, error)
+    if (!isSuspect(error, thrown) || error.file !== undefined) return error
+    try {
+      await this.database.restartAfter(thrown)
+      const bounded = AbortSignal.any([signal, AbortSignal.timeout(searchMs)])
+      const found = await this.#search([...files].slice(0, filesMax), bounded)
+      return found === undefined ? error : damaged(found, error)
+    } catch {
+      // Nothing was found out. A DuckDB that could not be restarted is tried again by the next statement.
+      return error
     }
-    return error
   }
 
-  /** Read apart, because what ends DuckDB is to end it for nobody else. */
-  async #isDamaged(path: string): Promise<boolean> {
-    try {
-      await this.database.apart((connection) => digest(connection, path))
-      return false
-    } catch (thrown) {
-      if (isFatal(thrown)) this.#fatal.set(path, true)
-      return !passing.test(classifyError(thrown).code)
-    }
+  /**
+   * Reads each file in a DuckDB of its own, because what ends that is to end it for nobody else.
+   * @returns the location of the first that is damaged
+   */
+  async #search(
+    files: readonly (readonly [location: string, path: string])[],
+    signal: AbortSignal,
+  ): Promise<string | undefined> {
+    return await this.database.apart(async (connection) => {
+      for (const [location, path] of files) {
+        try {
+          await interruptible(connection, signal, () => digest(connection, path))
+        } catch (thrown) {
+          if (signal.aborted) return undefined
+          if (isFatal(thrown)) this.#fatal.set(path, true)
+          if (!passing.test(classifyError(thrown).code)) return location
+        }
+      }
+      return undefined
+    })
   }
 }
 

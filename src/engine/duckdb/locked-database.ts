@@ -32,6 +32,7 @@ export function isFatal(thrown: unknown): boolean {
 
 export class LockedDatabase implements Connects {
   #instance: DuckDBInstance | undefined
+  #spill = ''
   #starts = 0
   #folders = 0
   #starting: Promise<void> | undefined
@@ -52,7 +53,9 @@ export class LockedDatabase implements Connects {
     onRestart: () => void,
   ): Promise<LockedDatabase> {
     const database = new LockedDatabase(settings, places, onRestart)
-    database.#instance = await database.#started(settings)
+    const { instance, spill } = await database.#started(settings)
+    database.#instance = instance
+    database.#spill = spill
     return database
   }
 
@@ -76,13 +79,17 @@ export class LockedDatabase implements Connects {
 
   /** Uses a connection to a DuckDB that exists for this alone, so that what happens there ends nothing else. */
   async apart<T>(use: (connection: DuckDBConnection) => Promise<T>): Promise<T> {
-    const instance = await this.#started(scratchBounds)
-    const connection = await instance.connect()
+    const { instance, spill } = await this.#started(scratchBounds)
     try {
-      return await use(connection)
+      const connection = await instance.connect()
+      try {
+        return await use(connection)
+      } finally {
+        connection.closeSync()
+      }
     } finally {
-      connection.closeSync()
       instance.closeSync()
+      await rm(spill, { recursive: true, force: true })
     }
   }
 
@@ -94,11 +101,19 @@ export class LockedDatabase implements Connects {
   async #restart(): Promise<void> {
     try {
       if (await this.#answers()) return
-      const ended = this.#instance
-      this.#instance = await this.#started(this.settings)
+      const [ended, endedSpill] = [this.#instance, this.#spill]
+      const { instance, spill } = await this.#started(this.settings)
+      if (this.#instance === undefined) {
+        // It was closed meanwhile.
+        instance.closeSync()
+        return
+      }
+      this.#instance = instance
+      this.#spill = spill
       this.#starts++
       this.onRestart()
       ended?.closeSync()
+      await rm(endedSpill, { recursive: true, force: true })
     } finally {
       this.#starting = undefined
     }
@@ -116,10 +131,12 @@ export class LockedDatabase implements Connects {
     }
   }
 
-  async #started(settings: InstanceSettings): Promise<DuckDBInstance> {
+  async #started(
+    settings: InstanceSettings,
+  ): Promise<{ readonly instance: DuckDBInstance; readonly spill: string }> {
     const spill = join(this.places.spill, String(++this.#folders))
     await rm(spill, { recursive: true, force: true })
     await mkdir(spill, { recursive: true, mode: 0o700 })
-    return await lockedInstance(settings, this.places.files, spill)
+    return { instance: await lockedInstance(settings, this.places.files, spill), spill }
   }
 }

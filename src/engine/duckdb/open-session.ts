@@ -97,9 +97,11 @@ export async function openHandle(
       },
     })
   } catch (thrown) {
-    const error = await shared.damaged.explain(openingError(thrown), files?.paths ?? new Map(), ended.signal)
-    await close()
-    throw error
+    try {
+      throw await shared.damaged.explain(openingError(thrown), files?.paths ?? new Map(), ended.signal)
+    } finally {
+      await close()
+    }
   }
 }
 
