@@ -35,7 +35,7 @@ const rule = (method: 'PUT' | 'DELETE', table: string) =>
     ...(method === 'PUT' && { body: JSON.stringify({ action: 'encrypt', method: 'siv', scope: 's' }) }),
   })
 const planOf = async (...table: string[]) => {
-  // It refuses a plan whose table is not named as it was asked for.
+  // It refuses a plan of a table that has another name than the one in the request.
   const { plan } = await fetchPlan({
     url: service.app.url.origin,
     table,
