@@ -25,7 +25,8 @@ import {
 } from './surface-request.ts'
 import { loadedView, tablesRead } from './views.ts'
 
-/** Views of a list that are loaded at once. */
+/** Views that one request for a list looks at, and how many of them it loads at once. */
+const viewsMax = 200
 const viewLoadsMax = 4
 
 /** Before an operation that tells something of the table in the path. @throws Fault `policy_denied`, `unavailable` */
@@ -103,6 +104,7 @@ export async function listViews(surface: SurfaceRequest): Promise<Response> {
   if (await opensAll(surface)) return await passThrough(surface, pages)
   return await answerListed(surface, {
     member: 'identifiers',
+    looks: { max: viewsMax, atOnce: viewLoadsMax },
     shows: async (entries) => {
       // One that cannot be loaded or read is not shown.
       const hidden = () => surface.request.signal.throwIfAborted()
