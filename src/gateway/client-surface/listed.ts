@@ -6,7 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, jsonObject, parseJson, stringifyJson } from '../../base/json.ts'
 import { upstreamPath } from './client-path.ts'
-import { type QueryName, queryOf } from './pass-through.ts'
+import { pageTokenCharsMax, type QueryName, queryOf } from './pass-through.ts'
 import { jsonResponse, type SurfaceRequest, subjectOf } from './surface-request.ts'
 
 /** Entries of one request to the upstream, and requests for one page. */
@@ -31,7 +31,8 @@ export interface Listing {
 /** Answers a list. @throws Fault `bad_request` for a token that is none, `upstream_failed` */
 export async function answerListed(surface: SurfaceRequest, listing: Listing): Promise<Response> {
   const { member, narrows = [], looks } = listing
-  const { pageSize, pageToken, ...narrowed } = queryOf(surface, [...pages, ...narrows])
+  const { pageSize, ...narrowed } = queryOf(surface, ['pageSize', ...narrows])
+  const pageToken = surface.query.get('pageToken') ?? undefined
   const isPaged = looks !== undefined || pageSize !== undefined || pageToken !== undefined
   const sizeMax = pageSize === undefined ? Number.POSITIVE_INFINITY : Number(pageSize)
   const shown: JsonValue[] = []
@@ -59,14 +60,22 @@ interface Place {
   readonly skip: number
 }
 
+/** Characters of a token of ours: JSON has up to 6 bytes for a character of the upstream's, base64 makes 4 of 3. */
+const placeCharsMax = Math.ceil(((pageTokenCharsMax * 6 + 32) * 4) / 3)
+
+/** @throws Fault `upstream_failed` for a place that {@link placeOf} would refuse */
 function tokenOf({ token, skip }: Place): string {
+  if (token !== undefined && token.length > pageTokenCharsMax)
+    throw new Fault('upstream_failed', 'The upstream catalog’s page token is too long.')
   return Buffer.from(JSON.stringify([token ?? null, skip])).toString('base64url')
 }
 
 function placeOf(text: string): Place {
   try {
-    const [token, skip]: unknown[] = JSON.parse(Buffer.from(text, 'base64url').toString())
-    if ((token === null || typeof token === 'string') && Number.isSafeInteger(skip) && Number(skip) >= 0)
+    const isShort = text.length <= placeCharsMax
+    const [token, skip]: unknown[] = isShort ? JSON.parse(Buffer.from(text, 'base64url').toString()) : []
+    const isToken = token === null || (typeof token === 'string' && token.length <= pageTokenCharsMax)
+    if (isToken && Number.isSafeInteger(skip) && Number(skip) >= 0)
       return { token: token ?? undefined, skip: Number(skip) }
   } catch {
     // Said below.

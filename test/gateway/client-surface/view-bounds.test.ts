@@ -111,6 +111,7 @@ describe('a list of views', () => {
   let views: readonly string[] = []
   /** Entries of a page of the upstream; undefined where it knows no pages. */
   let pageEntries: number | undefined
+  let tokenOf = (from: number) => String(from)
   let loads = 0
   let loading = 0
   let loadingMost = 0
@@ -132,10 +133,10 @@ describe('a list of views', () => {
   function list(asked: URLSearchParams): Response {
     const token = asked.get('pageToken')
     const isPaged = pageEntries !== undefined && token !== null
-    const from = isPaged ? Number(token) : 0
+    const from = isPaged ? Number(/\d*$/.exec(token)?.[0] ?? 0) : 0
     const end = isPaged ? from + (pageEntries ?? 0) : views.length
     return Response.json({
-      'next-page-token': end < views.length ? String(end) : null,
+      'next-page-token': end < views.length ? tokenOf(end) : null,
       identifiers: views.slice(from, end).map((name) => ({ namespace: ['n'], name })),
     })
   }
@@ -238,5 +239,30 @@ describe('a list of views', () => {
     expect((await pageOf('')).names).toEqual(['open_fine'])
     const one = await send(service, 'GET', '/namespaces/n/views/open_long', undefined, { tenant: reader })
     expect(one.status).toBe(403)
+  })
+
+  describe('whose upstream has long page tokens', () => {
+    const long = (chars: number) => (from: number) => `${'"'.repeat(chars - String(from).length)}${from}`
+
+    test('gives none that it refuses, up to the longest that is forwarded', async () => {
+      pageEntries = 150
+      views = numbered(450, (index) => (index % 90 === 0 ? 'open' : 'closed'))
+      tokenOf = long(4_096)
+      const found = await pagesOf('?pageToken=')
+      expect(found.flatMap((page) => page.names)).toEqual(views.filter(isOpen))
+    })
+
+    test('fails where it would have to give a longer one', async () => {
+      tokenOf = long(4_097)
+      const response = await send(service, 'GET', '/namespaces/n/views', undefined, { tenant: reader })
+      expect(response.status).toBe(502)
+    })
+
+    test('refuses a token of its form in which there is a longer one', async () => {
+      const token = Buffer.from(JSON.stringify([long(4_097)(1), 0])).toString('base64url')
+      const path = `/namespaces/n/views?pageToken=${token}`
+      const response = await send(service, 'GET', path, undefined, { tenant: reader })
+      expect(response.status).toBe(400)
+    })
   })
 })
