@@ -18,7 +18,7 @@ export interface ViewPlace {
 export function tablesOfView(text: string, place: ViewPlace): readonly TableRef[] | undefined {
   try {
     const found: TableRef[] = []
-    collect(parseSelect(withPlainQuotes(text)), place, new Set(), found)
+    collect(parseSelect(withPlainQuotes(text)), place, new Map(), found)
     return found
   } catch {
     return undefined
@@ -32,25 +32,35 @@ function withPlainQuotes(text: string): string {
   )
 }
 
-/** @param ctes names that are queries of the text here, and no tables */
-function collect(tree: unknown, place: ViewPlace, ctes: ReadonlySet<string>, found: TableRef[]): void {
+/**
+ * @param ctes names that are queries of the text here and no tables, each with how often it is one; as before at the
+ *   end, because a copy for each part of a text takes quadratic time
+ */
+function collect(tree: unknown, place: ViewPlace, ctes: Map<string, number>, found: TableRef[]): void {
   if (typeof tree !== 'object' || tree === null) return
   if ('RangeVar' in tree) {
     const { catalogname, schemaname, relname = '' } = (tree as Extract<Node, { RangeVar: unknown }>).RangeVar
-    if (catalogname === undefined && schemaname === undefined && ctes.has(relname)) return
+    if (catalogname === undefined && schemaname === undefined && (ctes.get(relname) ?? 0) > 0) return
     const inOwn = catalogname === undefined || place.catalogs.includes(catalogname)
     const levels = [...(inOwn ? [] : [catalogname]), ...(schemaname?.split('.') ?? [])]
     found.push({ namespace: schemaname === undefined ? place.namespace : levels, name: relname })
     return
   }
   const { withClause, ...others } = tree as SelectStmt
-  const known = new Set(ctes)
+  const entered: string[] = []
   for (const each of withClause?.ctes ?? []) {
     const cte = 'CommonTableExpr' in each ? each.CommonTableExpr : undefined
+    const name = cte?.ctename ?? ''
     // Only a recursive query sees its own name; in another the name is a table's.
-    const own = withClause?.recursive === true ? new Set([...known, cte?.ctename ?? '']) : known
-    collect(cte?.ctequery, place, own, found)
-    known.add(cte?.ctename ?? '')
+    if (withClause?.recursive === true) count(ctes, name, 1)
+    collect(cte?.ctequery, place, ctes, found)
+    if (withClause?.recursive !== true) count(ctes, name, 1)
+    entered.push(name)
   }
-  for (const value of Object.values(others)) collect(value, place, known, found)
+  for (const value of Object.values(others)) collect(value, place, ctes, found)
+  for (const name of entered) count(ctes, name, -1)
+}
+
+function count(ctes: Map<string, number>, name: string, by: 1 | -1): void {
+  ctes.set(name, (ctes.get(name) ?? 0) + by)
 }

@@ -253,8 +253,6 @@ describe('answers', () => {
 
   test.each([
     ['', []],
-    ['{', []],
-    ['[]', []],
     ['{"results":{}}', []],
     ['{"results":[]}', []],
     ['{"results":[7]}', [undefined]],
@@ -272,6 +270,20 @@ describe('answers', () => {
         },
       )
       expect(named).toEqual(files)
+    },
+  )
+
+  test.each(['{', '[]', '<html><body>Sign in</body></html>'])(
+    'a commit of several tables answered 200 with %p may have been made',
+    async (text) => {
+      await withUpstream(
+        startUpstream(() => new Response(text)),
+        {},
+        async (catalog) => {
+          const thrown = await catalog.commitTables([table], body).catch((error: unknown) => error)
+          expect(thrown).toMatchObject({ kind: 'commit_unknown' })
+        },
+      )
     },
   )
 

@@ -24,9 +24,12 @@ export async function passThrough(
   return request.method === 'GET' ? jsonResponse(response.status, response.body) : jsonResponse(204, null)
 }
 
+/** Characters of a page token of an upstream. */
+export const pageTokenCharsMax = 4_096
+
 /** The query parameters that are forwarded, each with its check. */
 const queryRules = {
-  pageToken: (text: string) => text.length <= 4_096,
+  pageToken: (text: string) => text.length <= pageTokenCharsMax,
   pageSize: (text: string) => /^[1-9]\d{0,8}$/.test(text),
   parent: (text: string) => namespaceLevels(text).length > 0,
   snapshots: (text: string) => text === 'all' || text === 'refs',

@@ -5,6 +5,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
+import { inParallel } from '../../base/in-parallel.ts'
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
 import { opensUncontracted } from '../../core/uncontracted.ts'
@@ -22,7 +23,11 @@ import {
   tableRefOf,
   withoutContract,
 } from './surface-request.ts'
-import { isViewOpen, loadedView } from './views.ts'
+import { loadedView, tablesRead } from './views.ts'
+
+/** Views that one request for a list looks at, and how many of them it loads at once. */
+const viewsMax = 200
+const viewLoadsMax = 4
 
 /** Before an operation that tells something of the table in the path. @throws Fault `policy_denied`, `unavailable` */
 export async function assertOpen(surface: SurfaceRequest): Promise<void> {
@@ -97,18 +102,25 @@ export async function listTables(surface: SurfaceRequest): Promise<Response> {
 export async function listViews(surface: SurfaceRequest): Promise<Response> {
   await assertNamespaceShown(surface)
   if (await opensAll(surface)) return await passThrough(surface, pages)
-  const isOpen = async (entry: JsonValue) => {
-    const view = refOf(entry)
-    // One that cannot be loaded is not shown.
-    const loaded = view && (await loadedView(surface, view).catch(() => undefined))
-    return loaded !== undefined && (await isViewOpen(surface, loaded, contractedAmong))
-  }
   return await answerListed(surface, {
     member: 'identifiers',
+    looks: { max: viewsMax, atOnce: viewLoadsMax },
     shows: async (entries) => {
-      const found: boolean[] = []
-      for (const entry of entries) found.push(await isOpen(entry))
-      return found
+      // One that cannot be loaded or read is not shown.
+      const hidden = () => surface.request.signal.throwIfAborted()
+      const loads = await inParallel(entries, viewLoadsMax, async (entry) => {
+        const view = refOf(entry)
+        return view && (await loadedView(surface, view).catch(hidden))
+      })
+      const read: (readonly TableRef[] | undefined)[] = []
+      // One after the other, so that a turn of the event loop parses one text.
+      for (const loaded of loads)
+        read.push((loaded && (await tablesRead(surface, loaded).catch(hidden))) || undefined)
+      const contracted = await contractedAmong(
+        surface,
+        read.flatMap((tables) => tables ?? []),
+      )
+      return read.map((tables) => isReadable(tables, contracted))
     },
   })
 }
@@ -140,7 +152,13 @@ export async function assertViewOpen(surface: SurfaceRequest, reply?: Uint8Array
       if (thrown instanceof Fault && thrown.kind === 'not_found') throw withoutContract(view)
       throw thrown
     }))
-  if (!(await isViewOpen(surface, loaded, contractedAmong))) throw withoutContract(view)
+  const tables = await tablesRead(surface, loaded)
+  if (!isReadable(tables, await contractedAmong(surface, tables ?? []))) throw withoutContract(view)
+}
+
+/** Whether all tables of a view are among those with an active contract. */
+function isReadable(tables: readonly TableRef[] | undefined, contracted: ReadonlySet<string>): boolean {
+  return tables?.every((table) => contracted.has(tableKey(table))) ?? false
 }
 
 /** Keys of the tables with an active contract, as they were given. */
@@ -148,7 +166,8 @@ async function contractedAmong(
   { parts, tenant, upstream }: SurfaceRequest,
   refs: readonly TableRef[],
 ): Promise<ReadonlySet<string>> {
-  const own = refs.map((ref) => ({ key: tableKey(ref), ref: ownTable(upstream, ref) }))
+  const different = new Map(refs.map((ref) => [tableKey(ref), ref]))
+  const own = [...different].map(([key, ref]) => ({ key, ref: ownTable(upstream, ref) }))
   const contracted = new Set<string>()
   for (let from = 0; from < own.length; from += listedMax) {
     const asked = own.slice(from, from + listedMax).map(({ ref }) => ref)

@@ -1,7 +1,9 @@
-/** Decides whether a caller may have a view's text: where every table that any of its versions reads has a contract. */
+/** Loads views and finds the tables that any of their versions reads. It does not decide who may have them. */
 
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
-import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { turnTaker } from '../../base/in-turns.ts'
+import { isJsonObject, type JsonObject, type JsonValue, parseJsonInTurns } from '../../base/json.ts'
+import { nextTurn } from '../../base/turn.ts'
+import { namespaceKey, type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
 /** The upstream's LoadViewResult. @throws Fault as the upstream */
@@ -21,39 +23,75 @@ export async function loadedView(
 }
 
 /**
- * Whether all tables that a loaded view reads may be read.
- * @param contracted gives the keys of those with an active contract
+ * Bounds of what is looked at in one view, because its texts are parsed on the thread that serves everybody. Texts that
+ * are the same count once.
  */
-export async function isViewOpen(
+export const viewBounds = {
+  textsMax: 200,
+  charsMax: 256 * 1024,
+  tablesMax: 1_000,
+  namespaceCharsMax: 1_024,
+} as const
+
+/**
+ * The tables that the versions of a loaded view read, each once. It yields to the event loop before each text.
+ * @returns undefined where a text is not understood or there is more than is looked at; nobody can say what such a view reads
+ * @throws Fault for what is not JSON; the reason why the request was aborted
+ */
+export async function tablesRead(
   surface: SurfaceRequest,
   loaded: Uint8Array,
-  contracted: (surface: SurfaceRequest, refs: readonly TableRef[]) => Promise<ReadonlySet<string>>,
-): Promise<boolean> {
-  const tables = tablesOf(surface, parseJson(loaded))
-  if (tables === undefined) return false
-  const known = await contracted(surface, tables)
-  return tables.every((table) => known.has(tableKey(table)))
+): Promise<readonly TableRef[] | undefined> {
+  const { parts, request } = surface
+  const texts = await textsOf(surface, await parseJsonInTurns(loaded))
+  if (texts === undefined) return undefined
+  const found = new Map<string, TableRef>()
+  for (const { text, place } of texts) {
+    await nextTurn()
+    request.signal.throwIfAborted()
+    const tables = parts.tablesOfView(text, place)
+    if (tables === undefined) return undefined
+    for (const table of tables) found.set(tableKey(table), table)
+    if (found.size > viewBounds.tablesMax) return undefined
+  }
+  return [...found.values()]
 }
 
-/** The tables of all versions; undefined where one is not understood. */
-function tablesOf({ parts, path }: SurfaceRequest, reply: JsonValue): readonly TableRef[] | undefined {
+interface ViewText {
+  readonly text: string
+  readonly place: { readonly namespace: readonly string[]; readonly catalogs: readonly string[] }
+}
+
+/** The different texts of all versions; undefined where a version has none, or there are more than are looked at. */
+async function textsOf(
+  { path, request }: SurfaceRequest,
+  reply: JsonValue,
+): Promise<readonly ViewText[] | undefined> {
   const versions = listIn(memberOf(reply, 'metadata'), 'versions')
   if (versions.length === 0) return undefined
-  const found: TableRef[] = []
+  const found = new Map<string, ViewText>()
+  const turn = turnTaker(request.signal)
+  let chars = 0
   for (const version of versions) {
     const namespace = listIn(version, 'default-namespace').map(String)
+    if (namespaceKey(namespace).length > viewBounds.namespaceCharsMax) return undefined
     const catalog = memberOf(version, 'default-catalog')
     const catalogs = [path.prefix, ...(typeof catalog === 'string' ? [catalog] : [])]
+    const place = JSON.stringify([namespace, catalogs])
     const representations = listIn(version, 'representations')
     if (representations.length === 0) return undefined
     for (const representation of representations) {
+      await turn()
       const text = memberOf(representation, 'sql')
-      const tables = typeof text === 'string' ? parts.tablesOfView(text, { namespace, catalogs }) : undefined
-      if (tables === undefined) return undefined
-      found.push(...tables)
+      if (typeof text !== 'string' || text.length > viewBounds.charsMax) return undefined
+      const key = place + text
+      if (found.has(key)) continue
+      found.set(key, { text, place: { namespace, catalogs } })
+      chars += text.length
+      if (chars > viewBounds.charsMax || found.size > viewBounds.textsMax) return undefined
     }
   }
-  return found
+  return [...found.values()]
 }
 
 function memberOf(value: JsonValue | undefined, name: string): JsonValue | undefined {

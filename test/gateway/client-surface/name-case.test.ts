@@ -262,6 +262,27 @@ test('a table that was known with capitals stays one table once its catalog is k
   expect(items.map((row) => row.table)).toEqual([table])
 })
 
+test('what is bound to a spelling governs before the catalog was asked, and after its settings were rotated', async () => {
+  const { store } = service
+  const tenant = await addTenant(store, 'unasked', service.catalog.url)
+  const table = fresh()
+  const as = { tenant }
+  expect((await send(service, 'POST', '/namespaces/sales/tables', createTable(table.name), as)).status).toBe(
+    200,
+  )
+  const spelling = { ...table, name: table.name.toUpperCase() }
+  await govern({ ...service, owner: tenant }, spelling, `acl-${table.name}`, 'write_acl', 'false')
+  const commit = async () =>
+    (await send(service, 'POST', pathOf(table), setProperties({ a: 'b' }), as)).status
+  const found = async () =>
+    (await findCatalogCredential(store, tenant.tenant, prefix))?.config['case_sensitive_names.found']
+  expect([await found(), await commit()]).toEqual([undefined, 403])
+  expect((await send(service, 'HEAD', pathOf(spelling), undefined, as)).status).toBe(204)
+  expect([await found(), await commit()]).toEqual([false, 403])
+  await rotateCatalogCredential(store, tenant.tenant, prefix, { pin_commits: false })
+  expect([await found(), await commit()]).toEqual([false, 403])
+})
+
 describe('namespaces and views of a catalog that folds names', () => {
   const view = (name: string) => ({
     name,
