@@ -304,6 +304,19 @@ test('a second conflict is the upstream’s answer', async () => {
   expect(await append(name)).toMatchObject({ status: 200, held: 'pinned' })
 })
 
+test('a conflict after which nobody could look is unknown, because the upstream may have refused a repeat', async () => {
+  const name = await governed(keepsAmount)
+  service.catalog.faults.add({ operation: 'commit', effect: 'conflict' })
+  afterLoad = async () => service.catalog.faults.add({ operation: 'load', effect: 'fail', times: 1_000 })
+  const { status, text } = await append(name)
+  afterLoad = undefined
+  service.catalog.faults.reset()
+  expect({ status, text }).toEqual({
+    status: 502,
+    text: expect.stringContaining('CommitStateUnknownException'),
+  })
+})
+
 describe('a commit loads its table', () => {
   test.each([
     ['properties', 'size(table.properties) >= 0'],
