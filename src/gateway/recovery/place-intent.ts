@@ -9,6 +9,7 @@ import {
   changeBetween,
   effectsHold,
   hasSnapshots,
+  isJustCreated,
   type Shown,
   shownBetween,
 } from './shows-change.ts'
@@ -46,7 +47,9 @@ export function placeOf(
   const within = [...open.entries()].filter(([, file]) => !isReached || files.indexOf(file) >= from)
   const fits = new Map<number, Exclude<Shown, 'no'>>()
   for (const [index, file] of within) {
-    const shown = shownIn(file, { intent, updates }, files.length, table)
+    const isCreation =
+      base === '' && file === files[0] && file.after && isJustCreated({ intent, updates }, file.after)
+    const shown = isCreation ? 'whole' : shownIn(file, { intent, updates }, files.length, table)
     if (shown !== 'no') fits.set(index, shown)
   }
   // The current state alone does not show what was undone before.

@@ -3,6 +3,7 @@ import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/j
 import type { CommitIntent } from '../../../src/core/commit.ts'
 import { decideIntents } from '../../../src/gateway/recovery/decide.ts'
 import type { StaleIntent, TableEvidence } from '../../../src/gateway/recovery/evidence.ts'
+import { applyUpdates } from '../../../src/wire/iceberg/apply-updates.ts'
 
 function stale(
   commitId: string,
@@ -372,6 +373,27 @@ describe('what became of an intent', () => {
     test('committed at the one file that bears the stamp of its snapshot', () => {
       const evidence = table({ files: [['m1', 1n]], snapshots, currentSnapshotId: 1n })
       expect(decide([stale('1', '', [1n])], evidence)).toEqual({ 1: 'm1' })
+    })
+
+    test('committed at the one file that holds what it sent and nothing else, though that bears no stamp', () => {
+      const schema = jsonObject({ type: 'struct', fields: [] })
+      const updates = [
+        jsonObject({ action: 'assign-uuid', uuid: 'u' }),
+        jsonObject({ action: 'upgrade-format-version', 'format-version': 2n }),
+        jsonObject({ action: 'add-schema', schema, 'last-column-id': 0n }),
+        jsonObject({ action: 'set-current-schema', 'schema-id': -1n }),
+        jsonObject({ action: 'add-spec', spec: jsonObject({ 'spec-id': 0n, fields: [] }) }),
+        jsonObject({ action: 'set-default-spec', 'spec-id': -1n }),
+        jsonObject({ action: 'add-sort-order', 'sort-order': jsonObject({ 'order-id': 0n, fields: [] }) }),
+        jsonObject({ action: 'set-default-sort-order', 'sort-order-id': -1n }),
+        jsonObject({ action: 'set-location', location: 's3://t' }),
+      ]
+      const one = { ...stale('1', ''), updates }
+      const metadata = applyUpdates(undefined, updates, { nowMs: 5 })
+      const evidence = { ...table({ files: [['m1', 1n]] }), metadata }
+      expect(decide([one], evidence)).toEqual({ 1: 'm1' })
+      const changed = new Map(metadata).set('properties', jsonObject({ other: 'yes' }))
+      expect(decide([one], { ...evidence, metadata: changed })).toEqual({ 1: 'undecidable' })
     })
 
     test('committed at the oldest file, where that was read and names none before it', () => {
