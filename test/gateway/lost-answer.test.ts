@@ -210,8 +210,9 @@ test('a commit whose table moved on before it was looked at is told with the tab
   // Without the files' content, the next file after the base may be anybody's.
   expect(made).not.toBe('')
   expect(await approved(table)).toEqual([])
-  const { tenant } = service.owner
-  await service.store.tenantQuery(tenant, 'delete from svc.commit_intent')
+  await service.store.tenantQuery(tenant.tenant, 'delete from svc.commit_intent where tenant_id = $1', [
+    tenant.tenant,
+  ])
 })
 
 /** Updates that name what they added by -1, as writers do. */
