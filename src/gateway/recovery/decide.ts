@@ -10,7 +10,7 @@
 import type { IntentHead } from '../../core/commit.ts'
 import { assignFiles, type FileClaim, type Fit } from './assign-files.ts'
 import { filesOf, type StaleIntent, type TableEvidence, type TableFile } from './evidence.ts'
-import { type Place, placeOf, sharesSnapshot, snapshotOf, twinOf } from './place-intent.ts'
+import { type Place, placeOf, snapshotOf, twinOf } from './place-intent.ts'
 
 export type IntentOutcome =
   | { readonly kind: 'committed'; readonly metadataLocation: string }
@@ -53,13 +53,8 @@ export function decideIntents(
     const isSettled = !assigned.mixed.has(intent.commitId) || !hasLeasedTwin(place, places)
     const file = isSettled && index !== undefined ? open[index]?.metadataLocation : place.unchanged
     if (file !== undefined) outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: file })
-    else if (
-      isSettled &&
-      !isSurelyMade &&
-      assigned.none.has(intent.commitId) &&
-      isExcluded(place, taken) &&
-      (!place.isShown || isExplained(place, places, assigned.files))
-    )
+    // A snapshot that shows was brought by one of the others then: every file after the base is theirs.
+    else if (isSettled && !isSurelyMade && assigned.none.has(intent.commitId) && isExcluded(place, taken))
       outcomes.set(intent.commitId, { kind: 'not-committed' })
     else outcomes.set(intent.commitId, doubtOf(place, places, taken, open))
   }
@@ -69,15 +64,6 @@ export function decideIntents(
 /** Whether every file after the base is another's, by its content or because another commit is known to have written it. */
 function isExcluded({ isReached, unread }: Place, taken: ReadonlySet<number>): boolean {
   return isReached && unread.every((index) => taken.has(index))
-}
-
-/** Whether another open commit brought the snapshot that shows. */
-function isExplained(place: Place, places: readonly Place[], files: ReadonlyMap<string, number>): boolean {
-  const { intent } = place.one
-  return places.some(
-    ({ one: { intent: other } }) =>
-      other !== intent && files.has(other.commitId) && sharesSnapshot(other, intent),
-  )
 }
 
 function withoutTable({ intent, isSurelyMade }: StaleIntent): IntentOutcome {

@@ -171,8 +171,7 @@ function areStamped(files: readonly TableFile[], { metadata }: TableEvidence): b
   return recent.length > 1 && recent.every((stamp) => stamps.has(stamp))
 }
 
-/** Whether both add one snapshot. */
-export function sharesSnapshot(one: IntentHead, other: IntentHead): boolean {
+function sharesSnapshot(one: IntentHead, other: IntentHead): boolean {
   return one.snapshotIds.some((id) => other.snapshotIds.includes(id))
 }
 

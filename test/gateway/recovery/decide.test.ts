@@ -118,14 +118,14 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], { ...evidence, audited })).toEqual({ 1: 'not-committed' })
   })
 
-  test('undecidable, where its snapshot is there and no audited or open commit brought it', () => {
+  test('nothing, where every later file is audited by a commit of another body: the client sent its snapshot again', () => {
     const files = [
       ['m1', 1n],
       ['m2', 2n],
     ] as const
     const snapshots = [{ id: 7n, at: 2n, sequence: 1n }]
     expect(decide([stale('1', 'm1', [7n])], table({ files, snapshots, audited: ['m2'] }))).toEqual({
-      1: 'undecidable',
+      1: 'not-committed',
     })
   })
 
