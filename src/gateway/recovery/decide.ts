@@ -44,7 +44,7 @@ export function decideIntents(
   const open = files.filter(({ metadataLocation }) => !table.audited.has(metadataLocation))
   const all = [...stale, ...table.others]
   const places = all.map((one) => placeOf(one, all, files, open, table))
-  const assigned = assignPlaces(places, table)
+  const assigned = assignPlaces(places, files.length, table)
   const taken = new Set(assigned.files.values())
   const outcomes = new Map<string, IntentOutcome>()
   for (const place of places.slice(0, stale.length)) {
@@ -53,7 +53,6 @@ export function decideIntents(
     const isSettled = !assigned.mixed.has(intent.commitId) || !hasLeasedTwin(place, places)
     const file = isSettled && index !== undefined ? open[index]?.metadataLocation : place.unchanged
     if (file !== undefined) outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: file })
-    // A snapshot that shows was brought by one of the others then: every file after the base is theirs.
     else if (isSettled && !isSurelyMade && assigned.none.has(intent.commitId) && isExcluded(place, taken))
       outcomes.set(intent.commitId, { kind: 'not-committed' })
     else outcomes.set(intent.commitId, doubtOf(place, places, taken, open))
@@ -79,18 +78,20 @@ interface Assigned {
 }
 
 /** Assigns the files; where their content is not known, by counting what is left. */
-function assignPlaces(places: readonly Place[], table: TableEvidence): Assigned {
+function assignPlaces(places: readonly Place[], count: number, table: TableEvidence): Assigned {
   const first = assignFiles(places.map((place) => claimOf(place, place.isMade)))
   const taken = new Set(first.files.values())
   const left = places.filter(
     ({ one: { intent } }) => !first.files.has(intent.commitId) && !first.none.has(intent.commitId),
   )
   if (table.isReadable || left.some(({ one }) => one.isLeased)) return first
+  const maker = count === 1 && taken.size === 0 ? loneMaker(left, table) : undefined
+  if (maker !== undefined) return { ...first, files: new Map([[maker.one.intent.commitId, 0]]) }
   const counted = new Set(left.filter(({ isMade, mayHold, fits }) => isMade || (mayHold && isUnread(fits))))
   const open = new Set(left.flatMap(({ fits }) => [...fits.keys()]).filter((index) => !taken.has(index)))
   if (!left.every(({ isReached }) => isReached)) return first
   // One that is not counted may have written a file, too, whose effects were undone.
-  if (counted.size !== open.size || counted.size < left.length) return first
+  if (counted.size !== open.size || counted.size < left.length) return withNext(first, left, open)
   const second = assignFiles(places.map((place) => claimOf(place, place.isMade || counted.has(place))))
   const inSequence = bySequence(
     [...counted],
@@ -98,6 +99,18 @@ function assignPlaces(places: readonly Place[], table: TableEvidence): Assigned 
     table,
   )
   return { ...second, files: new Map([...second.files, ...inSequence]) }
+}
+
+/**
+ * Of a table that others change past the gateway, whose files were not read: the only commit that is open, made on a
+ * table that was loaded for it, wrote the next file.
+ */
+function withNext(first: Assigned, left: readonly Place[], open: ReadonlySet<number>): Assigned {
+  const [only, ...others] = left
+  const [next] = [...open].sort((a, b) => a - b)
+  if (!only?.isShown || !only.isMade || only.one.intent.baseHeld !== undefined) return first
+  if (others.length > 0 || next === undefined || !isUnread(only.fits)) return first
+  return { ...first, files: new Map([...first.files, [only.one.intent.commitId, next]]) }
 }
 
 function claimOf({ one: { intent }, fits }: Place, isMade: boolean): FileClaim {
@@ -129,6 +142,21 @@ function bySequence(
   const pairs = haveParents ? numbered.map(({ place }, at) => [place, open[at] ?? -1] as const) : []
   if (!pairs.every(([{ fits }, index]) => fits.has(index))) return new Map()
   return new Map(pairs.map(([{ one }, index]) => [one.intent.commitId, index]))
+}
+
+/**
+ * The one commit that can have written the file of a catalog without a metadata log: it made the current snapshot, or
+ * surely made what the table holds, and no other commit is known that could have come after it.
+ */
+function loneMaker(left: readonly Place[], { metadata }: TableEvidence): Place | undefined {
+  const current = metadata.get('current-snapshot-id')
+  const makers = left.filter(({ isShown, mayHold, one }) => {
+    const isLast = isShown && one.intent.snapshotIds.at(-1) === current
+    return isLast || mayHold || one.isSurelyMade
+  })
+  const [maker] = makers
+  const isMade = maker !== undefined && (maker.isShown || (maker.one.isSurelyMade && maker.mayHold))
+  return makers.length === 1 && isMade && maker.fits.has(0) ? maker : undefined
 }
 
 function sequenceNumber(metadata: TableEvidence['metadata'], intent: IntentHead): bigint {
@@ -168,7 +196,7 @@ function doubtOf(
 
 /** The one file that is left for a commit, and what speaks for it; undefined where there are several or nothing does. */
 function proposalOf(
-  { one, fits, isReached, isShown, mayHold }: Place,
+  { one, fits, isShown, mayHold }: Place,
   taken: ReadonlySet<number>,
   open: readonly TableFile[],
 ): Proposal | undefined {
@@ -181,8 +209,6 @@ function proposalOf(
   if (only[1] === 'whole') return { metadataLocation, evidence: 'the file holds this change and no other' }
   if (only[1] === 'among-others')
     return { metadataLocation, evidence: 'the file holds this change, and another' }
-  // Without the base, files that are no longer known may have been its.
-  if (!isReached) return undefined
   if (isShown || one.isSurelyMade)
     return { metadataLocation, evidence: 'the change was made, and no other file is left for it' }
   return mayHold

@@ -25,8 +25,6 @@ export interface TableEvidence {
   readonly earlier?: readonly string[]
   /** The files in the table's history that an APPROVED audit row already names, with the hash of that commit's body. */
   readonly audited: ReadonlyMap<string, string>
-  /** The oldest file, where an audited commit that was made on no table wrote it. */
-  readonly createdBy?: string | undefined
   /** All other open intents on the table. */
   readonly others: readonly StaleIntent[]
   /** States of the table that are known besides the current one, by metadata location. */

@@ -117,15 +117,6 @@ export async function readChain(
   return (known ?? chain).slice(0, -1)
 }
 
-/** The content of one metadata file; undefined where it cannot be read. */
-export async function readFile(
-  parts: LookParts,
-  at: LookedAt,
-  location: string,
-): Promise<JsonObject | undefined> {
-  return await withStorage(parts, at, (storage) => readOr(storage, location))
-}
-
 /** Opens the table's storage for the work; undefined where none may be read. */
 async function withStorage<T>(
   { tableAccess, budget, log }: LookParts,

@@ -4,15 +4,14 @@ import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import { storageRoots } from '../../storage/roots.ts'
-import { auditedBodies, auditedChain, auditedRequests, isAuditedCreation } from '../../store/commit/audit.ts'
+import { auditedBodies, auditedChain, auditedRequests } from '../../store/commit/audit.ts'
 import { openIntentsOnTable } from '../../store/commit/commit-intents.ts'
 import { parseCommitRequest } from '../../wire/iceberg/commit-request.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import { decideIntents, type IntentOutcome } from './decide.ts'
-import { filesOf, type StaleIntent, type TableEvidence } from './evidence.ts'
+import type { StaleIntent, TableEvidence } from './evidence.ts'
 import { type LoadedNow, loadNow } from './load-now.ts'
-import { type LookedAt, type LookParts, lookIntoFiles, readChain, readFile } from './look-into-files.ts'
-import { anyTakesAway, requestsMax } from './takes-away.ts'
+import { type LookedAt, type LookParts, lookIntoFiles, readChain } from './look-into-files.ts'
 
 export interface TableNow extends LoadedNow {
   readonly evidence: TableEvidence
@@ -76,37 +75,26 @@ export async function decideAt(
   const outcomes = decideIntents(stale, now && { ...now.evidence, isReadable })
   const isOpen = [...outcomes.values()].some(({ kind }) => kind === 'undecidable')
   if (now === undefined || !isOpen) return outcomes
-  const evidence = await withFirst(parts, at, stale, now.evidence)
-  const shown = await lookIntoFiles(parts, at, stale, evidence)
-  const takesAway = await mayTakeAway(parts, at, evidence)
-  return decideIntents(stale, { ...evidence, takesAway, ...(shown && { shown }) })
+  const shown = await lookIntoFiles(parts, at, stale, now.evidence)
+  const takesAway = await anyTakesAway(parts, at, now.evidence)
+  return decideIntents(stale, { ...now.evidence, takesAway, ...(shown && { shown }) })
 }
 
-/** The evidence with what shows whether the oldest file is the table's first, where a commit would have created the table. */
-async function withFirst(
-  parts: LookParts,
-  at: LookedAt,
-  stale: readonly StaleIntent[],
-  table: TableEvidence,
-): Promise<TableEvidence> {
-  if (![...stale, ...table.others].some(({ intent }) => intent.baseMetadataLocation === '')) return table
-  const [oldest, ...later] = filesOf(table)
-  if (oldest === undefined) return table
-  const { metadataLocation } = oldest
-  if (table.audited.has(metadataLocation))
-    return (await isAuditedCreation(parts.store, at.tenant, at.table, metadataLocation))
-      ? { ...table, createdBy: metadataLocation }
-      : table
-  const content = later.length > 0 && !oldest.after ? await readFile(parts, at, metadataLocation) : undefined
-  return content ? { ...table, known: new Map([...(table.known ?? []), [metadataLocation, content]]) } : table
-}
+/** Audited requests that are looked into at most. Where there are more, any may have taken something away. */
+const requestsMax = 1_000
 
-async function mayTakeAway({ store }: LookParts, { tenant, table }: LookedAt, { audited }: TableEvidence) {
+async function anyTakesAway({ store }: LookParts, { tenant, table }: LookedAt, { audited }: TableEvidence) {
   if (audited.size > requestsMax) return true
-  return await anyTakesAway(await auditedRequests(store, tenant, table, [...audited.keys()]))
+  const bodies = await auditedRequests(store, tenant, table, [...audited.keys()])
+  return bodies.some((body) => updatesOf(body)?.some(takesAway) ?? true)
 }
 
-/** The files before those of the metadata log, if one of the bases is not in it. A creation has none: all that are known. */
+function takesAway(update: JsonObject): boolean {
+  const action = update.get('action')
+  return action === 'remove-snapshots' || action === 'remove-properties'
+}
+
+/** The files before those of the metadata log, if one of the bases is not in it. */
 async function earlierFiles(
   parts: LookParts,
   at: LookedAt,
@@ -115,7 +103,7 @@ async function earlierFiles(
 ): Promise<readonly string[]> {
   if (reach === undefined) return []
   const isMissing = (files: readonly string[]) =>
-    reach.bases.some((base) => !files.includes(base) && !locations.includes(base))
+    reach.bases.some((base) => base !== '' && !files.includes(base) && !locations.includes(base))
   const [oldest] = locations
   if (oldest === undefined || !isMissing([])) return []
   const follow = (file: string) => auditedChain(parts.store, at.tenant, at.table, file, reach.since)

@@ -9,7 +9,6 @@ import {
   changeBetween,
   effectsHold,
   hasSnapshots,
-  isJustCreated,
   type Shown,
   shownBetween,
 } from './shows-change.ts'
@@ -17,7 +16,7 @@ import {
 /** One intent, with the files that it may have written, by their index among those that no audited commit wrote. */
 export interface Place {
   readonly one: StaleIntent
-  /** Whether the files surely reach back to its base; to the creation of the table, where it has none. */
+  /** Whether the files reach back to its base. */
   readonly isReached: boolean
   /** The files after its base of which it is not known that it did not write them. */
   readonly unread: readonly number[]
@@ -43,13 +42,11 @@ export function placeOf(
   const { intent, updates, isSurelyMade = false } = one
   const base = intent.baseMetadataLocation
   const from = base === '' ? 0 : files.findLastIndex((file) => file.metadataLocation === base) + 1
-  const isReached = base === '' ? startsAtCreation(files, table) : from > 0
+  const isReached = base === '' || from > 0
   const within = [...open.entries()].filter(([, file]) => !isReached || files.indexOf(file) >= from)
   const fits = new Map<number, Exclude<Shown, 'no'>>()
   for (const [index, file] of within) {
-    const isCreation =
-      base === '' && file === files[0] && file.after && isJustCreated({ intent, updates }, file.after)
-    const shown = isCreation ? 'whole' : shownIn(file, { intent, updates }, files.length, table)
+    const shown = shownIn(file, { intent, updates }, files.length, table)
     if (shown !== 'no') fits.set(index, shown)
   }
   // The current state alone does not show what was undone before.
@@ -127,24 +124,6 @@ function shownIn(
   const base = table.known?.get(baseMetadataLocation)
   if (shown !== 'unknown' || count > 1 || base === undefined) return shown
   return changeBetween(change, base, file.after) === 'whole' ? 'whole' : 'unknown'
-}
-
-/**
- * Whether the oldest file that is known is surely the table's first: an audited creation wrote it, or its content is
- * known and names none before it. The load of a catalog without a metadata log names none either, so a file that is alone
- * must bear the timestamp of its only snapshot.
- */
-function startsAtCreation([oldest, ...later]: readonly TableFile[], { createdBy }: TableEvidence): boolean {
-  if (oldest === undefined) return false
-  if (oldest.metadataLocation === createdBy) return true
-  const { after } = oldest
-  if (after === undefined || listOf(after.get('metadata-log')).length > 0) return false
-  const [snapshot, ...more] = listOf(after.get('snapshots'))
-  const sequence = Number(after.get('last-sequence-number') ?? 0n)
-  if (more.length > 0 || (sequence !== 0 && snapshot === undefined) || sequence > 1) return false
-  return (
-    later.length > 0 || (snapshot && snapshot.get('timestamp-ms') === after.get('last-updated-ms')) === true
-  )
 }
 
 /** The one file that bears the timestamp of the snapshot, where the content of the files does not tell. */

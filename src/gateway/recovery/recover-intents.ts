@@ -207,11 +207,10 @@ async function recoverTable(
   const at = { tenant, table, credential, catalog: parts.catalogs.get(tenant, credential) }
   const now = await lookAtTable(parts, at, run.claimedIds, { signal, othersWaitMs, reach: reachOf(group) })
   const stale: StaleIntent[] = []
-  // Bodies are loaded one at a time, because each may have megabytes. Where there are snapshots, these are the evidence;
-  // of a table that was created, all that was sent is.
+  // Bodies are loaded one at a time, because each may have megabytes. Where there are snapshots, these are the evidence.
   for (const { intent } of group) {
-    const isRead = intent.snapshotIds.length === 0 || intent.baseMetadataLocation === ''
-    const body = isRead ? await loadIntentBody(parts.store, tenant, intent.commitId) : undefined
+    const body =
+      intent.snapshotIds.length > 0 ? undefined : await loadIntentBody(parts.store, tenant, intent.commitId)
     const isSurelyMade = intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made'
     stale.push({ ...staleIntent(intent, body), isSurelyMade })
   }

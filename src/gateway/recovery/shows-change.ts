@@ -57,12 +57,6 @@ export function changeBetween(
   return effectsHold(updates, before, intent.receivedAtMs) ? 'no' : 'among-others'
 }
 
-/** Whether the state is that of a table just created by this change, and nothing else has changed since. */
-export function isJustCreated({ intent, updates }: ClaimedChange, after: JsonObject): boolean {
-  const made = updates?.every(isSupportedUpdate) && applied(undefined, updates, intent.receivedAtMs)
-  return made instanceof Map && changedParts(made, after).size === 0
-}
-
 /** Updates that every catalog keeps as they were sent. Of schemas and the like it may write another form. */
 const keptAsSent: ReadonlySet<JsonValue | undefined> = new Set([
   ...['set-properties', 'remove-properties', 'set-snapshot-ref', 'remove-snapshot-ref', 'remove-snapshots'],
@@ -89,11 +83,7 @@ export function effectsHold(
   }
 }
 
-function applied(
-  before: JsonObject | undefined,
-  updates: readonly JsonObject[],
-  nowMs: number,
-): JsonObject | undefined {
+function applied(before: JsonObject, updates: readonly JsonObject[], nowMs: number): JsonObject | undefined {
   try {
     return applyUpdates(before, updates, { nowMs })
   } catch {

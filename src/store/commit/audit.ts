@@ -183,41 +183,24 @@ export async function auditedBodies(
   return new Map(rows.map((row) => [row.metadata_location, row.body_sha256]))
 }
 
-/** Whether an APPROVED row of the table that was made on no table names this metadata location. */
-export async function isAuditedCreation(
-  store: Store,
-  tenant: TenantId,
-  table: TableRef,
-  metadataLocation: string,
-): Promise<boolean> {
-  const rows = await store.tenantQuery(
-    tenant,
-    `select 1 from svc.audit_log
-     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and metadata_location = $3
-       and base_metadata_location = '' limit 1`,
-    [tenant, nodeId(tableKey(table)), metadataLocation],
-  )
-  return rows.length > 0
-}
-
 /** Longer requests add data files. */
 const requestBytesMax = 64 * 1024
 
-/** The requests of APPROVED commits that wrote these files, compressed by zstd; undefined for those of many bytes. */
+/** The requests of APPROVED commits that wrote these files, compressed by zstd, without those of many bytes. */
 export async function auditedRequests(
   store: Store,
   tenant: TenantId,
   table: TableRef,
   locations: readonly string[],
-): Promise<readonly (Uint8Array | undefined)[]> {
-  const rows = await store.tenantQuery<{ readonly body: Uint8Array | null }>(
+): Promise<readonly Uint8Array[]> {
+  const rows = await store.tenantQuery<{ readonly body: Uint8Array }>(
     tenant,
-    `select case when octet_length(body) <= $4::int then body end as body from svc.audit_log
-     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED'
+    `select body from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and octet_length(body) <= $4::int
        and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
     [tenant, nodeId(tableKey(table)), JSON.stringify(locations), requestBytesMax],
   )
-  return rows.map(({ body }) => body ?? undefined)
+  return rows.map((row) => row.body)
 }
 
 /** Rows that one look at the chain of a table reads at most. */

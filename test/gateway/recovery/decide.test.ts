@@ -3,7 +3,6 @@ import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/j
 import type { CommitIntent } from '../../../src/core/commit.ts'
 import { decideIntents } from '../../../src/gateway/recovery/decide.ts'
 import type { StaleIntent, TableEvidence } from '../../../src/gateway/recovery/evidence.ts'
-import { applyUpdates } from '../../../src/wire/iceberg/apply-updates.ts'
 
 function stale(
   commitId: string,
@@ -56,7 +55,7 @@ function table(history: History): TableEvidence {
     ['last-partition-id', 999n],
     ['default-sort-order-id', 0n],
     ['sort-orders', [jsonObject({ 'order-id': 0n, fields: [] })]],
-    ['last-sequence-number', BigInt(history.snapshots?.length ?? 0)],
+    ['last-sequence-number', 0n],
     ['properties', jsonObject({ held: 'yes' })],
     ['last-updated-ms', currentAt],
     ['current-snapshot-id', history.currentSnapshotId ?? -1n],
@@ -113,20 +112,9 @@ describe('what became of an intent', () => {
         ['m2', 2n],
       ],
       snapshots: [{ id: 7n, at: 2n, sequence: 1n }],
+      audited: ['m2'],
     })
-    const audited = new Map([['m2', 'body of 1']])
-    expect(decide([stale('1', 'm1', [7n])], { ...evidence, audited })).toEqual({ 1: 'not-committed' })
-  })
-
-  test('nothing, where every later file is audited by a commit of another body: the client sent its snapshot again', () => {
-    const files = [
-      ['m1', 1n],
-      ['m2', 2n],
-    ] as const
-    const snapshots = [{ id: 7n, at: 2n, sequence: 1n }]
-    expect(decide([stale('1', 'm1', [7n])], table({ files, snapshots, audited: ['m2'] }))).toEqual({
-      1: 'not-committed',
-    })
+    expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'not-committed' })
   })
 
   test('committed, where its snapshot is there and one metadata file is unexplained', () => {
@@ -140,7 +128,7 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
   })
 
-  test('undecidable, where another writer’s file lies between and no time tells their files apart', () => {
+  test('undecidable, where a pinned commit came after another writer’s and no time tells their files apart', () => {
     const intent = stale('1', 'm1', [7n])
     const pinned = { ...intent, intent: { ...intent.intent, baseHeld: 'pinned' as const } }
     const files: History['files'] = [
@@ -149,7 +137,7 @@ describe('what became of an intent', () => {
       ['m3', 3n],
     ]
     const snapshots = [{ id: 7n, at: 9n, sequence: 1n }]
-    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
+    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'm2' })
     expect(decide([pinned], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
     expect(decide([pinned], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
     const stamped = [
@@ -280,21 +268,8 @@ describe('what became of an intent', () => {
       currentSnapshotId: 7n,
     } as const
 
-    test('undecidable, though made, where the current snapshot is its own: others may have written the file since', () => {
-      const outcome = decideIntents([stale('c1', 'm0', [7n])], table(alone)).get('c1')
-      expect(outcome).toMatchObject({ kind: 'undecidable', isMade: true })
-      expect(outcome).not.toHaveProperty('proposed')
-    })
-
-    test('committed at the file that there is, where that is the known base with its change and nothing else', () => {
-      const evidence = table({ files: [['m9', 9n]] })
-      const base = new Map(evidence.metadata).set('properties', new Map())
-      const known = new Map([['m0', base]])
-      expect(decide([stale('c1', 'm0', [], true)], { ...evidence, known })).toEqual({ c1: 'm9' })
-      const other = new Map([['m0', new Map(base).set('refs', jsonObject({ b: jsonObject({}) }))]])
-      expect(decide([stale('c1', 'm0', [], true)], { ...evidence, known: other })).toEqual({
-        c1: 'undecidable',
-      })
+    test('committed at the file that there is, where the current snapshot is its own', () => {
+      expect(decide([stale('c1', 'm0', [7n])], table(alone))).toEqual({ c1: 'm9' })
     })
 
     test('undecidable, where the current snapshot is of another commit', () => {
@@ -334,87 +309,6 @@ describe('what became of an intent', () => {
         }),
       ),
     ).toEqual({ 1: 'undecidable' })
-  })
-
-  describe('of a commit that creates its table', () => {
-    const later = [
-      ['m2', 2n],
-      ['m3', 3n],
-    ] as const
-    const snapshots = [{ id: 1n, at: 1n, sequence: 1n }]
-
-    test('undecidable, where the log has lost the first file, whether or not its snapshot is still there', () => {
-      const audited = ['m2', 'm3']
-      expect(decide([stale('1', '', [1n])], table({ files: later, snapshots, audited }))).toEqual({
-        1: 'undecidable',
-      })
-      expect(decide([stale('1', '', [1n])], table({ files: later, audited }))).toEqual({ 1: 'undecidable' })
-      expect(decide([stale('1', '')], table({ files: later, audited }))).toEqual({ 1: 'undecidable' })
-    })
-
-    test('undecidable, where the catalog keeps no log and shows a later file', () => {
-      for (const audited of [['m2'], []]) {
-        const evidence = table({ files: [['m2', 2n]], snapshots, audited, currentSnapshotId: 1n })
-        expect(decide([stale('1', '', [1n])], evidence)).toEqual({ 1: 'undecidable' })
-        expect(decide([stale('1', '')], table({ files: [['m2', 2n]], audited }))).toEqual({
-          1: 'undecidable',
-        })
-      }
-    })
-
-    test('nothing, where the oldest file is the creation of an audited commit', () => {
-      const evidence = { ...table({ files: later, audited: ['m2', 'm3'] }), createdBy: 'm2' }
-      expect(decide([stale('1', '', [1n]), stale('2', '')], evidence)).toEqual({
-        1: 'not-committed',
-        2: 'not-committed',
-      })
-    })
-
-    test('committed at the one file that bears the stamp of its snapshot', () => {
-      const evidence = table({ files: [['m1', 1n]], snapshots, currentSnapshotId: 1n })
-      expect(decide([stale('1', '', [1n])], evidence)).toEqual({ 1: 'm1' })
-    })
-
-    test('committed at the one file that holds what it sent and nothing else, though that bears no stamp', () => {
-      const schema = jsonObject({ type: 'struct', fields: [] })
-      const updates = [
-        jsonObject({ action: 'assign-uuid', uuid: 'u' }),
-        jsonObject({ action: 'upgrade-format-version', 'format-version': 2n }),
-        jsonObject({ action: 'add-schema', schema, 'last-column-id': 0n }),
-        jsonObject({ action: 'set-current-schema', 'schema-id': -1n }),
-        jsonObject({ action: 'add-spec', spec: jsonObject({ 'spec-id': 0n, fields: [] }) }),
-        jsonObject({ action: 'set-default-spec', 'spec-id': -1n }),
-        jsonObject({ action: 'add-sort-order', 'sort-order': jsonObject({ 'order-id': 0n, fields: [] }) }),
-        jsonObject({ action: 'set-default-sort-order', 'sort-order-id': -1n }),
-        jsonObject({ action: 'set-location', location: 's3://t' }),
-      ]
-      const one = { ...stale('1', ''), updates }
-      const metadata = applyUpdates(undefined, updates, { nowMs: 5 })
-      const evidence = { ...table({ files: [['m1', 1n]] }), metadata }
-      expect(decide([one], evidence)).toEqual({ 1: 'm1' })
-      const changed = new Map(metadata).set('properties', jsonObject({ other: 'yes' }))
-      expect(decide([one], { ...evidence, metadata: changed })).toEqual({ 1: 'undecidable' })
-    })
-
-    test('committed at the oldest file, where that was read and names none before it', () => {
-      const files = [['m1', 1n], ...later] as const
-      const evidence = table({ files, snapshots, audited: ['m2', 'm3'] })
-      expect(decide([stale('1', '', [1n])], evidence)).toEqual({ 1: 'undecidable' })
-      const first = table({ files: [['m1', 1n]], snapshots }).metadata
-      expect(decide([stale('1', '', [1n])], { ...evidence, known: new Map([['m1', first]]) })).toEqual({
-        1: 'm1',
-      })
-      const trimmed = table({
-        files: [
-          ['m0', 0n],
-          ['m1', 1n],
-        ],
-        snapshots,
-      }).metadata
-      expect(decide([stale('1', '', [1n])], { ...evidence, known: new Map([['m1', trimmed]]) })).toEqual({
-        1: 'undecidable',
-      })
-    })
   })
 
   test('nothing, where the table it would create does not exist', () => {
@@ -461,9 +355,9 @@ describe('a commit that was surely made, because another of its transaction was'
     })
   })
 
-  test('stays open where a catalog without a metadata log shows its effects: others may have written the file', () => {
+  test('wrote the file that a catalog without a metadata log shows, where its effects hold and it is alone', () => {
     const evidence = table({ files: [['m9', 9n]] })
-    expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'undecidable' })
+    expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'm9' })
     expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'undecidable' })
     expect(decide([sure(stale('1', 'm1', [], true)), stale('2', 'm0', [], true)], evidence)).toEqual({
       1: 'undecidable',
