@@ -48,7 +48,7 @@ export function decideAction(
 ): IntentOutcome {
   switch (intent.action) {
     case 'create-table':
-      return decideCreation(intent, found)
+      return decideCreation(intent, found, since)
     case 'register-table': {
       const location = update.get('metadata-location')
       if (typeof location !== 'string' || !holds(found, location) || since.same > 0) return notCommitted
@@ -131,13 +131,22 @@ export function versionTimesAdded(update: JsonObject): readonly JsonValue[] {
     .map((version) => version.get('timestamp-ms') ?? null)
 }
 
-/** The table was created by this intent if its first metadata file is unaudited and not older than the request. */
-function decideCreation(intent: IntentHead, found: Found | undefined): IntentOutcome {
+/**
+ * The table was created by this intent if its first metadata file is unaudited and not older than the request. An audited
+ * file is another's creation only if a creation is audited: the metadata log may no longer name the first file.
+ */
+function decideCreation(
+  intent: IntentHead,
+  found: Found | undefined,
+  { created }: AuditedChanges,
+): IntentOutcome {
   if (found?.table === undefined) return notCommitted
   const first = historyOf(found.table)[0]
-  if (first === undefined || found.table.audited.has(first.metadataLocation)) return notCommitted
-  if (Number(first.timestampMs) < intent.receivedAtMs - clockSkewMs) return notCommitted
-  return { kind: 'committed', metadataLocation: first.metadataLocation }
+  if (first === undefined || Number(first.timestampMs) < intent.receivedAtMs - clockSkewMs)
+    return notCommitted
+  if (!found.table.audited.has(first.metadataLocation))
+    return { kind: 'committed', metadataLocation: first.metadataLocation }
+  return created > 0 ? notCommitted : undecidable('the metadata log may no longer name the first file')
 }
 
 /** Whether this is the table that the intent was judged on. Its UUID decides, because some catalogs show no history. */

@@ -53,7 +53,13 @@ export function decideIntents(
     const isSettled = !assigned.mixed.has(intent.commitId) || !hasLeasedTwin(place, places)
     const file = isSettled && index !== undefined ? open[index]?.metadataLocation : place.unchanged
     if (file !== undefined) outcomes.set(intent.commitId, { kind: 'committed', metadataLocation: file })
-    else if (isSettled && !isSurelyMade && assigned.none.has(intent.commitId) && isExcluded(place, taken))
+    else if (
+      isSettled &&
+      !isSurelyMade &&
+      assigned.none.has(intent.commitId) &&
+      isExcluded(place, taken) &&
+      !mayHaveCreated(place, table)
+    )
       outcomes.set(intent.commitId, { kind: 'not-committed' })
     else outcomes.set(intent.commitId, doubtOf(place, places, taken, open))
   }
@@ -63,6 +69,14 @@ export function decideIntents(
 /** Whether every file after the base is another's, by its content or because another commit is known to have written it. */
 function isExcluded({ isReached, unread }: Place, taken: ReadonlySet<number>): boolean {
   return isReached && unread.every((index) => taken.has(index))
+}
+
+/**
+ * Whether a commit on no table shows, and no audited commit sent the same: the metadata log may no longer name the first
+ * file.
+ */
+function mayHaveCreated({ one: { intent }, isShown }: Place, { audited }: TableEvidence): boolean {
+  return isShown && intent.baseMetadataLocation === '' && ![...audited.values()].includes(intent.bodySha256)
 }
 
 function withoutTable({ intent, isSurelyMade }: StaleIntent): IntentOutcome {
@@ -196,7 +210,7 @@ function doubtOf(
 
 /** The one file that is left for a commit, and what speaks for it; undefined where there are several or nothing does. */
 function proposalOf(
-  { one, fits, isShown, mayHold }: Place,
+  { one, fits, isReached, isShown, mayHold }: Place,
   taken: ReadonlySet<number>,
   open: readonly TableFile[],
 ): Proposal | undefined {
@@ -209,6 +223,8 @@ function proposalOf(
   if (only[1] === 'whole') return { metadataLocation, evidence: 'the file holds this change and no other' }
   if (only[1] === 'among-others')
     return { metadataLocation, evidence: 'the file holds this change, and another' }
+  // Without the base, files that are no longer known may have been its.
+  if (!isReached) return undefined
   if (isShown || one.isSurelyMade)
     return { metadataLocation, evidence: 'the change was made, and no other file is left for it' }
   return mayHold

@@ -66,9 +66,20 @@ describe('a creation', () => {
 
   test('is not committed where there is no table, or one that another creation explains, or an older one', () => {
     expect(kind(intent('create-table'), none, undefined, undefined)).toBe('not-committed')
-    expect(kind(intent('create-table'), none, table(['m1'], ['m1']), undefined)).toBe('not-committed')
+    expect(kind(intent('create-table'), none, table(['m1'], ['m1']), undefined, { created: 1 })).toBe(
+      'not-committed',
+    )
     const old = table(['m1'], [], receivedAtMs - 3_600_000)
     expect(kind(intent('create-table'), none, old, undefined)).toBe('not-committed')
+    const oldAndAudited = table(['m1'], ['m1'], receivedAtMs - 3_600_000)
+    expect(kind(intent('create-table'), none, oldAndAudited, undefined)).toBe('not-committed')
+  })
+
+  test('is undecidable where the oldest file is audited and no creation is: the log may have lost the first', () => {
+    expect(kind(intent('create-table'), none, table(['m2', 'm3'], ['m2', 'm3']), undefined)).toBe(
+      'undecidable',
+    )
+    expect(kind(intent('create-table'), none, table(['m2'], ['m2']), undefined)).toBe('undecidable')
   })
 })
 

@@ -105,6 +105,21 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], table({ files: [['m1', 1n]] }))).toEqual({ 1: 'not-committed' })
   })
 
+  test('undecidable, where a creation’s snapshot shows and nobody sent the same: the log may have lost its file', () => {
+    const evidence = table({
+      files: [
+        ['m2', 2n],
+        ['m3', 3n],
+      ],
+      snapshots: [{ id: 7n, at: 1n, sequence: 1n }],
+    })
+    const audited = new Map([
+      ['m2', 'another body'],
+      ['m3', 'a third'],
+    ])
+    expect(decide([stale('1', '', [7n])], { ...evidence, audited })).toEqual({ 1: 'undecidable' })
+  })
+
   test('nothing, where every later metadata file is audited, even if its snapshot is there: the client sent it again', () => {
     const evidence = table({
       files: [
