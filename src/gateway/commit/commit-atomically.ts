@@ -122,13 +122,7 @@ async function forward(
         return { files }
       },
       resolve: () => findTransactionMade(parts, upstream, tenant, commits, false),
-      wasMade: () =>
-        showsCommit(
-          parts,
-          upstream,
-          tenant,
-          opened.map(({ intent, judged }) => ({ intent: intent.intent, base: judged.base?.metadata })),
-        ),
+      wasMade: () => showsCommit(parts, upstream, tenant, commits),
     },
   )
   if (!('files' in resolved)) return resolved

@@ -68,10 +68,8 @@ export async function forwardTable(
       const resolved = await resolveLostCommit(parts, upstream, commit.tenant, intent.intent, judged.base)
       return resolved && (await replyOf(resolved))
     },
-    wasMade: () => {
-      const refused = { intent: intent.intent, base: judged.base?.metadata }
-      return showsCommit(parts, upstream, commit.tenant, [refused])
-    },
+    wasMade: () =>
+      showsCommit(parts, upstream, commit.tenant, [{ intent: intent.intent, base: judged.base }]),
   })
   await recordForwarded(parts, upstream, commit, intent, judged, response)
   return response

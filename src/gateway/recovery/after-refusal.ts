@@ -19,6 +19,7 @@ import type { Upstream } from '../base/upstream.ts'
 import { decideAction, type Found, versionTimesAdded } from './decide-action.ts'
 import type { StaleIntent } from './evidence.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'
+import type { KnownState } from './lost-commit.ts'
 import { lookAtName } from './recover-action.ts'
 import { effectsHold, hasSnapshots } from './shows-change.ts'
 
@@ -35,10 +36,10 @@ export function mayBeRepeat(refusal: unknown): boolean {
   return refusal.refusal === undefined ? kinds.has(refusal.kind) : !alike.has(refusal.refusal.status)
 }
 
-/** A refused commit of one table, with the metadata that it was judged on. */
+/** A refused commit of one table, with the state that it was judged on. */
 export interface RefusedCommit {
   readonly intent: CommitIntent
-  readonly base: JsonObject | undefined
+  readonly base: KnownState | undefined
 }
 
 /** Whether the tables show one of these commits, which were all made or none. Never rejects: undefined where nobody could look. */
@@ -56,7 +57,8 @@ export async function showsCommit(
       const now = await lookAtTable(parts, at, mine, { signal })
       const stale = staleIntent(intent, intent.body)
       // Where the table already looked so before, nothing shows who made it look so.
-      if (now === undefined || !isIn(now.result.metadata, stale) || (base && isIn(base, stale))) continue
+      if (now === undefined || !isIn(now.result.metadata, stale) || (base && isIn(base.metadata, stale)))
+        continue
       const outcomes = await decideAt(parts, at, [stale], now)
       if (outcomes.get(intent.commitId)?.kind !== 'not-committed') return true
     }
