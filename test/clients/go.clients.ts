@@ -1,22 +1,24 @@
 /** Multi-table commits of iceberg-go through the client surface, at a catalog that is said to be atomic. */
 
 import { afterAll, beforeAll, expect, test } from 'bun:test'
-import { join } from 'node:path'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import { type AtomicFixture, startAtomicFixture } from './atomic-fixture.ts'
+import { goClient } from './go-module.ts'
 import { loadTable } from './iceberg-api.ts'
 import { runClient } from './processes.ts'
 
 let fixture: AtomicFixture
+let client: ReturnType<typeof goClient>
+const stack = new AsyncDisposableStack()
 beforeAll(async () => {
-  fixture = await startAtomicFixture()
-}, 120_000)
-afterAll(() => fixture[Symbol.asyncDispose]())
+  client = stack.use(goClient())
+  fixture = stack.use(await startAtomicFixture())
+}, 240_000)
+afterAll(() => stack.disposeAsync())
 
 /** What came of setting a property of both in one transaction. */
 async function transact(both: readonly TableRef[]): Promise<string> {
-  const folder = join(import.meta.dir, 'go')
-  const command = ['go', 'run', '-C', folder, '.', ...both.map(({ name }) => name)]
+  const command = ['go', 'run', '-C', client.folder, '.', ...both.map(({ name }) => name)]
   const env = { URI: fixture.gateway.catalogUri(), SESSION: fixture.gateway.secret }
   const { output } = await runClient('go-transactions', command, { env, seconds: 500 })
   const outcome = /^OUTCOME (.*)$/m.exec(output)?.[1]

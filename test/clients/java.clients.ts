@@ -23,7 +23,7 @@ async function transact(
   both: readonly TableRef[],
   env: Readonly<Record<string, string>> = {},
 ): Promise<string> {
-  const jars = join(packageFolder('maven:iceberg-rest'), 'lib/*')
+  const jars = join(packageFolder('maven:iceberg-java'), 'lib/*')
   const source = join(import.meta.dir, 'scripts/Transactions.java')
   // The machine's own Java, because the pinned one cannot compile.
   const { output } = await runClient(

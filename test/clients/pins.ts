@@ -210,6 +210,17 @@ export const maven = {
       'iceberg-open-api-1.11.0-tests.jar': '76d2debf256268603964bb8fe8c0a14df117964199b966886ec72476b841692c',
     },
   },
+  /** Iceberg's own client in Java. */
+  'iceberg-java': {
+    coordinates: [
+      `org.apache.iceberg:iceberg-core:${iceberg}`,
+      'org.apache.hadoop:hadoop-client-api:3.4.3',
+      'org.apache.hadoop:hadoop-client-runtime:3.4.3',
+      'org.slf4j:slf4j-simple:2.0.17',
+    ],
+    transitive: true,
+    sha256: {},
+  },
   /** What Iceberg's REST catalog fixture needs for a warehouse in S3. */
   'iceberg-s3': {
     coordinates: [
@@ -365,7 +376,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   /** Scans that the service plans, for Java's client, whose requests to storage it signs. */
   planning: {
     file: 'planning.clients.ts',
-    needs: ['maven:iceberg-rest', 'maven:iceberg-s3'],
+    needs: ['maven:iceberg-java', 'maven:iceberg-s3'],
     quick: false,
     seconds: 300,
   },
@@ -591,7 +602,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   /** The machine's own Java runs the client: it needs a compiler. */
   java: {
     file: 'java.clients.ts',
-    needs: ['python:java', 'maven:iceberg-rest'],
+    needs: ['python:java', 'maven:iceberg-rest', 'maven:iceberg-java'],
     quick: false,
     seconds: 400,
   },

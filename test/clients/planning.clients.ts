@@ -57,7 +57,7 @@ afterAll(async () => {
 
 /** The lines of the client, by their first word. */
 async function scan(env: Readonly<Record<string, string>> = {}): Promise<Readonly<Record<string, string>>> {
-  const jars = ['maven:iceberg-rest', 'maven:iceberg-s3'] as const
+  const jars = ['maven:iceberg-java', 'maven:iceberg-s3'] as const
   const folders = jars.map((name) => join(packageFolder(name), 'lib/*')).join(':')
   const source = join(import.meta.dir, 'scripts/ServerPlanning.java')
   // The machine's own Java, because the pinned one cannot compile.

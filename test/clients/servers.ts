@@ -130,7 +130,7 @@ export async function startRestFixture(s3?: {
           java(),
           '-Xmx400m',
           '-cp',
-          packages.map((name) => join(packageFolder(name), 'lib/*')).join(':'),
+          packages.map((name) => join(packageFolder(name, 'pinned'), 'lib/*')).join(':'),
           'org.apache.iceberg.rest.RESTCatalogServer',
         ],
         `http://127.0.0.1:${port}/v1/config`,

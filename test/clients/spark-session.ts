@@ -3,7 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { packageFolder } from './packages.ts'
+import { packageFile, packageFolder } from './packages.ts'
 import type { Package } from './pins.ts'
 import { type OpenSession, openSession, runSession, type Step } from './sessions.ts'
 
@@ -23,7 +23,7 @@ export interface SparkOptions {
 }
 
 /** What S3FileIO needs beside Iceberg's runtime for Spark. */
-export const s3Jars = () => [join(packageFolder('maven:iceberg-s3'), 'lib/iceberg-aws-bundle-1.11.0.jar')]
+export const s3Jars = () => [packageFile('maven:iceberg-s3', 'iceberg-aws-bundle-')]
 
 /** Runs all statements. @returns one report a statement, in order */
 export async function runSpark(
@@ -49,7 +49,7 @@ async function sessionOf(
   const home = folder ?? (await mkdtemp(join(tmpdir(), 'covenant-spark-')))
   if (folder === undefined) stack.defer(() => rm(home, { recursive: true, force: true }))
   await Bun.write(join(home, 'spark-defaults.conf'), settings)
-  const runtime = join(packageFolder('maven:iceberg-spark'), 'lib/iceberg-spark-runtime-4.0_2.13-1.11.0.jar')
+  const runtime = packageFile('maven:iceberg-spark', 'iceberg-spark-runtime-')
   return {
     python: join(packageFolder(python), 'bin/python'),
     script: 'sql_session.py',

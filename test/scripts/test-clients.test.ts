@@ -18,6 +18,7 @@ test.each([
   [['--catalog-url', 'https://c.example', '--catalog-kind', 'gamma'], '--catalog-kind must be one of'],
   [['--catalog-url', 'https://c.example', '--only', 'nessie'], 'The suite nessie starts the catalogs'],
   [['--catalog-url', 'https://c.example', '--catalog-config', 'none.json'], '--catalog-config must name'],
+  [['--release', 'nightly'], '--release must be one of pinned, newest'],
   [['--catalog-config', 'x.json'], '--catalog-config goes with --catalog-url'],
 ] as const)('%p ends with 64', async (words, problem) => {
   const { code, err } = await run(...words)
