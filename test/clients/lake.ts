@@ -20,7 +20,7 @@ import { type MotoOptions, startEnforcingMoto } from './moto.ts'
 import { packageFolder } from './packages.ts'
 import { type OpenSession, openSession, type Step } from './sessions.ts'
 import { openSpark, s3Jars } from './spark-session.ts'
-import type { StorageServer } from './versitygw.ts'
+import type { RoleStorage, StorageServer } from './versitygw.ts'
 
 const bucket = 'lake'
 
@@ -65,8 +65,10 @@ export interface Lake extends AsyncDisposable {
 }
 
 export interface LakeOptions extends MotoOptions {
-  /** Instead of moto; for signatures. */
-  readonly storage?: StorageServer
+  /** Instead of moto: for signatures, and for keys where it has roles. */
+  readonly storage?: StorageServer | RoleStorage
+  /** Whether writers are given keys that delete. */
+  readonly deletes?: boolean
 }
 
 /** @param mode of the catalog */
@@ -85,6 +87,12 @@ export async function startLake(mode: 'vend' | 'sign', options: LakeOptions = {}
           'vending.sts-endpoint': moto.url,
           'vending.iam-endpoint': moto.url,
         }),
+      ...('role' in storage &&
+        'stsUrl' in storage && {
+          'vending.role-arn': storage.role,
+          'vending.sts-endpoint': storage.stsUrl,
+        }),
+      ...(options.deletes && { 'vending.deletes': true }),
       's3.access-key-id': storage.id,
       's3.secret-access-key': storage.secret,
       's3.endpoint': storage.url,

@@ -420,6 +420,29 @@ export const suites: Readonly<Record<string, Suite>> = {
     byName: true,
     seconds: 900,
   },
+  /** Credentials that end while a client writes. */
+  'vending-ended': {
+    file: 'vending-ended.clients.ts',
+    needs: [
+      'python:moto',
+      'python:pyiceberg',
+      'python:spark',
+      'maven:iceberg-spark',
+      'maven:iceberg-s3',
+      'python:java-25',
+      'maven:trino',
+    ],
+    quick: false,
+    seconds: 600,
+  },
+  /** Maintenance by engines with credentials that may delete. */
+  'vending-maintenance': {
+    file: 'vending-maintenance.clients.ts',
+    needs: ['python:spark', 'maven:iceberg-spark', 'maven:iceberg-s3', 'python:java-25', 'maven:trino'],
+    quick: false,
+    byName: true,
+    seconds: 2_700,
+  },
   'signing-versitygw': {
     file: 'signing-versitygw.clients.ts',
     needs: ['python:pyiceberg-s3fs'],

@@ -3,6 +3,7 @@
 import json
 import os
 import sys
+import time
 
 import pyarrow as pa
 from pyarrow.fs import FileSelector
@@ -56,6 +57,15 @@ def list_folder(name, folder):
 def put(name, location):
     with loaded[name].io.new_output(location).create(overwrite=True) as stream:
         stream.write(b"x")
+
+
+def put_slowly(name, location, seconds):
+    """One file whose parts are on both sides of a pause."""
+    part = b"x" * 6_000_000
+    with loaded[name].io.new_output(location).create(overwrite=True) as stream:
+        stream.write(part)
+        time.sleep(seconds)
+        stream.write(part)
 
 
 def delete(name, location):
