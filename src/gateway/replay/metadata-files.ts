@@ -64,7 +64,8 @@ export function metadataFiles(parts: FileParts, tenant: TenantId): MetadataFiles
       if (credential === undefined) return undefined
       const base = metadata && parseMetadata(metadata)
       const about = { tenant, table: change.table }
-      return await readCommitFacts(parts, { credential }, about, base, () => resultOfStored(change, base))
+      const result = () => resultOfStored(change, base)
+      return await readCommitFacts(parts, { credential }, about, base, result, { nullCounts: true })
     },
   }
 }
