@@ -115,7 +115,7 @@ async function sender(store: Store, tenant: TenantId): Promise<(body: string) =>
     findCreator: async () => undefined,
   })
   const operations = bind(lineageOperations, { receiver, clock: systemClock, store })
-  const routes = operationRoutes(operations, admit, log)
+  const routes = operationRoutes(operations, admit, log, async () => false)
   return async (body) => {
     const request = new Request('http://bench/v1/lineage', {
       method: 'POST',

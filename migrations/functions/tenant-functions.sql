@@ -8,10 +8,12 @@
 create or replace function svc.make_tenant_functions(tenant uuid) returns void
 language plpgsql set check_function_bodies = off as $$
 declare
-  copied constant text[] := array['begin_commit', 'claim_territory', 'complete_vended', 'end_territory_sweep',
-    'ensure_edge', 'ensure_node', 'governance', 'ingest_snapshot', 'ingest_table', 'load_policies', 'load_read',
-    'number_events', 'open_intent', 'quarantined', 'read_events', 'record_unjudged', 'record_usage', 'record_verdict',
-    'reserve_vended', 'restricting_roles', 'sources', 'spellings', 'territories', 'territory_at', 'write_governance'];
+  copied constant text[] := array['begin_commit', 'begin_keyed_commit', 'claim_key', 'claim_territory',
+    'complete_vended', 'end_territory_sweep', 'ensure_edge', 'ensure_node', 'governance',
+    'ingest_snapshot', 'ingest_table', 'load_policies', 'load_read', 'number_events', 'open_intent',
+    'open_keyed_intent', 'quarantined', 'read_events', 'record_unjudged', 'record_usage', 'record_verdict',
+    'refuse_key', 'reserve_vended', 'restricting_roles', 'sources', 'spellings', 'territories',
+    'territory_at', 'write_governance'];
   own constant text := 't_' || replace(tenant::text, '-', '_');
   original record;
   definition text;

@@ -93,6 +93,7 @@ import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
 import { type Health, opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
+import { foldsAllNames } from '../store/catalog-credential/name-case.ts'
 import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
@@ -255,7 +256,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
   return composeRoutes(
     [
       gatewayRoutes(gateway, auth),
-      operationRoutes(operations, admit, log),
+      operationRoutes(operations, admit, log, (tenant) => foldsAllNames(store, tenant)),
       missingAdminRoutes(admin, admit, log),
       mcpRoutes(serveMcp, log),
       graphqlRoutes({

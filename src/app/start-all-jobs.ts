@@ -22,6 +22,7 @@ import { sweepLineage } from '../lineage/sweep.ts'
 import { checkPolicies } from '../query/protect.ts'
 import { type Jobs, startJobs } from '../server/jobs.ts'
 import { tenantsDeploying } from '../store/check/check-runs.ts'
+import { removeExpiredKeys } from '../store/commit/idempotency-keys.ts'
 import { keepMonths } from '../store/history/months.ts'
 import { removedKinds, removeExpired } from '../store/history/remove-expired.ts'
 import { tenantsToRoll, tenantsWithContracts, tenantsWithExpired } from '../store/jobs/due-tenants.ts'
@@ -229,7 +230,11 @@ async function removeAllExpired(
   log: Logger,
   signal: AbortSignal,
 ): Promise<void> {
-  for await (const tenant of eachTenant(store, signal))
+  for await (const tenant of eachTenant(store, signal)) {
+    await removeExpiredKeys(store, tenant, signal).catch((err: unknown) => {
+      signal.throwIfAborted()
+      log.error({ err, tenant }, 'expired Idempotency-Keys could not be removed; the next run retries')
+    })
     for (const kind of removedKinds)
       try {
         const count = await removeExpired(store, tenant, kind, signal)
@@ -243,6 +248,7 @@ async function removeAllExpired(
           'history past its retention could not be removed; the next run retries',
         )
       }
+  }
 }
 
 /**

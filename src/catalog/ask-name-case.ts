@@ -10,7 +10,10 @@ import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { parseLoadTableResult, tableUuidOf } from '../wire/iceberg/table-metadata.ts'
 import { type Catalog, CatalogError } from './catalog.ts'
 
-/** Pages of namespaces that are read, and namespaces in which a table is looked for. */
+/**
+ * Pages of namespaces that are read, and namespaces in which a table is looked for. Where there are more pages, only tables tell:
+ * a namespace in another spelling may be on a page that was not read.
+ */
 const pagesMax = 100
 const namespacesMax = 20
 /** Tables of a namespace that are tried. */
@@ -21,10 +24,10 @@ const tablesMax = 5
  * @throws CatalogError, Fault of the upstream; the signal's reason
  */
 export async function askNameCase(catalog: Catalog, signal: AbortSignal): Promise<NameCase> {
-  const listed = await rootNamespaces(catalog, signal)
+  const { listed, isWhole } = await rootNamespaces(catalog, signal)
   const names = new Set(listed)
   const usable = listed.filter((name) => isPathIdentifier(name))
-  const asked = usable.find((name) => isUnlisted(otherSpelling(name), names))
+  const asked = isWhole ? usable.find((name) => isUnlisted(otherSpelling(name), names)) : undefined
   if (asked !== undefined && (await hasNamespace(catalog, otherSpelling(asked) ?? asked, signal)))
     return 'folded'
   for (const name of usable.slice(0, namespacesMax)) {
@@ -92,7 +95,13 @@ async function hasNamespace(catalog: Catalog, name: string, signal: AbortSignal)
 
 const reading = { method: 'GET', mutates: false, whole: true } as const
 
-async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
+interface Listed {
+  readonly listed: readonly string[]
+  /** Whether there are no others. */
+  readonly isWhole: boolean
+}
+
+async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<Listed> {
   const names: string[] = []
   let pageToken: string | undefined
   for (let page = 0; page < pagesMax; page++) {
@@ -105,8 +114,8 @@ async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<re
       throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces cannot be read.')
     names.push(...listed.flatMap((levels: JsonValue) => (Array.isArray(levels) ? [String(levels[0])] : [])))
     const next = reply.get('next-page-token')
-    if (typeof next !== 'string' || next === '') return names
+    if (typeof next !== 'string' || next === '') return { listed: names, isWhole: true }
     pageToken = next
   }
-  throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces has no end.')
+  return { listed: names, isWhole: false }
 }

@@ -1,6 +1,7 @@
 /** One commit on one table, as the gateway, the store and recovery share it (docs/reference/gateway.md 1.6, 7.1, 7.4). */
 
 import type { Decision, PolicyErrorCode, PolicyOutcome } from './decision.ts'
+import type { KeyClaim } from './idempotency.ts'
 import type { NamespaceScope, Policy, PolicyKind, PolicyMode, TagScope, VersionNumber } from './policy.ts'
 import type { Principal, PrincipalSource } from './principal.ts'
 import type { TableRef } from './table-ref.ts'
@@ -123,6 +124,8 @@ export interface CommitIntent {
   /** Set beside `ended` where the upstream itself answered, so that it works on the change no longer. */
   readonly answered?: true
   readonly origin?: ChangeOrigin
+  /** Set for a request that may be repeated by its Idempotency-Key. */
+  readonly claim?: KeyClaim
   /** Set once the upstream is known to have accepted, where the audit is left to recovery. */
   readonly accepted?: true
 }

@@ -7,7 +7,9 @@ import { tenantContext } from '../auth/guard.ts'
 import { requireData, verifiedPart } from '../auth/verified-principal.ts'
 import { Fault } from '../base/fault.ts'
 import { timeOrderedId } from '../base/time-ordered-id.ts'
+import type { KeyedRequest } from '../core/idempotency.ts'
 import { foldName, nameCaseOf } from '../core/name-case.ts'
+import type { IdentifiedPrincipal } from '../core/principal.ts'
 import { type Session, throughSession } from '../core/session.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { aboutRequest } from '../http/about-request.ts'
@@ -57,6 +59,16 @@ export interface Surface<Path extends { readonly prefix: string }> {
   /** Whether an operation needs the scope `commit` and a verdict, and is counted. No path: before one is matched. */
   readonly isGated: (path: Path | undefined) => boolean
   readonly takesBody: (path: Path) => boolean
+  /**
+   * The Idempotency-Key of a request that the surface answers again by it; undefined for every other request.
+   * @throws Fault `bad_request` for a malformed key
+   */
+  readonly keyedRequest: (
+    request: Request,
+    path: Path,
+    identified: IdentifiedPrincipal,
+    body: CommitBody,
+  ) => KeyedRequest | undefined
   /** The names in the path, and the path with each of them changed. */
   readonly namesIn: (path: Path) => readonly string[]
   readonly withNames: (path: Path, change: (name: string) => string) => Path
@@ -101,6 +113,7 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
     const ready = (await takeSpeculativeSteps(call)) ?? (await takeSteps(call))
     if (ready instanceof Response) return ready
     response = await ready.handle(ready.request)
+    if (response.headers.has(replayedHeader)) outcome = 'replayed'
   } catch (thrown) {
     const decisionId = thrown instanceof TransactionFault ? thrown.commitId : progress.commitId
     const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
@@ -114,6 +127,9 @@ export async function runPipeline<Path extends { readonly prefix: string }>(
   addTiming(parts, request, progress.session, response, progress.stages)
   return response
 }
+
+/** Set on an answer that repeats an earlier one, by its Idempotency-Key. */
+export const replayedHeader = 'x-svc-replayed'
 
 /** What the response needs from a request, whichever step failed. */
 interface Progress {
@@ -187,6 +203,7 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   if (progress.gated) assertMayCommit(session)
   const receivedAtMs = parts.clock.now()
 
+  const keyed = surface.keyedRequest(request, path, identified, body)
   const handle = await surface.handlerOf(path, body, undefined)
 
   const opened = await openUpstream(parts, session, path.prefix)
@@ -194,7 +211,7 @@ async function takeSteps<Path extends { readonly prefix: string }>(
   const own = ownPath(surface, upstream, path)
   if (surface.tableOf(own)) await rememberCaller(parts, caller, request, session, upstream)
   await surface.assertServed(upstream, own, request.signal)
-  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
+  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages, keyed }
   const mayCommit = session.scopes.includes('commit')
   return {
     handle,
@@ -247,6 +264,7 @@ async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
       ? await startSpeculatively(parts, caller, {
           ...{ request, commitId, stages, table, prefix: path.prefix, body: arriving.body },
           pins: surface.pinsCommits,
+          keyedRequest: (identified, body) => surface.keyedRequest(request, path, identified, body),
           assertServed: (upstream) => surface.assertServed(upstream, path, request.signal),
         })
       : undefined
@@ -258,9 +276,9 @@ async function takeSpeculativeSteps<Path extends { readonly prefix: string }>(
   progress.gated = surface.isGated(path)
   assertMayCommit(start.session)
   const { upstream } = start
-  const { tenant, identified, body, receivedAtMs } = start.commit
+  const { tenant, identified, body, receivedAtMs, claim: keyed } = start.commit
   const handle = await surface.handlerOf(path, body, start)
-  const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages }
+  const whole = { request, commitId, tenant, identified, body, receivedAtMs, stages, keyed }
   return {
     handle,
     request: {

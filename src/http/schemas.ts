@@ -5,6 +5,7 @@ import { type Static, type TOptional, type TSchema, type TUnsafe, Type } from '@
 import { Fault } from '../base/fault.ts'
 import type { JsonObject } from '../base/json.ts'
 import type { TableRef } from '../core/table-ref.ts'
+import { isName } from './own-names.ts'
 
 /** Any string. */
 export const text = Type.String()
@@ -82,7 +83,13 @@ export function pageOf<T extends TSchema>(items: T) {
   return object(pageMembers(items))
 }
 
-const identifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
+/** The schema of a name of a table, or of a level of a namespace (own-names.ts). */
+export function nameOf<T extends TSchema>(schema: T): T {
+  return { ...schema, [isName]: true }
+}
+
+const identifier = nameOf(Type.String({ pattern: '^[a-zA-Z0-9_-]+$' }))
+const name = nameOf(nonEmpty)
 
 /** A table in a path: `{namespace}/{table}`, with namespace levels joined by %1F as in Iceberg REST. */
 export const tableAddress = {
@@ -96,14 +103,14 @@ export function addressed({ namespace, table }: { namespace: readonly string[]; 
 }
 
 /** A table in a request or response body: Iceberg's identifier. */
-export const tableIdentifier = object({ namespace: list(nonEmpty, { minItems: 1 }), name: nonEmpty })
+export const tableIdentifier = object({ namespace: list(name, { minItems: 1 }), name })
 
 /** Query members that limit a listing to one table. */
 export const tableFilter = {
   namespace: maybe(
-    described(list(nonEmpty, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
+    described(list(name, { minItems: 1 }), 'of the table, its levels joined by %1F; goes with `table`'),
   ),
-  table: maybe(described(nonEmpty, 'goes with `namespace`')),
+  table: maybe(described(name, 'goes with `namespace`')),
 }
 
 /** The members of a request that {@link tableFilter} declares. */

@@ -42,7 +42,8 @@ function columnType(table: CelMap, name: string): string {
   return text.replaceAll(' ', '')
 }
 
-function columnId(table: CelMap, name: string): unknown {
+/** The field id of a column; undefined where there is none. */
+export function columnId(table: CelMap, name: string): unknown {
   return columnOf(table, name)?.get('id')
 }
 

@@ -11,7 +11,7 @@ import { limits } from '../limits.ts'
 import { type CompiledPolicy, compilePolicy, planPolicy } from './compile.ts'
 import { countTrue, evaluatePolicy, type PolicyBindings } from './evaluate.ts'
 import { judgeOne } from './judge-one.ts'
-import type { ReadManifestFacts } from './manifest-facts.ts'
+import { askedBy, type ReadManifestFacts } from './manifest-facts.ts'
 import { PolicyError } from './policy-error.ts'
 import { allReads, type PolicyReads } from './reads.ts'
 import { SeenCommit } from './seen-commit.ts'
@@ -103,7 +103,7 @@ export class PolicyEngine {
       if (this.#closed) return unavailable('ErrEvalPanic', undefined, [])
       const recorded = policies.filter(isRecordedOnly)
       const enforced = policies.filter((policy) => !isRecordedOnly(policy))
-      const seen = new SeenCommit(bindings, readFacts)
+      const seen = new SeenCommit(bindings, readFacts, askedBy(policies))
       const verdict = await this.#enforce(tenant, inIdOrder(enforced), seen)
       if (verdict.kind === 'unavailable' || recorded.length === 0) return verdict
       const outcomes = await this.#record(tenant, inIdOrder(recorded), seen).catch(() => [])

@@ -27,13 +27,15 @@ import { int64Max, int64Min, uint64Max } from '../base/int64.ts'
 import { Lru } from '../base/lru.ts'
 import { charge } from './budget.ts'
 import { calendarFunctions } from './calendar.ts'
-import { columnFunctions } from './columns.ts'
+import { columnFunctions, columnId } from './columns.ts'
 import {
   factsKey,
   functionOf,
   type ManifestFact,
   manifestFactNames,
   manifestFactTypes,
+  nullCountFunction,
+  nullCountsKey,
 } from './manifest-facts.ts'
 
 const { BOOL, BYTES, DOUBLE, DYN, INT, STRING, UINT } = CelScalar
@@ -198,6 +200,20 @@ function manifestFact(commit: CelMap, name: ManifestFact): unknown {
   return value
 }
 
+/** Nulls that the added data files have in a column. What a file's manifest does not count is an error, never 0. */
+function nullCount(commit: CelMap, column: string): bigint {
+  if (manifestFact(commit, 'added_files') === 0n) return 0n
+  const result = commit.get('result')
+  const id = isCelMap(result) ? columnId(result, column) : undefined
+  if (id === undefined) throw new Error(`the table has no column ${column} after the commit`)
+  const facts = commit.get(factsKey)
+  const counts = isCelMap(facts) ? facts.get(nullCountsKey) : undefined
+  const nulls = isCelMap(counts) ? counts.get(String(id)) : undefined
+  if (typeof nulls !== 'bigint')
+    throw new Error(`a manifest of the commit does not count the nulls of ${column} in every added file`)
+  return nulls
+}
+
 function hasRole(principal: CelMap, role: string): boolean {
   const roles = principal.get('roles')
   if (roles === undefined) return false
@@ -224,6 +240,7 @@ const functions: CelFunc[] = [
       (commit) => manifestFact(commit, name) as never,
     ),
   ),
+  celFunc(nullCountFunction, [MAP, STRING], INT, nullCount),
   celFunc('principal.role', [MAP, STRING], BOOL, hasRole),
 
   celFunc('_==_', [DYN, DYN], BOOL, equal),

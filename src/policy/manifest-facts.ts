@@ -16,6 +16,7 @@ export const manifestFactTypes = {
   added_delete_files: 'int',
   deleted_files: 'int',
   outside_files: 'int',
+  touched_partitions: 'int',
   is_rollback: 'bool',
   transform_current: 'bool',
 } as const
@@ -27,16 +28,37 @@ export function functionOf(fact: ManifestFact): string {
   return fact === 'transform_current' ? 'transform.current' : `manifest.${fact}`
 }
 
-const askingFunctions: ReadonlySet<string> = new Set(manifestFactNames.map(functionOf))
+/** The function by which a policy asks for the nulls of a column. */
+export const nullCountFunction = 'manifest.null_count'
+
+const askingFunctions: ReadonlySet<string> = new Set([
+  ...manifestFactNames.map(functionOf),
+  nullCountFunction,
+])
 
 export interface ManifestFacts {
   readonly values: { readonly [Fact in ManifestFact]?: bigint | boolean }
+  /**
+   * Nulls in the added data files by field id, of columns for which every such file has a count. Absent where no policy
+   * asked for them.
+   */
+  readonly nullCounts?: ReadonlyMap<number, bigint>
   /** Why some are missing, in words of ours. */
   readonly problem?: string
 }
 
+/** What reading takes longer for, so it is read only where a policy asks. */
+export interface AskedFacts {
+  readonly nullCounts: boolean
+}
+
+/** What some of the policies may ask. By their texts, so that a mention in a comment counts as well. */
+export function askedBy(policies: readonly { readonly definitionCel: string }[]): AskedFacts {
+  return { nullCounts: policies.some(({ definitionCel }) => definitionCel.includes('null_count')) }
+}
+
 /** Never rejects. */
-export type ReadManifestFacts = () => Promise<ManifestFacts>
+export type ReadManifestFacts = (asked: AskedFacts) => Promise<ManifestFacts>
 
 /** Nothing that a change names was added, deleted or rolled back. */
 export const noManifestFacts: ManifestFacts = {
@@ -47,6 +69,7 @@ export const noManifestFacts: ManifestFacts = {
     added_delete_files: 0n,
     deleted_files: 0n,
     outside_files: 0n,
+    touched_partitions: 0n,
     is_rollback: false,
     transform_current: true,
   },
@@ -54,11 +77,16 @@ export const noManifestFacts: ManifestFacts = {
 
 /** The key of `commit` that holds the facts. No policy can name it by a field selection. */
 export const factsKey = '@manifest'
+/** The key of the facts that holds the nulls by field id. */
+export const nullCountsKey = 'null_counts'
 
 /** The `commit` binding with the facts. */
-export function withManifestFacts(commit: JsonValue, { values }: ManifestFacts): JsonObject {
+export function withManifestFacts(commit: JsonValue, { values, nullCounts }: ManifestFacts): JsonObject {
   if (!isJsonObject(commit)) throw new TypeError('the commit that policies see is not an object')
-  return new Map<string, JsonValue>([...commit, [factsKey, new Map(Object.entries(values))]])
+  const facts = new Map<string, JsonValue>(Object.entries(values))
+  if (nullCounts !== undefined)
+    facts.set(nullCountsKey, new Map([...nullCounts].map(([id, nulls]) => [String(id), nulls])))
+  return new Map<string, JsonValue>([...commit, [factsKey, facts]])
 }
 
 /** Whether an expression is a call of one of the functions. Its operands are not looked at. */

@@ -1,7 +1,12 @@
 /** Holds what policies see of one commit: first without manifest facts, and with them once one was asked for. */
 
 import type { PolicyBindings } from './evaluate.ts'
-import { type ManifestFacts, type ReadManifestFacts, withManifestFacts } from './manifest-facts.ts'
+import {
+  type AskedFacts,
+  type ManifestFacts,
+  type ReadManifestFacts,
+  withManifestFacts,
+} from './manifest-facts.ts'
 
 export class SeenCommit {
   #bindings: PolicyBindings
@@ -12,6 +17,8 @@ export class SeenCommit {
   constructor(
     bindings: PolicyBindings,
     private readonly readFacts: ReadManifestFacts | undefined,
+    /** By any policy of the commit, because the facts are read once. */
+    private readonly asked: AskedFacts,
   ) {
     this.#bindings = bindings
   }
@@ -32,7 +39,10 @@ export class SeenCommit {
   /** Reads the facts, and adds them to what policies see. */
   async askFacts(): Promise<PolicyBindings> {
     this.lacksFacts = this.readFacts === undefined
-    this.#facts = (await this.readFacts?.()) ?? { values: {}, problem: 'the manifests are not read here' }
+    this.#facts = (await this.readFacts?.(this.asked)) ?? {
+      values: {},
+      problem: 'the manifests are not read here',
+    }
     this.#bindings = { ...this.#bindings, commit: withManifestFacts(this.#bindings.commit, this.#facts) }
     return this.#bindings
   }

@@ -1,6 +1,6 @@
 /**
- * Reads which files a manifest names and what it says of each, without their statistics but for bounds that are not allowed. engine/iceberg/manifest.ts
- * reads what a query needs.
+ * Reads which files a manifest names and what it says of each: of their statistics, counts of nulls where these are asked for, and bounds
+ * that are not allowed. engine/iceberg/manifest.ts reads what a query needs.
  */
 
 import { nextTurn } from '../base/turn.ts'
@@ -19,6 +19,10 @@ export interface ManifestFile {
   readonly recordCount: number
   /** Of the file; undefined where the manifest does not say it. */
   readonly fileBytes: number | undefined
+  /** The partition's values as they stand in the manifest, by the fields of its spec. */
+  readonly partition: AvroRecord
+  /** Nulls by field id. Read only where they are asked for. */
+  readonly nulls: () => ReadonlyMap<number, number>
 }
 
 const entryFields = { status: 0, data_file: 2 } as const
@@ -27,6 +31,8 @@ const fileFields = {
   file_path: 100,
   record_count: 103,
   file_size_in_bytes: 104,
+  partition: 102,
+  null_value_counts: 110,
   content_offset: 144,
 } as const
 /** `status` of an entry that the manifest's snapshot added. */
@@ -80,6 +86,22 @@ export async function* manifestFiles(
       isLive: status !== deletedStatus,
       recordCount: count(fields?.[file.record_count]),
       fileBytes: size === null || size === undefined ? undefined : count(size),
+      partition: (fields?.[file.partition] ?? {}) as AvroRecord,
+      nulls: () => countsByField(fields?.[file.null_value_counts]),
     }
   }
 }
+
+/** Maps with keys other than strings are arrays of pairs in Avro (specification, Appendix A). */
+function countsByField(pairs: unknown): ReadonlyMap<number, number> {
+  if (pairs === null || pairs === undefined) return new Map()
+  if (!Array.isArray(pairs)) throw malformedCounts()
+  return new Map(
+    (pairs as readonly { readonly key?: unknown; readonly value?: unknown }[]).map((pair) => {
+      if (typeof pair?.key !== 'number') throw malformedCounts()
+      return [pair.key, count(pair.value)]
+    }),
+  )
+}
+
+const malformedCounts = () => new ReadFailure('the counts of a manifest entry are malformed')

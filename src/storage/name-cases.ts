@@ -3,6 +3,8 @@
  * and has the store keep the answer. Does not fold names itself (core/name-case.ts).
  */
 
+import { type Clock, systemClock } from '../base/clock.ts'
+import { Lru } from '../base/lru.ts'
 import { askNameCase } from '../catalog/ask-name-case.ts'
 import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import type { CatalogCredential } from '../core/catalog.ts'
@@ -13,6 +15,13 @@ import type { Store } from '../store/store.ts'
 
 /** Milliseconds in which a catalog must tell. */
 const askMs = 20_000
+/** Milliseconds for which a catalog that holds nothing by which to tell is not asked again. */
+const unknownMs = 60_000
+/** Of as many credentials. */
+const unknownCountMax = 1_000
+
+/** Until when a credential's catalog is taken not to tell, by the process's catalogs: each request asks through them. */
+const unknownUntil = new WeakMap<OpenCatalogs, Lru<string, number>>()
 
 export class NameCases {
   /** Questions under way, so that many requests ask once. */
@@ -21,6 +30,7 @@ export class NameCases {
   constructor(
     readonly store: Store,
     readonly catalogs: OpenCatalogs,
+    readonly clock: Clock = systemClock,
   ) {}
 
   /**
@@ -35,12 +45,17 @@ export class NameCases {
 
   async #ask(tenant: TenantId, credential: CatalogCredential): Promise<NameCase> {
     const key = JSON.stringify([tenant, credential.id, credential.version])
+    const unknown = unknownUntil.get(this.catalogs) ?? new Lru(unknownCountMax)
+    unknownUntil.set(this.catalogs, unknown)
+    if ((unknown.get(key) ?? 0) > this.clock.now()) return 'unknown'
     const running = this.#asking.get(key)
     if (running !== undefined) return await running
     const asking = this.#askOnce(tenant, credential)
     this.#asking.set(key, asking)
     try {
-      return await asking
+      const found = await asking
+      if (found === 'unknown') unknown.set(key, this.clock.now() + unknownMs)
+      return found
     } finally {
       this.#asking.delete(key)
     }

@@ -23,6 +23,13 @@ export interface SnapshotDifference {
   readonly deletedFiles: number
   /** Added files, and manifests that only the later snapshot lists, with the list itself, that lie outside. */
   readonly outsideFiles: number
+  /** Partitions of files of either kind that were added or are held no longer, each once. */
+  readonly touchedPartitions: ReadonlySet<string>
+  /**
+   * Nulls in the added data files by field id, of columns for which the manifests count them in every such file. Empty where
+   * they were not asked for.
+   */
+  readonly addedNulls: ReadonlyMap<number, number>
   /** Whether some of the deleted files are not recorded as deleted by any manifest of the later snapshot. */
   readonly losesFiles: boolean
 }
@@ -60,7 +67,11 @@ export interface SnapshotReader {
    * Compares two snapshots by the locations of their manifest lists; undefined for a snapshot without files.
    * @throws ReadFailure where something cannot be read, or a bound is reached
    */
-  compare(before: string | undefined, after: string | undefined): Promise<SnapshotDifference>
+  compare(
+    before: string | undefined,
+    after: string | undefined,
+    asked?: { readonly nullCounts: boolean },
+  ): Promise<SnapshotDifference>
 }
 
 /**
@@ -158,11 +169,15 @@ export function snapshotReader(
       await eachFile(added, visit, guard.boundRules)
     },
 
-    async compare(before, after) {
+    async compare(before, after, asked) {
       const [older, newer] = await Promise.all([listAt(before), listAt(after)])
       assertAlike(older, newer)
-      const gone = new Set<string>()
-      await eachFile(onlyIn(older, newer), (key, _ref, { isLive }) => void (isLive && gone.add(key)))
+      const gone = new Map<string, readonly [ManifestFile['partition'], number]>()
+      await eachFile(onlyIn(older, newer), (key, { specId }, { isLive, partition }) => {
+        if (isLive) gone.set(key, [partition, specId])
+      })
+      const touched = new Set<string>()
+      const nulls = new NullCounts()
       const recorded = new Set<string>()
       const counts = { addedFiles: 0, addedRows: 0, addedBytes: 0, addedDeleteFiles: 0, outsideFiles: 0 }
       const place = (location: string) => {
@@ -171,7 +186,8 @@ export function snapshotReader(
       const added = onlyIn(newer, older)
       if (after !== undefined && after !== before) place(after)
       for (const { location } of added) place(location)
-      await eachFile(added, (key, { content }, { isLive, location, recordCount, fileBytes }) => {
+      await eachFile(added, (key, { content, specId }, file) => {
+        const { isLive, location, recordCount, fileBytes } = file
         if (!isLive) {
           recorded.add(key)
           return
@@ -179,20 +195,61 @@ export function snapshotReader(
         // A file that is listed a second time is read a second time.
         if (gone.delete(key)) return
         place(location)
+        touched.add(partitionKey(file.partition, specId))
         if (content === 'deletes') counts.addedDeleteFiles++
         else {
           counts.addedFiles++
           counts.addedRows += recordCount
           if (fileBytes === undefined) throw new ReadFailure('a manifest does not say how large a file is')
           counts.addedBytes += fileBytes
+          if (asked?.nullCounts) nulls.add(file.nulls(), recordCount)
         }
       })
-      return { ...counts, deletedFiles: gone.size, losesFiles: [...gone].some((key) => !recorded.has(key)) }
+      for (const [partition, specId] of gone.values()) touched.add(partitionKey(partition, specId))
+      return {
+        ...counts,
+        deletedFiles: gone.size,
+        touchedPartitions: touched,
+        addedNulls: nulls.complete(),
+        losesFiles: [...gone.keys()].some((key) => !recorded.has(key)),
+      }
     },
   }
 }
 
-type Entry = Pick<ManifestFile, 'isLive' | 'location' | 'recordCount' | 'fileBytes'>
+/** A partition as text. Writers of one spec name its fields in one order. */
+function partitionKey(partition: ManifestFile['partition'], specId: number): string {
+  const values = Object.values(partition).map((value) => {
+    if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('hex') }
+    // JSON knows neither NaN nor infinity, and long values are exact as text.
+    return typeof value === 'bigint' || typeof value === 'number' ? String(value) : value
+  })
+  return `${specId} ${JSON.stringify(values)}`
+}
+
+/** Sums nulls over files, by field id. */
+class NullCounts {
+  readonly #sums = new Map<number, { nulls: number; files: number }>()
+  #files = 0
+
+  add(nulls: ReadonlyMap<number, number>, rows: number): void {
+    // A file without rows has no nulls, counted or not.
+    if (rows === 0) return
+    this.#files++
+    for (const [id, count] of nulls) {
+      const sum = this.#sums.get(id) ?? { nulls: 0, files: 0 }
+      this.#sums.set(id, { nulls: sum.nulls + count, files: sum.files + 1 })
+    }
+  }
+
+  /** The sums of the fields that every file counts. */
+  complete(): ReadonlyMap<number, number> {
+    const counted = [...this.#sums].filter(([, { files }]) => files === this.#files)
+    return new Map(counted.map(([id, { nulls }]) => [id, nulls]))
+  }
+}
+
+type Entry = Omit<ManifestFile, 'key'>
 type Visit = (key: string, ref: NamedManifest, file: Entry) => void
 
 function onlyIn(

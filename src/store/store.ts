@@ -62,15 +62,17 @@ export type TenantFunction =
   | 'load_read'
   | 'number_events'
   | 'open_intent'
+  | 'open_keyed_intent'
   | 'read_events'
   | 'record_unjudged'
   | 'record_usage'
   | 'record_verdict'
+  | 'refuse_key'
   | 'reserve_vended'
 /** SQL functions that are security definers owned by svc_admin. */
 export type AdminFunction = 'find_service_session' | 'probe_write'
 /** The same, but they find the tenant's session before they enter the tenant. */
-export type SessionFunction = 'begin_commit'
+export type SessionFunction = 'begin_commit' | 'begin_keyed_commit'
 
 export interface Store {
   readonly backend: 'postgres' | 'embedded'

@@ -48,3 +48,19 @@ test('a table that is listed and cannot be loaded tells nothing: the next one is
     ),
   ).toBe('unknown')
 })
+
+test('a list of namespaces that does not end within 100 pages is not read on: then only tables tell', async () => {
+  let pages = 0
+  const json = (value: unknown) => new TextEncoder().encode(JSON.stringify(value))
+  const tables = catalogWith(['orders'], (name) => (name === 'orders' ? id(name) : undefined))
+  const endless = {
+    ...tables,
+    forward: async () => {
+      pages++
+      // Another spelling of it may be on a page that is not read.
+      return { status: 200, headers: {}, body: json({ namespaces: [['a']], 'next-page-token': 'more' }) }
+    },
+  } as unknown as Catalog
+  expect(await askNameCase(endless, signal)).toBe('exact')
+  expect(pages).toBe(100)
+})

@@ -4,7 +4,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { crashHarness } from '../support/crash-harness.ts'
-import { bodies, killCommitAt, killCreationAt, killTransactionAt, send } from './kills.ts'
+import { bodies, killCommitAt, killCreationAt, killKeyedAt, killTransactionAt, send } from './kills.ts'
 
 setDefaultTimeout(300_000)
 
@@ -16,6 +16,9 @@ test('a transaction killed before its second audit is audited for both tables, e
 
 test('a creation killed before its audit is audited once', () =>
   killCreationAt('commit-forwarded', ['create-table']))
+
+test('a commit killed between forward and answer is made and audited once, although it is sent again by its key', () =>
+  killKeyedAt('commit-forwarded', true))
 
 test('a commit killed between acceptance and audit is audited with its own file, however short the metadata log', async () => {
   await using harness = await crashHarness()

@@ -153,12 +153,44 @@ export function sendToSurface(
   method: string,
   path: string,
   body?: string,
+  headers: Readonly<Record<string, string>> = {},
 ) {
   return fetch(new URL(`/v1/iceberg/main/v1${path}`, child.ready.url), {
     method,
     ...(body === undefined ? {} : { body }),
-    headers: { 'x-svc-session': harness.owner().secret },
+    headers: { 'x-svc-session': harness.owner().secret, ...headers },
   })
+}
+
+/**
+ * A commit whose service dies is sent again by its key, twice after recovery: it is made and audited once in all.
+ * @param isMade whether the upstream had made it when the process died
+ */
+export async function killKeyedAt(crashAt: CrashPoint, isMade: boolean): Promise<void> {
+  await using harness = await crashHarness()
+  const key = { 'idempotency-key': Bun.randomUUIDv7() }
+  const body = bodies['a commit that adds a snapshot']
+  const sent = (to: Child) => sendToSurface(harness, to, 'POST', '/namespaces/sales/tables/orders', body, key)
+  const child = await harness.start({ crashAt })
+  expect(
+    await sent(child)
+      .then(({ status }) => status)
+      .catch(() => 'died'),
+  ).toBe('died')
+  await child.process.exited
+  expect(await harness.accepted()).toHaveLength(isMade ? 1 : 0)
+  await harness.settle()
+  const next = await harness.start()
+  const answers = [await sent(next), await sent(next)]
+  expect(answers.map(({ status, headers }) => [status, headers.get('x-svc-replayed')])).toEqual([
+    [200, isMade ? 'true' : null],
+    [200, 'true'],
+  ])
+  next.process.kill('SIGKILL')
+  await next.process.exited
+  const report = await harness.settle()
+  expect(await harness.accepted()).toHaveLength(1)
+  expectAuditTrue(report, await harness.accepted())
 }
 
 /** A creation is audited if the upstream made the table. @param actions what is audited */

@@ -475,8 +475,7 @@ describe('of two prefixes of a tenant, recovery decides the intents on tables of
   })
 })
 
-describe('a request that is sent again by its Idempotency-Key, and answered by the catalog as before,', () => {
-  const keyed = { 'idempotency-key': 'k1' }
+describe('a request that the catalog answers as it answered another before,', () => {
   const requests = [
     ['a commit', setProperties({ owner: 'ops' }), (name: string) => `/${name}`],
     ['a creation', undefined, () => ''],
@@ -492,7 +491,7 @@ describe('a request that is sent again by its Idempotency-Key, and answered by t
     const sent = () =>
       sendClient(service, 'POST', `/namespaces/sales/tables${pathOf(name)}`, body ?? createTable(name), {
         tenant,
-        headers: keyed,
+        headers: { 'idempotency-key': Bun.randomUUIDv7() },
       })
     const answers = [await sent(), await sent()]
     expect(answers.map(({ status }) => status)).toEqual([200, 200])

@@ -288,6 +288,51 @@ describe('facts', () => {
     expect(await metric(service, series)).toBe(before + 1)
   })
 
+  test('tell the nulls that a commit adds to a column, by its name after the commit', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.null_count(commit, "id") == 0' })
+    const counted = (nulls: number) => ({ ...writtenFile, stats: { nullCounts: { 1: nulls } } })
+    const first = made(await table.writer.append([counted(0), counted(0)]))
+    expect((await sendAppend(table, first, undefined)).status).toBe(200)
+    const second = made(await table.writer.append([counted(0), counted(1)]))
+    expect((await sendAppend(table, second, first)).status).toBe(403)
+  })
+
+  test('give no verdict about nulls that a manifest does not count, or of a column that is not there', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.null_count(commit, "id") == 0' })
+    const first = made(await table.writer.append([writtenFile]))
+    expect((await sendAppend(table, first, undefined)).status).toBe(503)
+    expect((await newestRefusal(table))?.explanation).toContain('does not count the nulls of id')
+    const other = await governedTable({ definitionCel: 'manifest.null_count(commit, "gone") == 0' })
+    const own = made(await other.writer.append([{ ...writtenFile, stats: { nullCounts: { 1: 0 } } }]))
+    expect((await sendAppend(other, own, undefined)).status).toBe(503)
+  })
+
+  test('tell nulls to a policy that warns, where an enforced one asks for something else', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.added_files(commit) == 1' })
+    await putPolicy(service.store, service.owner.tenant, table.ref, {
+      ...{ id: `nulls-${table.ref.name}`, kind: 'schema', mode: 'warn', name: 'no nulls', message: '' },
+      definitionCel: 'manifest.null_count(commit, "id") == 0',
+    })
+    const first = made(await table.writer.append([{ ...writtenFile, stats: { nullCounts: { 1: 2 } } }]))
+    expect((await sendAppend(table, first, undefined)).status).toBe(200)
+    const [row] = await audit(service)
+    expect(row?.outcomes.map(({ value }) => value)).toEqual([true, false])
+  })
+
+  test('tell how many partitions a commit touches', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.touched_partitions(commit) <= 2' })
+    const writer = tableInFolder(folder, table.ref.name, {
+      fields: [{ id: 1, name: 'id', type: 'long' }],
+      partitionBy: 'id',
+    })
+    const into = (...ids: readonly number[]) =>
+      writer.append(ids.map((id) => ({ ...writtenFile, partition: id })))
+    const first = made(await into(1, 2, 2))
+    expect((await sendAppend(table, first, undefined)).status).toBe(200)
+    const second = made(await into(1, 2, 3))
+    expect((await sendAppend(table, second, first)).status).toBe(403)
+  })
+
   test('are all 0 or false for a commit that names no snapshot, without a look at storage', async () => {
     const table = await governedTable({
       definitionCel: 'manifest.added_files(commit) == 0 && !manifest.is_rollback(commit)',

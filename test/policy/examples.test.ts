@@ -31,6 +31,8 @@ interface Situation {
   readonly ageMs?: number
   /** Those of a commit that changes no file, but for these. */
   readonly facts?: ManifestFacts['values']
+  /** By field id. */
+  readonly nulls?: ReadonlyMap<number, bigint>
 }
 
 function metadata(situation: Situation): JsonObject {
@@ -93,6 +95,7 @@ function bindings(situation: Situation = {}): PolicyBindings {
       commitView({ requirements: [], updates }, result, receivedAt, situation.origin),
       {
         values: { ...noManifestFacts.values, ...situation.facts },
+        ...(situation.nulls && { nullCounts: situation.nulls }),
       },
     ),
     principal: json({ sub: 'spark', roles: situation.roles ?? [] }),
@@ -197,6 +200,21 @@ const cases: Readonly<Record<string, { readonly allows: Situation[]; readonly de
   'no-tiny-files': {
     allows: [{}, { facts: { added_files: 20n } }, { facts: { added_files: 21n, added_bytes: 22020096n } }],
     denies: [{ facts: { added_files: 21n, added_bytes: 22020095n } }],
+  },
+  'few-partitions-at-once': {
+    allows: [
+      {},
+      { facts: { touched_partitions: 400n } },
+      { facts: { touched_partitions: 401n }, roles: ['data-steward'] },
+    ],
+    denies: [{ facts: { touched_partitions: 401n } }],
+  },
+  'no-null-customers': {
+    allows: [
+      { columns: ['customer_id'] },
+      { columns: ['customer_id'], facts: { added_files: 1n }, nulls: new Map([[1, 0n]]) },
+    ],
+    denies: [{ columns: ['customer_id'], facts: { added_files: 1n }, nulls: new Map([[1, 1n]]) }],
   },
   'owner-is-named': { allows: [{}], denies: [{ properties: {} }, { properties: { owner: '' } }] },
   'format-version-two': { allows: [{}, { format: 3 }], denies: [{ format: 1 }] },

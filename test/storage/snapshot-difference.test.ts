@@ -54,7 +54,11 @@ const same = {
   deletedFiles: 0,
   outsideFiles: 0,
   losesFiles: false,
+  touchedPartitions: new Set<string>(),
+  addedNulls: new Map<number, number>(),
 }
+/** The one partition of a table that has none. */
+const whole = { touchedPartitions: new Set(['0 []']) }
 
 describe('a snapshot that', () => {
   test('names files outside has them counted, with manifests outside, and none that it held before', async () => {
@@ -77,6 +81,53 @@ describe('a snapshot that', () => {
     expect(await reader().compare(before, await files.list([rewritten]))).toMatchObject({ outsideFiles: 0 })
   })
 
+  test('touches the partitions of files that it adds, deletes or no longer holds, each once', async () => {
+    const kept = await files.manifest([{ path: 'k', day: 'kept' }])
+    const before = await files.list([
+      kept,
+      await files.manifest([
+        { path: 'a', day: '1' },
+        { path: 'b', day: '2' },
+        { path: 'c', day: '3' },
+      ]),
+    ])
+    const rewritten = await files.manifest([
+      { path: 'a', day: '1', status: 'existing' },
+      { path: 'b', day: '2', status: 'deleted' },
+    ])
+    const added = await files.manifest([
+      { path: 'd', day: '4' },
+      { path: 'e', day: '4' },
+      { path: 'f', day: null },
+    ])
+    const deletes = await files.manifest([{ path: 'x', day: '5' }], 'deletes')
+    const after = await files.list([kept, rewritten, added, deletes])
+    const { touchedPartitions } = await reader().compare(before, after)
+    expect([...touchedPartitions].toSorted()).toEqual(
+      ['0 ["2"]', '0 ["3"]', '0 ["4"]', '0 ["5"]', '0 [null]'].toSorted(),
+    )
+  })
+
+  test('has the nulls of its added data files summed, of columns that every such file counts', async () => {
+    const stats = (nullCounts: Readonly<Record<number, number>>) => ({ stats: { nullCounts } })
+    const old = await files.manifest([{ path: 'a', ...stats({ 1: 100 }) }])
+    const added = await files.manifest([
+      { path: 'b', ...stats({ 1: 2, 2: 1, 3: 4 }) },
+      { path: 'c', ...stats({ 1: 3, 2: 0 }) },
+      { path: 'empty', rows: 0 },
+      { path: 'd', status: 'deleted', ...stats({ 1: 50 }) },
+    ])
+    const lists = [await files.list([old]), await files.list([old, added])] as const
+    const asked = await reader().compare(...lists, { nullCounts: true })
+    expect(asked.addedNulls).toEqual(
+      new Map([
+        [1, 5],
+        [2, 1],
+      ]),
+    )
+    expect((await reader().compare(...lists)).addedNulls).toEqual(new Map())
+  })
+
   test('appends adds the files and rows of its new manifests, and reads no manifest that both list', async () => {
     const old = await files.manifest([{ path: 'a', rows: 5 }])
     const added = await files.manifest([
@@ -91,6 +142,7 @@ describe('a snapshot that', () => {
       addedFiles: 2,
       addedBytes: 2,
       addedRows: 5,
+      ...whole,
     })
   })
 
@@ -101,8 +153,13 @@ describe('a snapshot that', () => {
       addedFiles: 1,
       addedBytes: 1,
       addedRows: 5,
+      ...whole,
     })
-    expect(await reader().compare(list, undefined)).toEqual({ ...same, deletedFiles: 1, losesFiles: true })
+    expect(await reader().compare(list, undefined)).toEqual({
+      ...{ ...same, ...whole },
+      deletedFiles: 1,
+      losesFiles: true,
+    })
   })
 
   test('merges manifests changes nothing: files that it carries on are neither added nor deleted', async () => {
@@ -130,6 +187,7 @@ describe('a snapshot that', () => {
       addedBytes: 1,
       addedRows: 9,
       deletedFiles: 1,
+      ...whole,
     })
   })
 
@@ -138,7 +196,7 @@ describe('a snapshot that', () => {
     const second = await files.manifest([{ path: 'b' }])
     const before = await files.list([first, second])
     expect(await reader().compare(before, await files.list([first]))).toEqual({
-      ...same,
+      ...{ ...same, ...whole },
       deletedFiles: 1,
       losesFiles: true,
     })
@@ -156,7 +214,7 @@ describe('a snapshot that', () => {
     const old = await files.manifest([{ path: 'a' }])
     const sly = await files.manifest([{ path: 'x', status: 'existing', rows: 7 }])
     const difference = await reader().compare(await files.list([old]), await files.list([old, sly]))
-    expect(difference).toEqual({ ...same, addedFiles: 1, addedBytes: 1, addedRows: 7 })
+    expect(difference).toEqual({ ...same, ...whole, addedFiles: 1, addedBytes: 1, addedRows: 7 })
   })
 
   test('lists a file twice adds it once more', async () => {
@@ -166,14 +224,14 @@ describe('a snapshot that', () => {
       { path: 'a', status: 'existing', rows: 4 },
     ])
     const difference = await reader().compare(await files.list([old]), await files.list([twice]))
-    expect(difference).toEqual({ ...same, addedFiles: 1, addedBytes: 1, addedRows: 4 })
+    expect(difference).toEqual({ ...same, ...whole, addedFiles: 1, addedBytes: 1, addedRows: 4 })
   })
 
   test('deletes rows by a delete file adds a delete file and no data file', async () => {
     const old = await files.manifest([{ path: 'a' }])
     const deletes = await files.manifest([{ path: 'd', rows: 3 }], 'deletes')
     const difference = await reader().compare(await files.list([old]), await files.list([old, deletes]))
-    expect(difference).toEqual({ ...same, addedDeleteFiles: 1 })
+    expect(difference).toEqual({ ...same, ...whole, addedDeleteFiles: 1 })
   })
 
   test('replaces one of several deletion vectors in a file tells them apart', async () => {
@@ -187,7 +245,7 @@ describe('a snapshot that', () => {
       )
     const before = await files.list([await vectors(50)])
     expect(await reader().compare(before, await files.list([await vectors(90)]))).toEqual({
-      ...same,
+      ...{ ...same, ...whole },
       addedDeleteFiles: 1,
       deletedFiles: 1,
       losesFiles: true,

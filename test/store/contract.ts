@@ -32,6 +32,7 @@ import {
   openIntentsOnTable,
 } from '../../src/store/commit/commit-intents.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
+import { keepRefusal } from '../../src/store/commit/idempotency-keys.ts'
 import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
 import {
@@ -435,6 +436,8 @@ function isolation(): void {
       await createBrowserSession(store, tenant, login, undefined)
       await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
       await openIntent(store, tenant, intentOf())
+      const kept = { key: Bun.randomUUIDv7(), sha256: 'seed', commits: [crypto.randomUUID()] }
+      await keepRefusal(store, tenant, kept, { status: 409, body: '{}' })
       const settled = intentOf()
       await openIntent(store, tenant, settled, { leaseMs: 0, upstreamMs: 0 })
       const settlement = { outcome: 'not-made', metadataLocation: undefined, reason: 'seed' } as const

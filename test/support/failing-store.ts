@@ -23,7 +23,7 @@ export function failingStore(store: Store, pattern: RegExp): Store {
       return await store.adminCall(name, params)
     },
     async sessionCall(expected, name, params) {
-      refuse(`svc.${name} find_service_session open_intent load_policies`)
+      refuse(`svc.${name} find_service_session open_intent open_keyed_intent load_policies`)
       return await store.sessionCall(expected, name, params)
     },
     adminTransaction: (work, options) =>

@@ -17,10 +17,13 @@ export interface Entry {
   readonly status?: 'existing' | 'added' | 'deleted'
   readonly rows?: number
   readonly stats?: FileStats
+  /** Of a table that is partitioned by `day`. */
+  readonly day?: string | null
   /** Of a deletion vector. */
   readonly offset?: number
 }
 
+const dayField = { id: 3, name: 'day', type: 'string' } as const
 const statuses = { existing: 0, added: 1, deleted: 2 } as const
 
 /** Writes below a folder; names are given in order. */
@@ -32,11 +35,12 @@ export function manifestFolder(folder: string) {
     location,
     async manifest(entries: readonly Entry[], kind: 'data' | 'deletes' = 'data'): Promise<Manifest> {
       const content = kind === 'data' ? 0 : 1
-      const records = entries.map(({ path, status = 'added', rows = 1, stats, offset }) => {
+      const by = entries.some(({ day }) => day !== undefined) ? dayField : undefined
+      const records = entries.map(({ path, status = 'added', rows = 1, stats, offset, day = null }) => {
         const file = {
           file_path: path,
           file_format: 'PARQUET',
-          partition: {},
+          partition: by === undefined ? {} : { day },
           record_count: BigInt(rows),
           file_size_in_bytes: 1n,
           content,
@@ -46,7 +50,7 @@ export function manifestFolder(folder: string) {
         const entry = { ...manifestEntry(2, file, 1n), status: statuses[status] }
         return status === 'added' ? entry : { ...entry, snapshot_id: 1n, sequence_number: 1n }
       })
-      const bytes = avroBytes(manifestSchema(2, undefined), records, { content: kind, 'format-version': '2' })
+      const bytes = avroBytes(manifestSchema(2, by), records, { content: kind, 'format-version': '2' })
       const path = place('manifest')
       await put(path, bytes)
       return { path, length: bytes.length, content, snapshotId: 1n, sequence: 1 }

@@ -29,6 +29,6 @@ export function serveOperations<Parts>(
   middleware?: (request: Request, scope: SessionScope) => Promise<Session | undefined>,
 ): (request: Request) => Promise<Response> {
   const admit = admitter({ ...nobody, ...auth }, middleware)
-  const routes = operationRoutes(bind(operations, parts), admit, log)
+  const routes = operationRoutes(bind(operations, parts), admit, log, async () => false)
   return async (request) => await routes.handle(request)
 }

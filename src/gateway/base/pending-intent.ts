@@ -6,6 +6,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { CommitIntent } from '../../core/commit.ts'
+import { RepeatedRequest } from '../../core/idempotency.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { closeIntent, endLease, openIntent } from '../../store/commit/commit-intents.ts'
@@ -60,7 +61,7 @@ export class PendingIntent {
 
   /**
    * Waits until the intent is durable.
-   * @throws Fault `unavailable` if the store did not take it. Also if a stalled process could forward after its lease:
+   * @throws RepeatedRequest if another request has its Idempotency-Key. Fault `unavailable` if the store did not take it. Also if a stalled process could forward after its lease:
    *   recovery may have closed the intent by then
    */
   async durable(): Promise<void> {
@@ -70,6 +71,7 @@ export class PendingIntent {
       if (elapsedMs > limits.forwardWithinMs)
         throw new Error('the lease could expire before the forward ends')
     } catch (cause) {
+      if (cause instanceof RepeatedRequest) throw cause
       if (cause instanceof Fault && cause.kind === 'bad_request') throw cause
       throw new Fault('unavailable', 'The commit could not be recorded, so it was not forwarded. Retry.', {
         cause,
@@ -80,6 +82,19 @@ export class PendingIntent {
   /** The intent with this base, declared or not. */
   on(baseMetadataLocation: string, baseHeld?: CommitIntent['baseHeld']): CommitIntent {
     return { ...this.withoutBase, baseMetadataLocation, ...(baseHeld && { baseHeld }) }
+  }
+
+  /**
+   * Before a verdict is recorded that is no allowance: waits until no write of the intent is in flight, whether it succeeded or
+   * failed. An intent with an Idempotency-Key is declared for that, because only the store knows whether the key is new.
+   * @param base as for `declare`
+   * @throws RepeatedRequest if another request has its Idempotency-Key
+   */
+  async assertNew(base: string): Promise<void> {
+    if (this.withoutBase.claim !== undefined && !this.#isOpen) this.declare(base)
+    await this.#written.catch((cause: unknown) => {
+      if (cause instanceof RepeatedRequest) throw cause
+    })
   }
 
   /** Resolves once no write of the intent is in flight, whether it succeeded or failed. Never rejects. */

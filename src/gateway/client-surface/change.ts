@@ -5,6 +5,7 @@ import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { assertNames } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CatalogAction } from '../../core/commit.ts'
+import { claimOf } from '../../core/idempotency.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TerritoryOwner } from '../../core/territory-owner.ts'
 import { aboutRequest } from '../../http/about-request.ts'
@@ -68,12 +69,12 @@ export async function updateTable(surface: SurfaceRequest): Promise<Response> {
  * @throws Fault `commit_unknown` for any failure after one commit was accepted, because no client may then clean up
  */
 export async function commitTables(surface: SurfaceRequest): Promise<Response> {
-  const { parts, request, tenant, identified, receivedAtMs, stages, body } = surface
+  const { parts, request, tenant, identified, receivedAtMs, stages, body, keyed } = surface
   const sent = await readTransactionRequest(body.bytes)
   const { upstream, changes } = await ownChanges(parts, tenant, surface.upstream, sent)
   const requestId = aboutRequest(request).id
   const origin = requestOrigin(identified, request.headers)
-  const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages }
+  const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, keyed }
   const transaction = { ...shared, changes, requestId, origin }
   if (await commitsAtomically(upstream, request.signal)) {
     const { commitIds, warnings } = await commitAtomically(parts, upstream, { ...transaction, body })
@@ -324,7 +325,8 @@ async function emptyResponse(surface: SurfaceRequest, action: Action): Promise<R
 }
 
 async function change(surface: SurfaceRequest, action: Action, vended = false): Promise<ActionCommitted> {
-  const { parts, upstream, request, path, tenant, identified, receivedAtMs, commitId, stages } = surface
+  const { parts, upstream, request, path, tenant, identified, receivedAtMs, commitId, stages, keyed } =
+    surface
   return await commitAction(parts, upstream, {
     commitId,
     tenant,
@@ -342,6 +344,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
     receivedAtMs,
     signal: request.signal,
     stages,
+    claim: claimOf(keyed, [commitId]),
     requestId: aboutRequest(request).id,
     origin: requestOrigin(identified, request.headers),
     forward: {

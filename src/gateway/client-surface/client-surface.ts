@@ -12,11 +12,13 @@ import { wrongMethod } from '../../http/answer.ts'
 import { errorResponse, refusalResponse } from '../../http/fault-response.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { readForm } from '../base/body.ts'
+import { keyedRequest } from '../base/keyed-request.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { assertName, icebergRoot, prefixOf } from '../base/path.ts'
 import type { Upstream } from '../base/upstream.ts'
 import { runPipeline, type Surface } from '../pipeline.ts'
 import type { CommitAuth } from '../speculative/speculative-start.ts'
+import { answerKeyed } from './answer-keyed.ts'
 import {
   commitTables,
   createNamespace,
@@ -134,7 +136,9 @@ function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined):
     },
     tableOf: (path) => (path.operation === 'updateTable' ? tableRefOf({ path }) : undefined),
     pinsCommits: true,
-    isGated: (path) => path !== undefined && treatments.get(path.operation) === 'gated',
+    keyedRequest: (request, path, identified, body) =>
+      isGated(path) ? keyedRequest(request, identified, body) : undefined,
+    isGated: (path) => path !== undefined && isGated(path),
     takesBody: ({ operation }) => treatments.get(operation) !== 'refused',
     namesIn: ({ namespace, name }) => [...namespace, name],
     withNames: (path, change) => ({
@@ -147,10 +151,16 @@ function clientSurface(parts: GatewayParts, issueToken: IssueToken | undefined):
     handlerOf:
       async ({ operation }) =>
       (call) =>
-        handlers[operation]({ ...call, query: new URL(call.request.url).searchParams }),
+        answerKeyed(
+          { ...call, query: new URL(call.request.url).searchParams },
+          handlers[operation],
+          clientErrorResponse,
+        ),
     errorResponse: clientErrorResponse,
   }
 }
+
+const isGated = ({ operation }: ClientPath) => treatments.get(operation) === 'gated'
 
 /** The upstream's refusals keep their status, so that clients know that nothing was committed, and when to try again. */
 function clientErrorResponse(fault: Fault): Response {

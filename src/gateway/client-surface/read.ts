@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { inNextTurn } from '../../base/turn.ts'
+import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
@@ -41,8 +42,8 @@ import {
 
 /**
  * getConfig: lists what the client surface serves, without addresses, prefixes or secrets. `commitTransaction` is
- * always served but listed only if it is atomic, because clients expect that. No `idempotency-key-lifetime` is promised, because a
- * repeated commit is judged like any other, and its table has changed since the first.
+ * always served but listed only if it is atomic, because clients expect that. The lifetime of keys is the gateway's own,
+ * whatever the upstream keeps.
  */
 export async function getConfig({ upstream, request }: SurfaceRequest): Promise<Response> {
   const isAtomic = await commitsAtomically(upstream, request.signal)
@@ -69,6 +70,7 @@ export async function getConfig({ upstream, request }: SurfaceRequest): Promise<
     JSON.stringify({
       defaults: {},
       overrides: {},
+      'idempotency-key-lifetime': keyLifetime,
       endpoints: served.map(endpointOf),
     }),
   )

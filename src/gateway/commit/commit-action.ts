@@ -13,6 +13,7 @@ import {
   writesMetadata,
 } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
+import type { KeyClaim } from '../../core/idempotency.ts'
 import { storageRoots } from '../../storage/roots.ts'
 import {
   committedTable,
@@ -37,6 +38,8 @@ export interface ActionCommit extends ActionChange {
   /** The metadata location that a replace-view replaces; '' for other actions. A table's location is loaded. */
   readonly baseMetadataLocation: string
   readonly forward: Omit<ForwardRequest, 'mutates'>
+  /** Set where the request may be repeated by its Idempotency-Key. */
+  readonly claim?: KeyClaim | undefined
 }
 
 export interface ActionCommitted {
@@ -147,6 +150,7 @@ async function intentOf(
     receivedAtMs: commit.receivedAtMs,
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),
     origin: commit.origin,
+    ...(commit.claim && { claim: commit.claim }),
     ...(typeof tableUuid === 'string' && { baseTableUuid: tableUuid }),
   }
 }

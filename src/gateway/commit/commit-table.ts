@@ -51,7 +51,9 @@ export async function commitTable(
     if (base === undefined) throw refusal
     // The client asked for nothing that does not hold, so the conflict is the gateway's own: it is judged once more.
     const pins = await pinsAgain(parts, upstream, commit, opened, base)
-    return await commitOn(parts, upstream, commit, opened, async () => base, pins)
+    // What is sent now is another request to the catalog, which may keep its refusal of the first by the key.
+    const again = { ...commit, idempotencyKey: undefined }
+    return await commitOn(parts, upstream, again, opened, async () => base, pins)
   }
 }
 

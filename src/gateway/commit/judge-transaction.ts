@@ -7,6 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import { inParallel } from '../../base/in-parallel.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import { timeOrderedId } from '../../base/time-ordered-id.ts'
+import { claimOf, type KeyedRequest } from '../../core/idempotency.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { closeIntent } from '../../store/commit/commit-intents.ts'
@@ -33,6 +34,8 @@ export interface TransactionCommit
     'tenant' | 'identified' | 'receivedAtMs' | 'signal' | 'stages' | 'requestId' | 'origin'
   > {
   readonly changes: readonly TableChange[]
+  /** Set where the request may be repeated by its Idempotency-Key. */
+  readonly keyed: KeyedRequest | undefined
 }
 
 /** A failed transaction: the table that failed, and how many commits on other tables stay. */
@@ -64,10 +67,12 @@ export interface Step {
 export async function judgeTransaction(
   parts: GatewayParts,
   upstream: Upstream,
-  { changes, ...shared }: TransactionCommit,
+  { changes, keyed, ...shared }: TransactionCommit,
 ): Promise<readonly Step[]> {
+  const ids = changes.map(() => timeOrderedId())
+  const claim = claimOf(keyed, ids)
   const commits = await Promise.all(
-    changes.map(async ({ identifier, requirements, updates }): Promise<TableCommit> => {
+    changes.map(async ({ identifier, requirements, updates }, index): Promise<TableCommit> => {
       const { namespace, name } = identifier
       const text = stringifyJson(
         jsonObject({ identifier: jsonObject({ namespace, name }), requirements, updates }),
@@ -75,7 +80,8 @@ export async function judgeTransaction(
       return {
         ...shared,
         idempotencyKey: undefined,
-        commitId: timeOrderedId(),
+        claim,
+        commitId: ids[index] ?? timeOrderedId(),
         table: identifier,
         body: await bodyOfText(text),
         request: { identifier, requirements, updates },

@@ -17,7 +17,7 @@ import { noteUnjudged, recordRejection } from './record.ts'
  * Returns for an allowed change, and throws for every other.
  * @param intent declared or not; it is removed if the change is not allowed
  * @param base the metadata location that the change would have replaced, '' for none
- * @throws Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` if the denial
+ * @throws RepeatedRequest if another request has its Idempotency-Key; Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` if the denial
  *   could not be audited
  */
 export async function passVerdict(
@@ -28,7 +28,10 @@ export async function passVerdict(
 ): Promise<void> {
   const { verdict } = judged
   if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict.reason)
-  if (verdict.kind === 'unavailable') return await refuseUnjudged(parts, judged.table, intent, verdict)
+  if (verdict.kind === 'unavailable') {
+    await intent.assertNew(base)
+    return await refuseUnjudged(parts, judged.table, intent, verdict)
+  }
 }
 
 async function deny(
@@ -39,7 +42,7 @@ async function deny(
   given: string,
 ): Promise<never> {
   // The audit removes the intent, which must not be written after it.
-  await intent.idle()
+  await intent.assertNew(base)
   const rejected = { ...intent.on(base), table: judged.table }
   const reason = await brokenReason(parts, intent, judged, given)
   await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))

@@ -43,6 +43,8 @@ const literalSurface: Surface<LiteralPath> = {
   tableOf: (path) => (path.kind === 'table-commit' ? path.table : undefined),
   // The specification has step 8 load the table.
   pinsCommits: false,
+  // A key is passed on. Only the client surface announces how long it keeps one.
+  keyedRequest: () => undefined,
   isGated: () => true,
   takesBody: () => true,
   namesIn: (path) => (path.kind === 'table-commit' ? [...path.table.namespace, path.table.name] : []),
@@ -77,7 +79,15 @@ async function handlerOfTransaction(body: CommitBody): Promise<Handler<LiteralPa
     const { upstream, changes } = await ownChanges(parts, tenant, opened, sent)
     const requestId = aboutRequest(request).id
     const origin = requestOrigin(identified, request.headers)
-    const shared = { tenant, identified, receivedAtMs, signal: request.signal, stages, requestId }
+    const shared = {
+      tenant,
+      identified,
+      receivedAtMs,
+      signal: request.signal,
+      stages,
+      requestId,
+      keyed: undefined,
+    }
     return transactionResponse(await commitTransaction(parts, upstream, { ...shared, changes, origin }))
   }
 }

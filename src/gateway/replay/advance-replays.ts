@@ -23,6 +23,7 @@ import {
   type OpenReplay,
 } from '../../store/commit/replays.ts'
 import type { Store } from '../../store/store.ts'
+import { isJudgedOnTable } from '../stages/action-subjects.ts'
 import { hiddenTables } from './hidden-tables.ts'
 import { unavailable } from './judge-stored.ts'
 import { type MetadataFiles, metadataFiles } from './metadata-files.ts'
@@ -121,8 +122,8 @@ async function replayBatch(
   ])
 }
 
-const fileOf = ({ credentialId, table, baseMetadataLocation }: StoredChange) =>
-  JSON.stringify([credentialId, tableKey(table), baseMetadataLocation])
+const fileOf = ({ credentialId, table, action, baseMetadataLocation }: StoredChange) =>
+  JSON.stringify([credentialId, tableKey(table), isJudgedOnTable(action), baseMetadataLocation])
 
 async function judgeTask(
   parts: ReplayParts,
@@ -133,7 +134,7 @@ async function judgeTask(
   const [first] = changes
   if (first === undefined) return []
   if (changes.every(({ body }) => body.length === 0)) return changes.map(() => unavailable('body'))
-  const metadata = first.baseMetadataLocation === '' ? undefined : await files.read(first)
+  const metadata = await files.read(first)
   if (metadata !== undefined && 'outcome' in metadata) return changes.map(() => metadata)
   const { draft } = replay.request
   const judge = async (some: readonly StoredChange[], facts?: ManifestFacts) => {

@@ -15,6 +15,7 @@ import { parseMetadata } from '../../storage/table-metadata-file.ts'
 import type { TableAccess } from '../../storage/vended-access.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import type { Store } from '../../store/store.ts'
+import { isJudgedOnTable } from '../stages/action-subjects.ts'
 import { readCommitFacts } from '../stages/manifest-facts.ts'
 import { resultOfStored, unavailable } from './judge-stored.ts'
 
@@ -25,8 +26,11 @@ interface FileParts {
 }
 
 export interface MetadataFiles {
-  /** The content of the file that a change is based on, or why it cannot be replayed. */
-  read(change: StoredChange): Promise<Uint8Array | Replayed>
+  /**
+   * The content of the file that a change is based on, or why it cannot be replayed. Undefined where policies see no table
+   * before it.
+   */
+  read(change: StoredChange): Promise<Uint8Array | Replayed | undefined>
   /** What the manifests of a commit say; undefined where they cannot be looked for. */
   facts(change: StoredChange, metadata: Uint8Array | undefined): Promise<ManifestFacts | undefined>
 }
@@ -39,6 +43,8 @@ export function metadataFiles(parts: FileParts, tenant: TenantId): MetadataFiles
     once(credentials, id, () => findCatalogCredentialById(parts.store, tenant, id))
   return {
     async read(change) {
+      // A view’s metadata is not what policies see of a change to it.
+      if (change.baseMetadataLocation === '' || !isJudgedOnTable(change.action)) return undefined
       const credential = await credentialOf(change)
       if (credential === undefined || storageRoots(credential.config).length === 0)
         return unavailable('catalog')
@@ -64,7 +70,8 @@ export function metadataFiles(parts: FileParts, tenant: TenantId): MetadataFiles
       if (credential === undefined) return undefined
       const base = metadata && parseMetadata(metadata)
       const about = { tenant, table: change.table }
-      return await readCommitFacts(parts, { credential }, about, base, () => resultOfStored(change, base))
+      const result = () => resultOfStored(change, base)
+      return await readCommitFacts(parts, { credential }, about, base, result, { nullCounts: true })
     },
   }
 }

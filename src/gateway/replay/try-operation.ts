@@ -60,6 +60,7 @@ export const tryOperations = [
             added_delete_files: fact(''),
             deleted_files: fact(''),
             outside_files: fact(''),
+            touched_partitions: fact(''),
             is_rollback: maybe(flag),
             transform_current: maybe(flag),
           }),

@@ -95,7 +95,7 @@ export async function tryOnDecision(
   if (change.body.length === 0) throw gone('the body of the request is not kept any more')
   return await parts.budget.during(async () => {
     const files = metadataFiles(parts, tenant)
-    const metadata = change.baseMetadataLocation === '' ? undefined : await files.read(change)
+    const metadata = await files.read(change)
     if (metadata !== undefined && 'outcome' in metadata) throw gone(metadata.reason ?? '')
     const task = { kind: 'try', definitionCel, metadata, change } as const
     return await perform(parts, tenant, task, () => files.facts(change, metadata))

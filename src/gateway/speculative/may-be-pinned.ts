@@ -15,7 +15,7 @@ export async function mayBePinned(
   commit: TableCommit,
   { metadata }: CachedTable,
 ): Promise<boolean> {
-  if (!catalog.checksRequirements || commit.idempotencyKey !== undefined) return false
+  if (!catalog.checksRequirements) return false
   const assumed = parts.speculative.governance(commit.tenant, commit.table)
   const reads = assumed ? await readsOfCommit(parts, commit, assumed.governance.policies) : allReads([])
   return reads !== undefined && pinsOf(reads, metadata, commit.request) !== undefined

@@ -10,11 +10,14 @@ import type { ReadSessionKey } from '../../auth/find-session.ts'
 import type { IdentifyPrincipal } from '../../auth/principal-chain.ts'
 import { requireData, verifiedPart } from '../../auth/verified-principal.ts'
 import { afterSending } from '../../base/turn.ts'
+import type { KeyedRequest } from '../../core/idempotency.ts'
 import { foldTable, nameCaseOf } from '../../core/name-case.ts'
+import type { IdentifiedPrincipal } from '../../core/principal.ts'
 import { type Session, throughSession } from '../../core/session.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { beginCommit } from '../../store/commit/begin-commit.ts'
+import { assertClaimed } from '../../store/commit/idempotency-keys.ts'
 import { type GovernanceRow, readWriteGovernance } from '../../store/policy/policies.ts'
 import { readTerritory } from '../../store/territory/territory-rows.ts'
 import { readCommitRequest } from '../../wire/iceberg/commit-request.ts'
@@ -53,6 +56,8 @@ export interface CommitCall {
   readonly commitId: string
   readonly stages: StageTimes
   readonly body: Promise<CommitBody>
+  /** See `Surface.keyedRequest`. */
+  readonly keyedRequest: (identified: IdentifiedPrincipal, body: CommitBody) => KeyedRequest | undefined
   /** Whether the commit may be pinned to a table that is known. */
   readonly pins: boolean
   /** Throws a Fault if the upstream does not serve the operation. */
@@ -136,7 +141,7 @@ async function callerKey(
 async function readCommit(
   parts: GatewayParts,
   auth: CommitAuth,
-  { request, table, commitId, stages, upstream }: CommitCall & { readonly upstream: Upstream },
+  { request, table, commitId, stages, upstream, keyedRequest }: CommitCall & { readonly upstream: Upstream },
   session: Session,
   body: CommitBody,
 ): Promise<TableCommit> {
@@ -148,7 +153,8 @@ async function readCommit(
   const commitRequest = await readCommitRequest(body.bytes)
   assertCommits({ request: commitRequest, table }, upstream)
   const receivedAtMs = parts.clock.now()
-  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages }
+  const keyed = keyedRequest(identified, body)
+  const whole = { request, commitId, tenant: session.tenant, identified, body, receivedAtMs, stages, keyed }
   return tableCommit(whole, table, commitRequest)
 }
 
@@ -177,6 +183,7 @@ async function openSpeculatively(
     const row = await stages.time('session', () => stages.time('policies', ask))
     confirmation = { row }
     if (row === undefined) throw new Error('the session, the credential or the policies have changed')
+    if (row.known != null) assertClaimed({ known: row.known })
   })
   // Both requests are sent before this thread evaluates policies.
   await afterSending()

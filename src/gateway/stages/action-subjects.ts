@@ -92,6 +92,19 @@ export function subjectsOf(change: SeenAction, base: BaseTable | undefined): rea
   }
 }
 
+const judgedOnTable: ReadonlySet<CatalogAction> = new Set([
+  'update-table',
+  'register-table',
+  'drop-table',
+  'unregister-table',
+  'rename-table',
+])
+
+/** Whether policies see the table before the change. They see the name alone of views and namespaces. */
+export function isJudgedOnTable(action: CatalogAction): boolean {
+  return judgedOnTable.has(action)
+}
+
 /** No action names a snapshot. What a metadata file to register holds is unknown until the upstream has read it. */
 export function factsOfAction(action: CatalogAction): ManifestFacts {
   if (action !== 'register-table') return noManifestFacts

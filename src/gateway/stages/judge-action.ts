@@ -5,7 +5,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import { catalogOf } from '../../core/catalog.ts'
-import type { CatalogAction } from '../../core/commit.ts'
 import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
 import { inEffect, type Policy, type PolicyKind, policyTitle } from '../../core/policy.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
@@ -16,7 +15,13 @@ import { commitView } from '../../wire/iceberg/policy-view.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { factsOfAction, type SeenAction, type Subject, subjectsOf } from './action-subjects.ts'
+import {
+  factsOfAction,
+  isJudgedOnTable,
+  type SeenAction,
+  type Subject,
+  subjectsOf,
+} from './action-subjects.ts'
 import type { Change, Judged } from './change.ts'
 import { loadCurrent, unlessAbsent } from './load-current.ts'
 import { type Outcome, outcomeOf } from './loads.ts'
@@ -193,16 +198,14 @@ function losesPin({ action, purge, request }: ActionChange): boolean {
   return action === 'rename-table' || (action === 'drop-table' && purge)
 }
 
-const needsBase: ReadonlySet<CatalogAction> = new Set(['drop-table', 'unregister-table', 'rename-table'])
-
 async function loadBase(
   parts: GatewayParts,
   upstream: Upstream,
   { action, tenant, table, signal }: ActionChange,
 ): Promise<CachedTable | undefined> {
-  const registers = action === 'register-table'
-  if (!registers && !needsBase.has(action)) return undefined
-  return await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), registers)
+  if (!isJudgedOnTable(action)) return undefined
+  const isAbsentFine = action === 'register-table'
+  return await unlessAbsent(loadCurrent(parts, tenant, upstream, table, signal), isAbsentFine)
 }
 
 function denyUnevaluated(verdict: Verdict, policies: readonly Policy[], kind: PolicyKind): Verdict {

@@ -3,8 +3,7 @@
  * the commit to what the verdict rests on. Only an allowance is used: before anything is denied, the table is loaded.
  *
  * Every reader of the base is either pinned or keeps a commit from being pinned: policies by their reads (pins.ts), the
- * duties of encryption by the updates, which pins.ts lists; territory and the manifests of ring 2 here; an
- * Idempotency-Key, whose replay is told by the table's history, here.
+ * duties of encryption by the updates, which pins.ts lists; territory and the manifests of ring 2 here.
  */
 
 import { inEffect, type Policy } from '../../core/policy.ts'
@@ -57,8 +56,8 @@ export async function pinsOfCommit(
   { metadata }: Pick<CachedTable, 'metadata'>,
   { policies, territory }: WriteGovernance,
 ): Promise<Pins | undefined> {
-  const { idempotencyKey, identified } = commit
-  if (!upstream.catalog.checksRequirements || idempotencyKey !== undefined) return undefined
+  const { identified } = commit
+  if (!upstream.catalog.checksRequirements) return undefined
   if (enforcesManifests(territory, identified) || !isAtHome(upstream, commit, metadata, territory))
     return undefined
   const reads = await readsOfCommit(parts, commit, policies)

@@ -11,7 +11,12 @@ import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import type { Territory } from '../../core/territory.ts'
 import { territoryOf } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
-import { type ManifestFacts, noManifestFacts, type ReadManifestFacts } from '../../policy/manifest-facts.ts'
+import {
+  type AskedFacts,
+  type ManifestFacts,
+  noManifestFacts,
+  type ReadManifestFacts,
+} from '../../policy/manifest-facts.ts'
 import { whereaboutsIn } from '../../storage/canonical-path.ts'
 import { KeptBound } from '../../storage/manifest-bounds.ts'
 import { claimOf, placeLocation } from '../../storage/place-locations.ts'
@@ -49,15 +54,16 @@ export function manifestFactsOf(
   base: JsonObject | undefined,
   result: () => JsonObject,
 ): ReadManifestFacts {
-  return async () => {
+  return async (asked) => {
     const startMs = performance.now()
     const [manifests, transform] = await Promise.all([
-      readCommitFacts(parts, upstream, change, base, result),
+      readCommitFacts(parts, upstream, change, base, result, asked),
       readTransformFact(parts, upstream, change, base, result),
     ])
     const problem = manifests.problem ?? transform.problem
     const facts = {
       values: { ...manifests.values, ...transform.values },
+      ...(manifests.nullCounts && { nullCounts: manifests.nullCounts }),
       ...(problem !== undefined && { problem }),
     }
     const outcome = facts.problem === undefined ? 'read' : 'failed'
@@ -73,6 +79,7 @@ export async function readCommitFacts(
   change: Pick<Change, 'tenant' | 'table'>,
   base: JsonObject | undefined,
   result: () => JsonObject,
+  asked: AskedFacts,
 ): Promise<ManifestFacts> {
   try {
     const moves = refMoves(base, result(), limits.manifestFactsStepsMax)
@@ -81,7 +88,7 @@ export async function readCommitFacts(
       const { transform_current: _, ...values } = noManifestFacts.values
       return { values: { ...values, ...(moves.leaves && { is_rollback: true }) } }
     }
-    return await readFacts(parts, upstream, change, moves, result())
+    return await readFacts(parts, upstream, change, moves, result(), asked)
   } catch (thrown) {
     return { values: {}, problem: problemOf(thrown) }
   }
@@ -134,6 +141,7 @@ async function readFacts(
   { tenant, table }: Pick<Change, 'tenant' | 'table'>,
   { steps, leaves }: RefMove,
   result: JsonObject,
+  asked: AskedFacts,
 ): Promise<ManifestFacts> {
   // Not the client's signal: a client that leaves must not look like a broken policy.
   using deadline = startDeadline(limits.manifestFactsMs, undefined)
@@ -146,7 +154,7 @@ async function readFacts(
       return await storage.during(async () => {
         const differences: SnapshotDifference[] = []
         for (const step of steps)
-          differences.push(await reader.compare(listOf(step.before), listOf(step.after)))
+          differences.push(await reader.compare(listOf(step.before), listOf(step.after), asked))
         return differences
       })
     } finally {
@@ -193,9 +201,20 @@ function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): M
       added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
       deleted_files: sum(({ deletedFiles }) => deletedFiles),
       outside_files: sum(({ outsideFiles }) => outsideFiles),
+      touched_partitions: BigInt(new Set(differences.flatMap((one) => [...one.touchedPartitions])).size),
       is_rollback: leaves || differences.some(({ losesFiles }) => losesFiles),
     },
+    nullCounts: nullCountsOf(differences),
   }
+}
+
+/** Of the columns that every added data file counts, over all steps. */
+function nullCountsOf(differences: readonly SnapshotDifference[]): ReadonlyMap<number, bigint> {
+  const adding = differences.filter(({ addedFiles }) => addedFiles > 0)
+  const ids = [...(adding[0]?.addedNulls.keys() ?? [])]
+  const counted = ids.filter((id) => adding.every(({ addedNulls }) => addedNulls.has(id)))
+  const sumOf = (id: number) => adding.reduce((sum, one) => sum + BigInt(one.addedNulls.get(id) ?? 0), 0n)
+  return new Map(counted.map((id) => [id, sumOf(id)]))
 }
 
 function listOf(snapshot: SnapshotStep['before']): string | undefined {

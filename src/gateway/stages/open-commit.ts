@@ -3,6 +3,7 @@
 import { afterSending } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
+import { claimOf, type KeyClaim, type KeyedRequest } from '../../core/idempotency.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { storageRoots } from '../../storage/roots.ts'
@@ -27,19 +28,26 @@ export interface TableCommit extends Change {
   readonly body: CommitBody
   /** Iceberg's Idempotency-Key, passed on unchanged. */
   readonly idempotencyKey: string | undefined
+  /** Set where the request may be repeated by that key. */
+  readonly claim?: KeyClaim | undefined
   /** See `CommitIntent.transaction`. */
   readonly transaction?: readonly string[]
 }
 
 /** A request whose body was read completely. */
 export interface WholeRequest
-  extends Omit<TableCommit, 'request' | 'table' | 'idempotencyKey' | 'signal' | 'requestId' | 'origin'> {
+  extends Omit<
+    TableCommit,
+    'request' | 'table' | 'idempotencyKey' | 'claim' | 'signal' | 'requestId' | 'origin'
+  > {
   readonly request: Request
+  /** Set where the surface answers repeats of the request by its Idempotency-Key. */
+  readonly keyed: KeyedRequest | undefined
 }
 
 /** The commit that a request asks for. */
 export function tableCommit(
-  { request, commitId, tenant, identified, body, receivedAtMs, stages }: WholeRequest,
+  { request, commitId, tenant, identified, body, receivedAtMs, stages, keyed }: WholeRequest,
   table: TableRef,
   commitRequest: CommitRequest,
 ): TableCommit {
@@ -47,7 +55,8 @@ export function tableCommit(
   const requestId = aboutRequest(request).id
   const whole = { commitId, tenant, identified, body, receivedAtMs, stages, requestId }
   const origin = originOf(requestOrigin(identified, request.headers), commitRequest)
-  return { ...whole, table, request: commitRequest, idempotencyKey, signal: request.signal, origin }
+  const claim = claimOf(keyed, [commitId])
+  return { ...whole, table, request: commitRequest, idempotencyKey, claim, signal: request.signal, origin }
 }
 
 /** A commit's loads and its intent. */
@@ -113,6 +122,7 @@ export async function pendingIntent(
     ...(commit.transaction && { transaction: commit.transaction }),
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),
     origin: commit.origin,
+    ...(commit.claim && { claim: commit.claim }),
   }
   return new PendingIntent(parts, commit.tenant, withoutBase, commit.stages)
 }

@@ -18,6 +18,7 @@ import type { Builder } from './builder.ts'
 import type { GraphContext, NamedAccess } from './context.ts'
 import { payloadOf, type UserError } from './errors.ts'
 import type { VersionKey } from './loaders.ts'
+import { ownTable } from './own-table.ts'
 import type { Refs } from './types/refs.ts'
 
 const adding = accessOf(lifeCycleOperations, 'add_contract_version')
@@ -157,9 +158,8 @@ export function addMutations(builder: Builder, refs: Refs): void {
           if (!/^\d{1,19}$/.test(snapshotId))
             throw new Fault('bad_request', '`snapshotId` must be a decimal number.')
           const wanted = { catalog, snapshotId: BigInt(snapshotId), expectedSequence: expectedVersion }
-          return {
-            pin: await pinSnapshot(context.parts, await changeOf(context), { namespace, name }, wanted),
-          }
+          const ref = await ownTable(context, { namespace, name })
+          return { pin: await pinSnapshot(context.parts, await changeOf(context), ref, wanted) }
         }),
     }),
     attest: t.field({

@@ -22,6 +22,7 @@ import { accessOf, requireAccess } from './access.ts'
 import { type Builder, connectionOf, pageOf, sliceOf } from './builder.ts'
 import type { GraphContext } from './context.ts'
 import { type NodeKey, type NodeType, parseNodeId } from './node-id.ts'
+import { ownTable } from './own-table.ts'
 import { checkModel, runModel } from './types/checks.ts'
 import { contractModel, versionModel } from './types/contracts.ts'
 import type { Refs } from './types/refs.ts'
@@ -52,7 +53,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
         namespace: t.arg.stringList({ required: true }),
         name: t.arg.string({ required: true }),
       },
-      resolve: async (_, ref, { loaders }) => (await loaders.table(ref)) ?? null,
+      resolve: async (_, ref, context) => (await context.loaders.table(await ownTable(context, ref))) ?? null,
     }),
     tables: t.field({
       type: refs.table.connection,
@@ -114,7 +115,8 @@ export function addQueries(builder: Builder, refs: Refs): void {
         requireAccess(parts, caller, policiesAccess)
         if (namespace == null || table == null)
           return connectionOf(await listPolicies(store, caller.tenant, pageOf(args)), ({ id }) => id)
-        const found = await loadWriteGovernance(store, caller.tenant, { namespace, name: table })
+        const ref = await ownTable({ store, caller }, { namespace, name: table })
+        const found = await loadWriteGovernance(store, caller.tenant, ref)
         return sliceOf(found.policies, args)
       },
     }),

@@ -5,7 +5,9 @@ import type { Logger } from 'pino'
 import { Fault, toFault } from '../../base/fault.ts'
 import { isJsonObject, parseJson } from '../../base/json.ts'
 import type { Caller } from '../../core/operation.ts'
+import { ownNames } from '../../http/own-names.ts'
 import { type ReadableSchema, readValue } from '../../http/read-value.ts'
+import { foldsAllNames } from '../../store/catalog-credential/name-case.ts'
 import { mcpBounds } from './bounds.ts'
 import type { McpCaller } from './caller.ts'
 import { faultResult, successOf } from './result.ts'
@@ -59,7 +61,8 @@ export async function callTool(
   const signal = AbortSignal.any([cancelled, late])
   const agent = { tool: tool.name, ...(client !== undefined && { client }) }
   try {
-    const input = readArguments(tool, given)
+    const sent = readArguments(tool, given)
+    const input = await ownNames(tool.input, sent, () => foldsAllNames(parts.store, caller.tenant))
     return await slots.run(caller, async () =>
       successOf(await tool.run({ parts, caller, reader, agent, signal }, input)),
     )

@@ -6,11 +6,16 @@ import type { Admit } from '../../auth/admit.ts'
 import { Fault } from '../../base/fault.ts'
 import { givesProblem } from '../../core/gives.ts'
 import type { Operation, RawContext } from '../../core/operation.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import type { BoundOperation } from '../../http/declare.ts'
 import { pathMatches, routerPaths } from '../../http/operation-path.ts'
+import { ownNames } from '../../http/own-names.ts'
 import { readInput } from '../../http/read-input.ts'
 import { describeOperation } from './describe.ts'
+
+/** Whether all catalogs of a tenant fold names. */
+type FoldsAll = (tenant: TenantId) => Promise<boolean>
 
 interface Route {
   readonly request: Request
@@ -18,15 +23,22 @@ interface Route {
 
 /**
  * The routes of operations. Bodies are read here, never by the framework.
+ * @param foldsAll whether all catalogs of a tenant fold names
  * @throws Error for an operation that does not declare what it gives
  */
-export function operationRoutes(operations: readonly BoundOperation[], admit: Admit, log: Logger) {
+export function operationRoutes(
+  operations: readonly BoundOperation[],
+  admit: Admit,
+  log: Logger,
+  foldsAll: FoldsAll,
+) {
   const app = new Elysia({ name: 'operations' })
   for (const operation of operations) {
     requireGives(operation.declaration)
     const options = { parse: 'none', detail: describeOperation(operation.declaration) as object } as const
     const [plain = '', ...open] = routerPaths(operation.declaration.path)
-    const handle = ({ request }: Route) => respondWithFaults(log, () => serve(operation, admit, request))
+    const handle = ({ request }: Route) =>
+      respondWithFaults(log, () => serve(operation, admit, request, foldsAll))
     app.route(operation.declaration.method, plain, handle, options)
     for (const path of [...open, ...(operation.declaration.aliases ?? [])])
       app.route(operation.declaration.method, path, handle, { parse: 'none', detail: { hide: true } })
@@ -44,12 +56,16 @@ async function serve(
   { declaration: operation, parts }: BoundOperation,
   admit: Admit,
   request: Request,
+  foldsAll: FoldsAll,
 ): Promise<Response> {
   const again = () => admit(request, operation.access)
   const caller = await again()
   const context = { parts, caller, signal: request.signal, request, again } as RawContext<unknown>
   if ('respond' in operation) return await operation.respond(context)
-  const output = await operation.run(context, await readInput(operation, request, again))
+  const sent = await readInput(operation, request, again)
+  const { tenant } = caller ?? {}
+  const input = tenant === undefined ? sent : await ownNames(operation.input, sent, () => foldsAll(tenant))
+  const output = await operation.run(context, input)
   if (operation.output === undefined) return new Response(null, { status: operation.status ?? 204 })
   if (operation.withoutBody !== undefined && output === undefined) return new Response(null, { status: 204 })
   return Response.json(output, { status: operation.status ?? 200 })

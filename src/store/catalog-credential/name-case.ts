@@ -16,6 +16,16 @@ export async function listNameCases(
   )
 }
 
+/** Whether the tenant has catalogs, and all of them fold names, so that a table has one name whatever its catalog. */
+export async function foldsAllNames(store: Store, tenant: TenantId): Promise<boolean> {
+  const [row] = await store.tenantQuery<{ readonly folds: boolean }>(
+    tenant,
+    `select svc.folds_all_names() and exists (select from svc.catalog_credential where tenant_id = $1) as folds`,
+    [tenant],
+  )
+  return row?.folds === true
+}
+
 /** Gives the territory of a catalog that folds names to names in lower case. @throws Fault of the store */
 export async function foldTerritory(
   store: Store,

@@ -8,6 +8,7 @@ import type { GovernanceRow } from '../policy/policies.ts'
 import { namespaceIds } from '../policy/policy-scope.ts'
 import type { Store } from '../store.ts'
 import { type IntentTimes, storedIntent } from './commit-intents.ts'
+import type { KnownRow } from './idempotency-keys.ts'
 
 /** The key of a session look-up: the digest of its secret, or the id in an access token. */
 export type SessionKey =
@@ -23,12 +24,15 @@ export interface ReturningSession {
   readonly fingerprint: string
 }
 
+export type BegunRow = GovernanceRow & Partial<KnownRow>
+
 /**
  * Makes the intent durable and loads what governs its table, if session and credential are unchanged.
  * @param ancestors as for `loadWriteGovernance`
  * @returns the row for `readWriteGovernance`; undefined, with nothing written, where session or credential has changed
  *   or is no longer valid
- * @throws Fault; then it is unknown whether the intent was written
+ * @throws Fault; then it is unknown whether the intent was written. Where its Idempotency-Key is known, that stands in the
+ *   row and nothing was written
  */
 export async function beginCommit(
   store: Store,
@@ -36,11 +40,12 @@ export async function beginCommit(
   intent: CommitIntent,
   times: IntentTimes,
   ancestors: readonly string[],
-): Promise<GovernanceRow | undefined> {
+): Promise<BegunRow | undefined> {
   const stored = storedIntent(intent, times)
   const tableId = nodeId(tableKey(intent.table))
   const found = [key.digest, key.id, prefix, fingerprint]
-  const [row] = await store.sessionCall<GovernanceRow>(tenant, 'begin_commit', [
+  const call = intent.claim === undefined ? 'begin_commit' : 'begin_keyed_commit'
+  const [row] = await store.sessionCall<BegunRow>(tenant, call, [
     ...found,
     tableId,
     intent.commitId,

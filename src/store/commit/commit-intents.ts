@@ -12,6 +12,7 @@ import { nodeId, storableJson } from '../database/names.ts'
 import { isUuid } from '../database/page.ts'
 import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
+import { assertClaimed, type KnownRow } from './idempotency-keys.ts'
 
 export interface ClaimedIntent {
   readonly tenant: TenantId
@@ -46,7 +47,7 @@ export const intentTimes: IntentTimes = {
 /**
  * Makes the intent durable, or replaces the intent of the same commit. Resolves only after the database has
  * acknowledged it.
- * @throws Fault; then nothing may be forwarded
+ * @throws Fault, or RepeatedRequest where its Idempotency-Key is known; then nothing may be forwarded
  */
 export async function openIntent(
   store: Store,
@@ -56,7 +57,13 @@ export async function openIntent(
 ): Promise<void> {
   const { commitId, table } = intent
   const stored = storedIntent(intent, times)
-  await store.tenantCall(tenant, 'open_intent', [commitId, nodeId(tableKey(table)), ...stored])
+  const params = [commitId, nodeId(tableKey(table)), ...stored]
+  if (intent.claim === undefined) {
+    await store.tenantCall(tenant, 'open_intent', params)
+    return
+  }
+  const [row] = await store.tenantCall<KnownRow>(tenant, 'open_keyed_intent', params)
+  assertClaimed(row)
 }
 
 /**

@@ -5,7 +5,7 @@ import type { FaultEffect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { crashHarness } from '../../support/crash-harness.ts'
-import { killCreationAt, sendToSurface } from '../kills.ts'
+import { killCreationAt, killKeyedAt, sendToSurface } from '../kills.ts'
 
 setDefaultTimeout(300_000)
 
@@ -16,6 +16,19 @@ const kills: readonly (readonly [CrashPoint, string[]])[] = [
 
 test.each(kills)('a creation killed at %s is audited if the upstream made it, else not', (crashAt, actions) =>
   killCreationAt(crashAt, actions),
+)
+
+const keyedKills: readonly (readonly [CrashPoint, boolean])[] = [
+  ['intent-not-opened', false],
+  ['intent-opened', false],
+  ['commit-not-forwarded', false],
+  ['commit-forwarded', true],
+  ['commit-journaled', true],
+  ['approval-recorded', true],
+]
+
+test.each(keyedKills)('a commit killed at %s and sent again by its key is made once', (crashAt, isMade) =>
+  killKeyedAt(crashAt, isMade),
 )
 
 const table = (name: string) => ({ namespace: ['sales'], name })

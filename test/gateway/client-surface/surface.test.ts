@@ -155,7 +155,10 @@ describe('a commit', () => {
     await using proxy = await recordingProxy(service.catalog.url)
     const tenant = await addTenant(service.store, 'via-proxy', proxy.url)
     const odd = `{ "updates" : [ {"action":"set-properties", "updates":{"n":"1e2"}} ],"requirements":[] }`
-    const response = await send(service, 'POST', path, odd, { tenant, headers: { 'idempotency-key': 'k1' } })
+    const response = await send(service, 'POST', path, odd, {
+      tenant,
+      headers: { 'idempotency-key': Bun.randomUUIDv7() },
+    })
     const digest = (bytes: string | Uint8Array) => new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
     const sent = proxy.exchanges.find((one) => one.method === 'POST' && one.path.endsWith('/orders'))
     expect(sent).toMatchObject({

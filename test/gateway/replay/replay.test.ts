@@ -9,6 +9,7 @@ import {
   orderFields,
   removeSnapshots,
   replaceSchema,
+  schemaOf,
   setProperties,
 } from '../../../demo/commits.ts'
 import { putContract } from '../../../src/contract/put-contract.ts'
@@ -272,6 +273,30 @@ describe('a draft', () => {
       ['drop-table', 'no write policy of sales.made allows drop-table'],
       ['create-table', 'no write policy of sales.made allows create-table'],
     ])
+  })
+
+  test('judges changes of views as the gate does, by name and action alone', async () => {
+    const send = (method: string, path: string, body?: object) =>
+      call(service, method, `/v1/iceberg/${prefix}/v1/namespaces/sales/views${path}`, {
+        secret: service.owner.secret,
+        headers: { 'content-type': 'application/json' },
+        ...(body !== undefined && { body: JSON.stringify(body) }),
+      })
+    const version = { 'version-id': 1, 'timestamp-ms': 1, 'schema-id': 0, summary: {}, representations: [] }
+    const made = { name: 'seen', schema: schemaOf(orderFields), 'view-version': version, properties: {} }
+    expect((await send('POST', '', made)).status).toBe(200)
+    const updates = [{ action: 'set-properties', updates: { a: 'b' } }]
+    expect((await send('POST', '/seen', { requirements: [], updates })).status).toBe(200)
+    expect((await send('DELETE', '/seen')).status).toBe(204)
+    const found = await replayed({
+      table: { namespace: ['sales'], name: 'seen' },
+      kind: 'write_acl',
+      definition_cel: 'table.name == "seen" && commit.updates[0].action != "replace-view"',
+    })
+    expect((await findings(found.id)).map(({ action, outcome }) => [action, outcome])).toEqual([
+      ['replace-view', 'newly_denied'],
+    ])
+    expect(found.counts).toEqual({ newly_denied: 1, allowed: 2 })
   })
 
   test('of a tag is tried on the tables that carry it', async () => {

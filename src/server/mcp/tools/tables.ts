@@ -5,12 +5,12 @@ import { cleanText } from '../../../base/clean-text.ts'
 import { Fault } from '../../../base/fault.ts'
 import { type DescribedColumn, type DescribedTable, describeTable } from '../../../contract/describe-table.ts'
 import { isPathIdentifier, type TableRef } from '../../../core/table-ref.ts'
-import { flag, list, maybe, object, text, wholeNumber } from '../../../http/schemas.ts'
+import { flag, list, maybe, nameOf, object, text, wholeNumber } from '../../../http/schemas.ts'
 import type { ToolContext } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 
 /** Input: a table. */
-export const tableInput = Type.String({ maxLength: 1_000, description: 'namespace.table' })
+export const tableInput = nameOf(Type.String({ maxLength: 1_000, description: 'namespace.table' }))
 
 /** Output: a column. */
 export const columnSchema = object({
