@@ -1,7 +1,6 @@
 /**
  * Records that a steward declares a metric harmless although its columns are not: which tags it loses, and which masks
- * are lifted inside its aggregate, by which dimensions. Only an aggregate that cannot fail and shows no single value can
- * be attested.
+ * are lifted inside its aggregate, by which dimensions. Only an aggregate that shows no single value can be attested.
  */
 
 import type { Clock } from '../base/clock.ts'
@@ -164,8 +163,8 @@ function coveredMasks(
     }))
 }
 
-/** Others show single values, such as min, or fail for some value, which tells of it. */
-const harmless: readonly string[] = [
+/** Others show single values, such as min. That one of these fails tells nothing (query/metrics/guard.ts). */
+export const attestable: readonly string[] = [
   'count',
   'sum',
   'avg',
@@ -182,10 +181,10 @@ function assertAggregate({ expression, filter }: Simple, masks: readonly Covered
   const args = 'FuncCall' in call ? call.FuncCall : undefined
   const isPlain =
     args?.agg_filter === undefined && (args?.args ?? []).every((arg) => columnPath(arg) !== undefined)
-  if (!harmless.includes(functionName(call) ?? '') || !isPlain)
+  if (!attestable.includes(functionName(call) ?? '') || !isPlain)
     throw new Fault(
       'unprocessable',
-      `Masks are lifted only inside one of ${harmless.join(', ')} of a plain column, because others show single values.`,
+      `Masks are lifted only inside one of ${attestable.join(', ')} of a plain column, because others show single values.`,
     )
   const filtered = Object.values(filter?.names ?? {})
   if (masks.some(({ fieldId }) => filtered.includes(fieldId)))
