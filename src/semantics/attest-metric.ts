@@ -5,7 +5,7 @@
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import { primaryKeyOf } from '../core/contract-schema.ts'
+import { type ContractSchema, primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
 import type { CoveredMask, MetricVersion } from '../core/metric.ts'
 import type { SemanticModel } from '../core/semantic-model.ts'
@@ -84,9 +84,7 @@ export async function attestMetric(
     k: given.anonymity.k,
     fieldId: fieldIdOf(governance, given.anonymity.column),
   }
-  const unique = primaryKeyOf(declared ?? {}).flatMap(
-    (column) => governance.columns.find((each) => each.current && each.name === column)?.fieldId ?? [],
-  )
+  const unique = uniqueColumns(governance, declared ?? {})
   const guarded = { masks, anonymity, unique, governance, isCumulative: base.name !== name }
   const attestation = {
     metric: name,
@@ -136,6 +134,15 @@ function aggregatesOf(
 function assertPeriod(nowMs: number, until: Date): void {
   if (until.getTime() <= nowMs || until.getTime() > nowMs + validMsMax)
     throw new Fault('unprocessable', '`valid_until` must be in the future, by a year at most.')
+}
+
+/** The columns that name a row by themselves or together: by the contract, or by the table's own schema. */
+function uniqueColumns({ columns }: Governance, declared: ContractSchema): readonly number[] {
+  const named = new Set(primaryKeyOf(declared))
+  for (const { name, unique } of declared.properties ?? []) if (unique) named.add(name)
+  return columns
+    .filter(({ current, name, isIdentifier }) => current && (isIdentifier || named.has(name)))
+    .map(({ fieldId }) => fieldId)
 }
 
 function fieldIdOf({ columns }: Governance, name: string): number {
