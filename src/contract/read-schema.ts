@@ -21,6 +21,7 @@ const property = object({
   description,
   primaryKey: maybe(flag),
   primaryKeyPosition: maybe(Type.Integer({ minimum: -1, default: -1 })),
+  unique: maybe(flag),
   relationships: maybe(
     list(object({ type: foreignKey, to: reference }), { maxItems: limits.contractRelationshipsMax }),
   ),
@@ -65,7 +66,7 @@ export function readContractSchema(input: DeclaredInput, table: TableRef): Contr
 }
 
 function readProperty(input: Static<typeof property>): SchemaProperty {
-  const { name, primaryKey = false, primaryKeyPosition = -1, relationships = [] } = input
+  const { name, primaryKey = false, primaryKeyPosition = -1, unique = false, relationships = [] } = input
   if (primaryKeyPosition === 0) throw bad('`primaryKeyPosition` must be a whole number from 1')
   // The standard's default, -1, means no position.
   const hasPosition = primaryKeyPosition > 0
@@ -75,6 +76,7 @@ function readProperty(input: Static<typeof property>): SchemaProperty {
     ...descriptionOf(input),
     ...(primaryKey && { primaryKey }),
     ...(hasPosition && { primaryKeyPosition }),
+    ...(unique && { unique }),
     ...(relationships.length > 0 && {
       relationships: relationships.map(({ to }) => ({ type: 'foreignKey' as const, to })),
     }),

@@ -61,6 +61,8 @@ export interface Column {
   /** The Iceberg type: a primitive's text, or `struct`, `list`, `map`. */
   readonly type: string
   readonly required: boolean
+  /** Whether it is one of the schema's identifier fields, which tell rows apart; absent where that was not asked. */
+  readonly isIdentifier?: boolean
 }
 
 /** How a commit's verdict held the table: loaded for it, or pinned by requirements that the commit carried. */

@@ -21,6 +21,8 @@ export interface SchemaProperty {
   readonly primaryKey?: true
   /** From 1; absent where the key has the order of the properties. */
   readonly primaryKeyPosition?: number
+  /** Whether no two rows have the same value. */
+  readonly unique?: true
   /** Foreign keys of this column alone. */
   readonly relationships?: readonly { readonly type: 'foreignKey'; readonly to: string }[]
 }

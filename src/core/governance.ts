@@ -37,6 +37,8 @@ export interface StoredColumn {
   readonly required: boolean
   /** False for a dropped column, which is in older snapshots only. */
   readonly current: boolean
+  /** Set for an identifier field of the table's schema; absent also where the last commit is older than this property. */
+  readonly isIdentifier?: true
   readonly tags: readonly string[]
   readonly masks: readonly StoredMask[]
   /** From the table's metadata, where it is in the graph. */

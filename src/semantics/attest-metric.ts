@@ -1,12 +1,11 @@
 /**
  * Records that a steward declares a metric harmless although its columns are not: which tags it loses, and which masks
- * are lifted inside its aggregate, by which dimensions. Only an aggregate that cannot fail and shows no single value can
- * be attested.
+ * are lifted inside its aggregate, by which dimensions. Only an aggregate that shows no single value can be attested.
  */
 
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
-import { primaryKeyOf } from '../core/contract-schema.ts'
+import { type ContractSchema, primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
 import type { CoveredMask, MetricVersion } from '../core/metric.ts'
 import type { SemanticModel } from '../core/semantic-model.ts'
@@ -85,9 +84,7 @@ export async function attestMetric(
     k: given.anonymity.k,
     fieldId: fieldIdOf(governance, given.anonymity.column),
   }
-  const unique = primaryKeyOf(declared ?? {}).flatMap(
-    (column) => governance.columns.find((each) => each.current && each.name === column)?.fieldId ?? [],
-  )
+  const unique = uniqueColumns(governance, declared ?? {})
   const guarded = { masks, anonymity, unique, governance, isCumulative: base.name !== name }
   const attestation = {
     metric: name,
@@ -139,6 +136,15 @@ function assertPeriod(nowMs: number, until: Date): void {
     throw new Fault('unprocessable', '`valid_until` must be in the future, by a year at most.')
 }
 
+/** The columns that name a row by themselves or together: by the contract, or by the table's own schema. */
+function uniqueColumns({ columns }: Governance, declared: ContractSchema): readonly number[] {
+  const named = new Set(primaryKeyOf(declared))
+  for (const { name, unique } of declared.properties ?? []) if (unique) named.add(name)
+  return columns
+    .filter(({ current, name, isIdentifier }) => current && (isIdentifier || named.has(name)))
+    .map(({ fieldId }) => fieldId)
+}
+
 function fieldIdOf({ columns }: Governance, name: string): number {
   const column = columns.find((each) => each.current && each.name === name)
   if (column === undefined) throw new Fault('unprocessable', `The table has no column \`${name}\`.`)
@@ -164,8 +170,8 @@ function coveredMasks(
     }))
 }
 
-/** Others show single values, such as min, or fail for some value, which tells of it. */
-const harmless: readonly string[] = [
+/** Others show single values, such as min. That one of these fails tells nothing (query/metrics/guard.ts). */
+export const attestable: readonly string[] = [
   'count',
   'sum',
   'avg',
@@ -182,10 +188,10 @@ function assertAggregate({ expression, filter }: Simple, masks: readonly Covered
   const args = 'FuncCall' in call ? call.FuncCall : undefined
   const isPlain =
     args?.agg_filter === undefined && (args?.args ?? []).every((arg) => columnPath(arg) !== undefined)
-  if (!harmless.includes(functionName(call) ?? '') || !isPlain)
+  if (!attestable.includes(functionName(call) ?? '') || !isPlain)
     throw new Fault(
       'unprocessable',
-      `Masks are lifted only inside one of ${harmless.join(', ')} of a plain column, because others show single values.`,
+      `Masks are lifted only inside one of ${attestable.join(', ')} of a plain column, because others show single values.`,
     )
   const filtered = Object.values(filter?.names ?? {})
   if (masks.some(({ fieldId }) => filtered.includes(fieldId)))

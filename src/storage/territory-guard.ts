@@ -8,14 +8,16 @@ import { whereaboutsIn } from './canonical-path.ts'
 import { ReadFailure } from './read-failure.ts'
 import type { Storage } from './storage.ts'
 
-export type TableFileKind =
-  | 'file'
-  | 'metadata file'
-  | 'manifest list'
-  | 'manifest'
-  | 'data file'
-  | 'delete file'
-  | 'statistics file'
+export const tableFileKinds = [
+  'file',
+  'metadata file',
+  'manifest list',
+  'manifest',
+  'data file',
+  'delete file',
+  'statistics file',
+] as const
+export type TableFileKind = (typeof tableFileKinds)[number]
 
 /** A file of a table that does not lie in its territory. */
 export interface OutsideFile {

@@ -46,7 +46,10 @@ const declared = {
   properties: [
     { name: 'id', description: 'Number of the order', primaryKey: true, primaryKeyPosition: 1 },
     { name: 'line', primaryKey: true, primaryKeyPosition: 2 },
-    { name: 'customer', relationships: [{ type: 'foreignKey', to: 'customers.id' }] },
+    {
+      ...{ name: 'customer', unique: true },
+      relationships: [{ type: 'foreignKey', to: 'customers.id' }],
+    },
   ],
   relationships: [{ type: 'foreignKey', from: ['orders.customer'], to: ['sales.customers.id'] }],
 }

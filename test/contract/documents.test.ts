@@ -274,3 +274,15 @@ test('row filters and masks in a document that are hardly meant are saved with w
   })
   expect([draft.status, (await draft.json()) as unknown]).toMatchObject([201, { warnings: [everyOne] }])
 })
+
+test('a comparison warns of what is hardly meant in the document, and stores nothing', async () => {
+  const compared = async (expression: string) => {
+    const body = orders.replace("region = 'eu'", expression)
+    const request = { body, type: 'application/yaml' }
+    return (await json(ask('POST', `${documents}/orders/compare`, request))).warnings as unknown
+  }
+  expect(await compared("region = 'eu'")).toEqual([])
+  expect(await compared('null')).toEqual([expect.stringMatching(/^`europe`: The row filter is NULL/)])
+  expect(await compared('1 / 0 = 1')).toEqual([expect.stringContaining('divides by zero')])
+  expect(await compared('random() < 0.5')).toEqual([expect.stringContaining('calls random')])
+})

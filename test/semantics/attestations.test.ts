@@ -24,9 +24,12 @@ const payTable = {
     ['badge', 'text', "'badge ' || i"],
     ['paid', 'date', "CASE WHEN i % 2 = 0 THEN DATE '2026-01-05' ELSE DATE '2026-02-05' END"],
     ['salary', 'integer', '100 + i'],
+    ['ticket', 'bigint', 'i'],
+    ['code', 'text', "'code ' || i"],
   ] as const,
   rowCount: 60,
-}
+  schema: { properties: [{ name: 'ticket', unique: true }] },
+} as const
 const table = { namespace: ['sales'], name: 'pay' }
 
 let lake: Lake
@@ -41,6 +44,7 @@ beforeAll(async () => {
     tables: [payTable],
     env: { SVC_LICENSE: licenseForAll(), SVC_READ_DIR: tmpdir() },
   })
+  await identifyBy('code')
   author = await open('stella', ['steward'], ['read', 'admin'])
   second = await open('sam', ['steward'], ['read', 'admin'])
   const on = { store: lake.store, tenant: lake.tenant, actor: actorOf('stella'), checkPolicies }
@@ -53,6 +57,7 @@ beforeAll(async () => {
   }
   const dimensions = [
     ...[{ name: 'team' }, { name: 'badge' }, { name: 'person' }, { name: 'salary' }],
+    ...[{ name: 'ticket' }, { name: 'code' }],
     ...[
       { name: 'is_late', expression: "paid > DATE '2026-01-31'" },
       { name: 'paid', kind: 'time' },
@@ -73,6 +78,27 @@ beforeAll(async () => {
   })
 })
 afterAll(async () => await lake[Symbol.asyncDispose]())
+
+/** A commit through the gateway that makes a column the table's identifier field. */
+async function identifyBy(column: string) {
+  const path = '/v1/iceberg/lake/v1/namespaces/sales/tables/pay'
+  const writer = lake.env.PGPASSWORD
+  const { body } = await ask(lake, 'GET', path, writer)
+  const { metadata } = body as unknown as {
+    metadata: { schemas: readonly { fields: readonly { id: number; name: string }[] }[] }
+  }
+  const fields = metadata.schemas[0]?.fields ?? []
+  const id = fields.find(({ name }) => name === column)?.id
+  const schema = {
+    ...{ type: 'struct', 'identifier-field-ids': [id] },
+    fields: fields.map((field) => ({ ...field, ...(field.id === id && { required: true }) })),
+  }
+  const updates = [
+    { action: 'add-schema', schema },
+    { action: 'set-current-schema', 'schema-id': -1 },
+  ]
+  await made('POST', path, { requirements: [], updates }, writer)
+}
 
 async function made(method: string, path: string, body: object, secret = author) {
   const { status, body: answer } = await ask(lake, method, path, secret, body)
@@ -100,7 +126,7 @@ const rows = async (body: object, secret?: string) => {
 }
 
 describe('the dimensions of an attestation', () => {
-  test('are by default those that read no key and nothing masked or guarded, and no time', async () => {
+  test('are by default those that read nothing unique, masked or guarded, and no time', async () => {
     const { status, body } = await attest('pays')
     expect([status, body]).toMatchObject([201, { dimensions: [{ name: 'team' }, { name: 'is_late' }] }])
     await end('pays', body.id)
@@ -126,6 +152,8 @@ describe('the dimensions of an attestation', () => {
   test.each([
     ['is none of the metric', [{ name: 'nothing' }]],
     ['tells single rows apart', [{ name: 'person' }]],
+    ['tells single rows apart', [{ name: 'ticket' }]],
+    ['tells single rows apart', [{ name: 'code' }]],
     ['is what the attestation guards', [{ name: 'salary' }]],
     ['reads a masked column', [{ name: 'badge' }]],
     ['is a time, and needs a `grain`', [{ name: 'paid' }]],

@@ -87,6 +87,7 @@ export async function quarantineSnapshot(
   catalog = catalogA,
   snapshotId = ++lastSnapshotId,
   name = 'orders',
+  detail = 'data file s3://lake/x',
 ): Promise<string> {
   const commitId = await addManifestCheck(store, tenant, catalog, name)
   const table = tableOf(name)
@@ -103,7 +104,7 @@ export async function quarantineSnapshot(
     snapshotId,
     tableUuid: undefined,
     cause: 'outside',
-    detail: 'data file s3://lake/x',
+    detail,
   } as const
   await endManifestCheck(store, check, [found])
   const { items } = await listQuarantine(store, tenant, { limit: 1000 })

@@ -43,6 +43,8 @@ export interface Comparison {
   readonly findings: readonly Finding[]
   readonly breaks: readonly { readonly name: string; readonly contact?: string }[]
   readonly waits_for: readonly string[]
+  /** Absent from services of an earlier version. */
+  readonly warnings?: readonly string[]
   readonly problem?: string
 }
 

@@ -31,6 +31,7 @@ function contractLines(one: PlannedContract): readonly string[] {
     `${marks[action]} ${id} ${[...new Set(versions)].join(' → ')}${from}`,
     ...(comparison === undefined ? [] : comparisonLines(comparison.findings)),
     ...(comparison?.breaking ? [`    breaks: ${namesOf(comparison.breaks)}`] : []),
+    ...(comparison?.warnings ?? []).map((text) => `    warning: ${text}`),
     ...(comparison === undefined ? [] : [`    ${needs(comparison.waits_for)}`]),
     ...(waiting === undefined
       ? []

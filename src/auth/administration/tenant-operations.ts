@@ -26,6 +26,14 @@ export interface TenantContext<Parts> {
   readonly isOperator: boolean
 }
 
+/** Who reads what such an operation shows. */
+export async function readerOf({
+  actor,
+  isOperator,
+}: Pick<TenantContext<unknown>, 'actor' | 'isOperator'>): Promise<Actor | 'operator'> {
+  return isOperator ? 'operator' : await actor()
+}
+
 interface TenantDeclaration<Parts, M extends Members, O extends TSchema>
   extends Pick<
     Declaration,

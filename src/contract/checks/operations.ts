@@ -12,7 +12,7 @@ import {
   type NewCheckRun,
   severities,
 } from '../../core/check-run.ts'
-import { isSteward } from '../../core/oversight.ts'
+import { readsAllRecords } from '../../core/oversight.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { tablePageRequest } from '../../http/page-view.ts'
@@ -171,7 +171,7 @@ export const checkRunOperations = [
     output: pageOf(object(runMembers)),
     run: async ({ parts: { store }, tenant, actor }, { contract, kind, ...page }) => {
       const principal = await actor()
-      const readableOnly = !isSteward(principal)
+      const readableOnly = !readsAllRecords(principal)
       const found = await listCheckRuns(store, tenant, {
         ...{ contract, kind, readableOnly },
         ...tablePageRequest(page),

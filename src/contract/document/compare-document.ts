@@ -5,14 +5,15 @@ import { described, list, maybe, object, oneOf, text } from '../../http/schemas.
 import { governing } from '../../store/contract/put-in-force.ts'
 import { earlierModels, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import { readColumnUses } from '../../store/semantics/column-uses.ts'
-import type { Store } from '../../store/store.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import { loadFieldIds } from '../classify/field-ids.ts'
 import { type ChangeVerdict, judgeChange, parseVersion } from '../classify/judge-change.ts'
 import { stepProblemOf } from '../classify/step-problem.ts'
 import { verdictSchema, verdictView } from '../classify/verdict-view.ts'
 import { neededSignOffs } from '../lifecycle/state-machine.ts'
+import type { ContractParts } from '../parts.ts'
 import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
+import { documentWarnings } from './document-warnings.ts'
 
 /** What a document would change, whom it would break, and what its proposal would need. */
 export const comparisonSchema = object({
@@ -22,11 +23,16 @@ export const comparisonSchema = object({
     'the consumers that the document in force names, where it breaks consumers',
   ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that its proposal would need'),
+  warnings: described(list(text), 'of row filters and masks in the document that are hardly meant'),
   problem: maybe(described(text, 'why its proposal would be refused: its version number, or a policy test')),
 })
 
 /** What the document would change. */
-export async function compareDocument(store: Store, tenant: TenantId, model: ContractModel) {
+export async function compareDocument(
+  { store, warnPolicy }: Pick<ContractParts, 'store' | 'warnPolicy'>,
+  tenant: TenantId,
+  model: ContractModel,
+) {
   const run: RunQuery = (statement, params) => store.tenantQuery(tenant, statement, params)
   const verdict = await judgeAgainstForce(run, tenant, model)
   const base = await versionInForce(run, tenant, model.id)
@@ -39,6 +45,7 @@ export async function compareDocument(store: Store, tenant: TenantId, model: Con
       needsSignOff: verdict.breaking || verdict.loosensAccess,
       needsSecond: model.secondApproval,
     }),
+    warnings: await documentWarnings({ store, tenant, warnPolicy }, model),
     ...(problem !== undefined && { problem }),
   }
 }

@@ -54,7 +54,7 @@ function referenceOf(name: string, all: readonly GoverningSchema[]): string | un
 }
 
 function declaredProperty(property: ModelProperty, all: readonly GoverningSchema[]) {
-  const { description, primaryKey, primaryKeyPosition, relationships } = property
+  const { description, primaryKey, primaryKeyPosition, unique, relationships } = property
   const single = relationships.flatMap(({ to }) => {
     const [first = ''] = to
     const reference = to.length === 1 ? referenceOf(first, all) : undefined
@@ -65,6 +65,7 @@ function declaredProperty(property: ModelProperty, all: readonly GoverningSchema
     ...(description !== undefined && { description }),
     ...(primaryKey && { primaryKey }),
     ...(primaryKey && primaryKeyPosition !== undefined && { primaryKeyPosition }),
+    ...(unique && { unique }),
     ...(single.length > 0 && { relationships: single }),
   }
 }

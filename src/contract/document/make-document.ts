@@ -84,13 +84,14 @@ function objectOf({ governance, declared }: MadeTable, name: string): JsonObject
 }
 
 function propertyOf(property: SchemaProperty, governance: Governance): JsonObject {
-  const { name, description, primaryKey, primaryKeyPosition: position } = property
+  const { name, description, primaryKey, primaryKeyPosition: position, unique } = property
   const protection = protectionOf(governance, name)
   return map({
     name,
     description,
     primaryKey,
     primaryKeyPosition: position === undefined ? undefined : BigInt(position),
+    unique,
     relationships: some(
       foreignKeysOf({ properties: [property] }, governance.ref).map((key) =>
         map({ type: 'foreignKey', to: reference(key.table, key.referencedColumns[0] ?? '') }),

@@ -158,7 +158,7 @@ export const documentOperations = [
       const id = idOf(request, `${documentPath}/compare`)
       const task = { kind: 'read', bytes, format } as const
       const { model } = await readContractDocument(parts.codec, caller.tenant, id, task)
-      return Response.json(await compareDocument(parts.store, caller.tenant, model))
+      return Response.json(await compareDocument(parts, caller.tenant, model))
     },
   }),
   operation({

@@ -108,8 +108,7 @@ export const gitOperations = [
         deprecate: (given.deprecate ?? []).map(({ id, ...rest }) => ({ ...rest, contract: id })),
       })
       const versions = []
-      for (const name of named)
-        versions.push(await showVersion(parts.store, caller.tenant, name, parts.clock.now()))
+      for (const name of named) versions.push(await showVersion(parts, caller.tenant, name))
       return Response.json({ versions })
     },
   }),

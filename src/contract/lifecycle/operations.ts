@@ -84,6 +84,12 @@ export const versionSchema = object({
   ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
   break_glass_until: maybe(time),
+  warnings: maybe(
+    described(
+      list(text),
+      'of row filters and masks in its document that are hardly meant, where there are any',
+    ),
+  ),
   sign_offs: list(
     object({ level: oneOf(['first', 'second']), sha256: text, by: text, at: time, comment: maybe(text) }),
   ),
@@ -167,8 +173,7 @@ export const lifeCycleOperations = [
     input: object(named),
     output: versionSchema,
     faults: noVersion,
-    run: ({ parts, caller }, { id, number }) =>
-      showVersion(parts.store, caller.tenant, { contract: id, number }, parts.clock.now()),
+    run: ({ parts, caller }, { id, number }) => showVersion(parts, caller.tenant, { contract: id, number }),
   }),
   operation({
     name: 'get_contract_version_document',
@@ -219,7 +224,7 @@ export const lifeCycleOperations = [
       const { parts, caller } = context
       const name = { contract: id, number }
       await moveVersion(parts, await changeOf(context), name, { move, reason, override })
-      return await showVersion(parts.store, caller.tenant, name, parts.clock.now())
+      return await showVersion(parts, caller.tenant, name)
     },
   }),
   operation({
@@ -241,7 +246,7 @@ export const lifeCycleOperations = [
       const { parts, caller } = context
       const name = { contract: id, number }
       await signVersion(parts, await changeOf(context), name, { sha256, comment })
-      return await showVersion(parts.store, caller.tenant, name, parts.clock.now())
+      return await showVersion(parts, caller.tenant, name)
     },
   }),
   operation({

@@ -14,7 +14,9 @@ import {
 } from '../../store/contract/versions.ts'
 import type { PageRequest } from '../../store/database/page.ts'
 import type { Store } from '../../store/store.ts'
+import { documentWarnings } from '../document/document-warnings.ts'
 import { idOf } from '../document/read.ts'
+import type { ContractParts } from '../parts.ts'
 import type { versionStates } from './state-machine.ts'
 import { loadFacts, type VersionName, waitsFor } from './step.ts'
 
@@ -33,8 +35,13 @@ export async function listVersions(store: Store, tenant: TenantId, contract: str
   return pageView(await pageOfVersions(store, tenant, contract, page), versionView)
 }
 
-/** A version with what it waits for. @throws Fault `not_found` */
-export async function showVersion(store: Store, tenant: TenantId, name: VersionName, nowMs: number) {
+/** A version with what it waits for, and what is hardly meant in its document. @throws Fault `not_found` */
+export async function showVersion(
+  { store, clock, warnPolicy }: Pick<ContractParts, 'store' | 'clock' | 'warnPolicy'>,
+  tenant: TenantId,
+  name: VersionName,
+) {
+  const nowMs = clock.now()
   const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
   const version = await findVersion(run, tenant, name)
   if (version === undefined) throw missing()
@@ -44,6 +51,7 @@ export async function showVersion(store: Store, tenant: TenantId, name: VersionN
   const since = new Date(nowMs - quietDays * 86_400_000)
   const readers = isRead ? await readersOf(run, tenant, version.contract, since) : undefined
   const { verdict, breakGlassUntil, evidence } = version
+  const warnings = await documentWarnings({ store, tenant, warnPolicy }, version.model)
   return {
     ...versionView(version),
     ...(verdict !== undefined && { verdict }),
@@ -53,6 +61,7 @@ export async function showVersion(store: Store, tenant: TenantId, name: VersionN
     }),
     waits_for: waitsFor(await loadFacts(run, tenant, version, nowMs)),
     ...(breakGlassUntil !== undefined && { break_glass_until: breakGlassUntil }),
+    ...(warnings.length > 0 && { warnings }),
     sign_offs: signOffs.map(({ level, sha256, by, at, comment }) => ({
       ...{ level, sha256, at, by: by.sub },
       ...(comment !== undefined && { comment }),

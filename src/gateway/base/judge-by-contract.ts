@@ -3,11 +3,11 @@
  * commit covers it, and comes in force with it (docs/life-cycle.md).
  */
 
-import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { TableColumns } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
 import type { CoveringVersion, DerivedPolicy, Policy, VersionNumber } from '../../core/policy.ts'
-import { currentSchema, schemaColumns } from '../../wire/iceberg/table-metadata.ts'
+import { currentSchema, identifierFieldIds, schemaColumns } from '../../wire/iceberg/table-metadata.ts'
 
 export interface JudgedByContract {
   readonly policies: readonly Policy[]
@@ -64,7 +64,5 @@ function coveringVersions(policies: readonly Policy[], atMs: number): readonly C
 /** The columns of a table's metadata. */
 export function tableColumns(metadata: JsonObject): TableColumns {
   const schema = currentSchema(metadata)
-  const ids = isJsonObject(schema) ? schema.get('identifier-field-ids') : undefined
-  const identifierFieldIds = (Array.isArray(ids) ? ids : []).filter((id) => typeof id === 'bigint')
-  return { columns: schemaColumns(schema), identifierFieldIds }
+  return { columns: schemaColumns(schema), identifierFieldIds: [...identifierFieldIds(schema)] }
 }

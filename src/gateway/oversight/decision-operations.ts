@@ -1,6 +1,6 @@
 /** Declares the operations on decisions: lists by filters, single ones, and their export. */
 
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { readerOf, tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { existingTenant } from '../../auth/administration/tenants.ts'
 import { Fault } from '../../base/fault.ts'
 import { decisions } from '../../core/decision.ts'
@@ -26,8 +26,9 @@ import {
 } from '../../http/schemas.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
+import { showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
-import { exportDecisions } from './export-decisions.ts'
+import { exportDecisions, tablesOf } from './export-decisions.ts'
 import { type ExportFormat, exportFormats } from './export-formats.ts'
 import {
   decisionRecordSchema,
@@ -92,7 +93,7 @@ interface ExportInput extends FilterInput {
   readonly tenant?: string
 }
 
-/** @param tenantOf the tenant that the request concerns */
+/** @param tenantOf the tenant that the request concerns @param reader whose export it is */
 async function respond(
   declaration: Parameters<typeof readInput>[0],
   {
@@ -102,6 +103,7 @@ async function respond(
     again,
   }: Pick<RawContext<Parts, SessionAccess>, 'parts' | 'request' | 'signal' | 'again'>,
   tenantOf: (input: ExportInput) => Promise<TenantId>,
+  reader: ValuesReader,
 ): Promise<Response> {
   const input = (await readInput(declaration, request, again)) as ExportInput
   const { format: wanted = 'jsonl', tenant: _, ...filter } = input
@@ -109,6 +111,7 @@ async function respond(
   return await exportDecisions({
     store: parts.store,
     tenant,
+    reader,
     filter: filterOf(filter),
     format: wanted,
     signal,
@@ -149,12 +152,13 @@ export const decisionOperations = [
       ...pageInput,
     },
     output: pageOf(listedDecisionSchema),
-    run: async ({ parts, tenant }, { limit, page_token, explain = false, ...filter }) => {
+    run: async (context, { limit, page_token, explain = false, ...filter }) => {
+      const { store } = context.parts
       const page = { ...filterOf(filter), ...pageRequest({ limit, page_token }) }
-      return pageView(
-        await listDecisions(parts.store, tenant, page, { isExplained: explain }),
-        explainedDecisionView,
-      )
+      const found = await listDecisions(store, context.tenant, page, { isExplained: explain })
+      const reader = await readerOf(context)
+      const shown = await showsWritten(store, context.tenant, reader, explain ? tablesOf(found.items) : [])
+      return pageView(found, (one) => explainedDecisionView(one, shown(one.table)))
     },
   }),
   ...pair({
@@ -168,19 +172,28 @@ export const decisionOperations = [
     input: { id: described(text, '`X-Svc-Decision-Id` of the response') },
     output: decisionRecordSchema,
     faults: { not_found: 'The tenant has no such decision.' },
-    run: async ({ parts, tenant }, { id }) => {
-      const record = await findAudit(parts.store, tenant, id)
+    run: async (context, { id }) => {
+      const { store } = context.parts
+      const record = await findAudit(store, context.tenant, id)
       if (record === undefined) throw new Fault('not_found', 'The tenant has no such decision.')
-      return decisionRecordView(record)
+      const { table } = record
+      const shown = await showsWritten(store, context.tenant, await readerOf(context), [table])
+      return decisionRecordView(record, shown(table))
     },
   }),
   operation({
     ...ownExport,
-    respond: (context) => respond(ownExport, context, async () => context.caller.tenant),
+    respond: (context) =>
+      respond(ownExport, context, async () => context.caller.tenant, context.caller.principal),
   }),
   operation({
     ...adminExport,
     respond: (context) =>
-      respond(adminExport, context, ({ tenant = '' }) => existingTenant(context.parts.store, tenant)),
+      respond(
+        adminExport,
+        context,
+        ({ tenant = '' }) => existingTenant(context.parts.store, tenant),
+        'operator',
+      ),
   }),
 ]

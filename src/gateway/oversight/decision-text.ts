@@ -3,7 +3,7 @@
  * before it.
  */
 
-import { tableName } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { ListedDecision } from '../../store/commit/decision-list.ts'
 import type { ExportFormat } from './export-formats.ts'
 import { explainedDecisionView } from './views.ts'
@@ -55,7 +55,13 @@ function csvCell(text: string): string {
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
-/** A page of decisions as text. */
-export function exportPage(format: ExportFormat, decisions: readonly ListedDecision[]): string {
-  return decisions.map((decision) => exportRecord(format, explainedDecisionView(decision))).join('')
+/** A page of decisions as text. @param shown whether values that were written into a table's commits are */
+export function exportPage(
+  format: ExportFormat,
+  decisions: readonly ListedDecision[],
+  shown: (table: TableRef) => boolean,
+): string {
+  return decisions
+    .map((decision) => exportRecord(format, explainedDecisionView(decision, shown(decision.table))))
+    .join('')
 }

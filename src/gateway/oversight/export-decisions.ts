@@ -1,7 +1,9 @@
 /** Streams decisions to a client, a page at a time: the next page is loaded once the client has taken the one before. */
 
+import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
+import { type DecisionFilter, type ListedDecision, listDecisions } from '../../store/commit/decision-list.ts'
+import { showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { exportHead, exportPage } from './decision-text.ts'
 import { type ExportFormat, exportMedia } from './export-formats.ts'
@@ -12,6 +14,7 @@ const pageCount = 100
 export interface DecisionExport {
   readonly store: Store
   readonly tenant: TenantId
+  readonly reader: ValuesReader
   readonly filter: DecisionFilter
   readonly format: ExportFormat
   readonly signal: AbortSignal
@@ -51,7 +54,12 @@ export async function exportDecisions(wanted: DecisionExport): Promise<Response>
   })
 }
 
-async function* pagesOf({ store, tenant, filter, format, signal, again }: DecisionExport) {
+/** The tables of decisions, each once or more. */
+export function tablesOf(found: readonly Pick<ListedDecision, 'table'>[]): readonly TableRef[] {
+  return found.map(({ table }) => table)
+}
+
+async function* pagesOf({ store, tenant, reader, filter, format, signal, again }: DecisionExport) {
   let after: string | undefined
   let head = exportHead(format)
   do {
@@ -62,7 +70,8 @@ async function* pagesOf({ store, tenant, filter, format, signal, again }: Decisi
       { ...filter, limit: pageCount, after },
       { isExplained: true, signal },
     )
-    const text = head + exportPage(format, page.items)
+    const shown = await showsWritten(store, tenant, reader, tablesOf(page.items))
+    const text = head + exportPage(format, page.items, shown)
     head = ''
     after = page.next
     // An empty chunk would end the transfer early.

@@ -1,7 +1,7 @@
 /** Declares the operations on intents: open intents, and their settlement where recovery cannot decide them. */
 
 import { Type } from '@sinclair/typebox'
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { readerOf, tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
@@ -28,6 +28,7 @@ import {
   settlementOutcomes,
 } from '../../store/commit/intent-settlements.ts'
 import { settleProven } from '../../store/commit/settle-proven.ts'
+import { forWhom, showsWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { intentDetailView, intentView, settledView } from './intent-views.ts'
 
@@ -91,13 +92,16 @@ export const intentOperations = [
       received_at: time,
       transaction: maybe(described(list(uuid), 'commit ids of an atomic transaction')),
       body_sha256: text,
-      request: maybe(described(text, 'the body as judged; absent if it is longer than 256 KiB')),
+      request: maybe(described(text, `the body as judged, ${forWhom}; absent if it is longer than 256 KiB`)),
     }),
     faults: unknown,
-    run: async ({ parts, tenant }, { commit_id: commitId }) => {
-      const found = await findIntent(parts.store, tenant, commitId)
+    run: async (context, { commit_id: commitId }) => {
+      const { store } = context.parts
+      const found = await findIntent(store, context.tenant, commitId)
       if (found === undefined) throw new Fault('not_found', unknown.not_found)
-      return intentDetailView(found)
+      const { table } = found.intent
+      const shown = await showsWritten(store, context.tenant, await readerOf(context), [table])
+      return intentDetailView(found, shown(table))
     },
   }),
   pair({

@@ -27,8 +27,8 @@ export function settledView({ commitId, table, metadataLocation, evidence }: Set
 /** A longer request is left out; the audit of a settled intent holds it. */
 const shownRequestBytesMax = 256 * 1024
 
-/** Everything that helps a person to find out whether the change was made. */
-export function intentDetailView(found: OpenIntentWithBody) {
+/** Everything that helps a person to find out whether the change was made. @param isShown whether its body is */
+export function intentDetailView(found: OpenIntentWithBody, isShown: boolean) {
   const { intent } = found
   const request = Bun.zstdDecompressSync(found.body as Uint8Array<ArrayBuffer>)
   return {
@@ -39,6 +39,6 @@ export function intentDetailView(found: OpenIntentWithBody) {
     received_at: new Date(intent.receivedAtMs),
     transaction: intent.transaction,
     body_sha256: intent.bodySha256,
-    request: request.length <= shownRequestBytesMax ? request.toString('utf8') : undefined,
+    request: isShown && request.length <= shownRequestBytesMax ? request.toString('utf8') : undefined,
   }
 }

@@ -19,6 +19,7 @@ import {
 } from '../../http/schemas.ts'
 import type { AuditEntry, AuditRecord } from '../../store/commit/audit.ts'
 import type { ListedDecision } from '../../store/commit/decision-list.ts'
+import { forWhom } from '../../store/governance/written-values.ts'
 
 const appliedMembers = {
   id: text,
@@ -111,7 +112,7 @@ const outcomesSchema = list(
     value: maybe(flag),
     error: maybe(oneOf(policyErrorCodes)),
     raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
-    explanation: maybe(described(text, 'the failing part of the policy with its values')),
+    explanation: maybe(described(text, `the failing part of the policy with its values, ${forWhom}`)),
   }),
 )
 const { definition_cel: _, ...namedMembers } = appliedMembers
@@ -157,32 +158,32 @@ export function decisionView(entry: AuditEntry) {
   }
 }
 
-/** One decision with everything that is kept of it but the body. */
-export function decisionRecordView(record: AuditRecord) {
+/** One decision with everything that is kept of it but the body. @param isShown whether values that were written are */
+export function decisionRecordView(record: AuditRecord, isShown: boolean) {
   return {
     ...decisionView(record),
     principal: record.principal,
     credential_id: record.credentialId,
     body_sha256: record.bodySha256,
     policies: record.policies.map(appliedView),
-    outcomes: record.outcomes.map(outcomeView),
+    outcomes: record.outcomes.map((outcome) => outcomeView(outcome, isShown)),
     received_at_ms: record.receivedAtMs,
   }
 }
 
-/** A decision of a list, with its explanation where it was loaded. */
-export function explainedDecisionView(decision: ListedDecision) {
+/** A decision of a list, with its explanation where it was loaded. @param isShown as {@link decisionRecordView} */
+export function explainedDecisionView(decision: ListedDecision, isShown: boolean) {
   const { explanation } = decision
   return {
     ...decisionView(decision),
     ...(explanation && {
       principal: explanation.principal,
       policies: explanation.policies,
-      outcomes: explanation.outcomes.map(outcomeView),
+      outcomes: explanation.outcomes.map((outcome) => outcomeView(outcome, isShown)),
     }),
   }
 }
 
-function outcomeView({ policyId, ...outcome }: PolicyOutcome) {
-  return { policy_id: policyId, ...outcome }
+function outcomeView({ policyId, explanation, ...outcome }: PolicyOutcome, isShown: boolean) {
+  return { policy_id: policyId, ...outcome, ...(isShown && explanation !== undefined && { explanation }) }
 }

@@ -1,6 +1,6 @@
 /** Declares the lists of refused changes: those that a policy denied, and those that got no verdict. */
 
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { readerOf, tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
@@ -17,6 +17,7 @@ import {
   uuid,
 } from '../../http/schemas.ts'
 import { refusalOutcomes } from '../../store/commit/refusals.ts'
+import { forWhom } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { listRefusedChanges } from './list-refusals.ts'
 
@@ -37,7 +38,7 @@ const refusal = object({
   policy: maybe(described(object({ id: text, name: text }), 'absent where no single policy decided')),
   reason: described(text, 'what the writer read, or the error code of a missing verdict'),
   explanation: maybe(
-    described(text, 'the failing part of the policy with its values, or what could not be done'),
+    described(text, `the failing part of the policy with its values, or what could not be done, ${forWhom}`),
   ),
 })
 
@@ -57,6 +58,9 @@ export const refusalOperations = pair({
     ...pageInput,
   },
   output: pageOf(refusal),
-  run: ({ parts, tenant }, { request_id: requestId, ...page }) =>
-    listRefusedChanges(parts.store, tenant, { ...tablePageRequest(page), requestId }),
+  run: async (context, { request_id: requestId, ...page }) =>
+    await listRefusedChanges(context.parts.store, context.tenant, await readerOf(context), {
+      ...tablePageRequest(page),
+      requestId,
+    }),
 })

@@ -1,7 +1,11 @@
 /** Declares the operations on ring 2: its mode, and the snapshots that it quarantined. */
 
 import { Type } from '@sinclair/typebox'
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import {
+  readerOf,
+  type TenantContext,
+  tenantOperationsOf,
+} from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
 import { manifestModes } from '../../core/territory-owner.ts'
 import { actorMembers, actorView } from '../../http/actor-view.ts'
@@ -20,6 +24,8 @@ import {
   uuid,
 } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
+import { tableFileKinds } from '../../storage/territory-guard.ts'
+import { forWhom, showsWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { putManifestMode } from '../../store/territory/administer-territory.ts'
 import { quarantineCauses } from '../../store/territory/manifest-checks.ts'
@@ -44,12 +50,19 @@ const quarantined = object({
   snapshot_id: described(text, 'a 64-bit number'),
   commit_id: described(uuid, 'the commit that added the snapshot, or registered the table'),
   cause: described(oneOf(quarantineCauses), '`unchecked`: its manifests are more than a check reads'),
-  detail: described(text, 'the first file outside, or the bound'),
+  detail: described(text, `the first file outside, or the bound; the file’s path ${forWhom}`),
   found_at: time,
   release: maybe(object({ reason: text, released_at: time, released_by: object(actorMembers) })),
 })
 
-function view({ release, snapshotId, ...one }: ListedQuarantine) {
+/** What kind of file a detail names, without its path. */
+function kindOf(detail: string): string {
+  const kinds = tableFileKinds.filter((kind) => detail.startsWith(`${kind} `))
+  return kinds.toSorted((a, b) => b.length - a.length)[0] ?? 'file'
+}
+
+/** @param isShown whether the path of the file is */
+function view({ release, snapshotId, ...one }: ListedQuarantine, isShown: boolean) {
   return {
     id: one.id,
     table: one.table,
@@ -57,7 +70,7 @@ function view({ release, snapshotId, ...one }: ListedQuarantine) {
     snapshot_id: String(snapshotId),
     commit_id: one.commitId,
     cause: one.cause,
-    detail: one.detail,
+    detail: isShown || one.cause !== 'outside' ? one.detail : kindOf(one.detail),
     found_at: one.foundAt,
     release: release && {
       reason: release.reason,
@@ -65,6 +78,15 @@ function view({ release, snapshotId, ...one }: ListedQuarantine) {
       released_by: actorView(release.by),
     },
   }
+}
+
+async function viewFor(
+  context: TenantContext<{ readonly store: Store }>,
+  found: ListedQuarantine,
+): Promise<ReturnType<typeof view>> {
+  const { parts, tenant } = context
+  const shown = await showsWritten(parts.store, tenant, await readerOf(context), [found.table])
+  return view(found, shown(found.table))
 }
 
 export const quarantineOperations = [
@@ -93,8 +115,13 @@ export const quarantineOperations = [
     gives: { overseen: ['existence'] },
     input: { ...tableFilter, ...pageInput },
     output: pageOf(quarantined),
-    run: async ({ parts, tenant }, page) =>
-      pageView(await listQuarantine(parts.store, tenant, tablePageRequest(page)), view),
+    run: async (context, page) => {
+      const { store } = context.parts
+      const found = await listQuarantine(store, context.tenant, tablePageRequest(page))
+      const tables = found.items.map(({ table }) => table)
+      const shown = await showsWritten(store, context.tenant, await readerOf(context), tables)
+      return pageView(found, (one) => view(one, shown(one.table)))
+    },
   }),
   pair({
     name: 'show_quarantined_snapshot',
@@ -107,10 +134,10 @@ export const quarantineOperations = [
     input: { id: uuid },
     output: quarantined,
     faults: unknown,
-    run: async ({ parts, tenant }, { id }) => {
-      const found = await findQuarantine(parts.store, tenant, id)
+    run: async (context, { id }) => {
+      const found = await findQuarantine(context.parts.store, context.tenant, id)
       if (found === undefined) throw new Fault('not_found', unknown.not_found)
-      return view(found)
+      return await viewFor(context, found)
     },
   }),
   pair({
@@ -136,11 +163,12 @@ export const quarantineOperations = [
         },
       },
     ],
-    run: async ({ parts, tenant, actor }, { id, reason }) => {
+    run: async (context, { id, reason }) => {
+      const { parts, tenant, actor } = context
       if (reason.trim() === '') throw new Fault('bad_request', 'A release needs a reason.')
       const released = await releaseSnapshot(parts.store, tenant, id, reason, await actor())
       if (released === undefined) throw new Fault('not_found', unknown.not_found)
-      return view(released)
+      return await viewFor(context, released)
     },
   }),
 ].flat()

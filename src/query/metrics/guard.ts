@@ -4,6 +4,9 @@
  * those of the other groups, and those that the query's own filter drops. Sizes count rows with a value.
  *
  * Windows before the filter count parts and all rows; windows after it count what it keeps. HAVING cannot change either.
+ *
+ * A hidden group computes its aggregate as well, and whether that fails would tell of a value. So an aggregate reads rows
+ * of large parts only, and none where any values of these could make one fail: the same for every query.
  */
 
 import type { Node, SelectStmt } from 'libpg-query'
@@ -20,9 +23,10 @@ import {
   selectNode,
   subqueryNode,
   targetNode,
+  toDouble,
   windowNode,
 } from './nodes.ts'
-import { ownMark } from './own-names.ts'
+import { ownFits, ownMark } from './own-names.ts'
 
 /** What decides about the groups of one attested metric. Nodes are over the columns of its relation. */
 export interface Guard {
@@ -34,6 +38,8 @@ export interface Guard {
   readonly partKeys: readonly Node[]
   /** Whose different values every part must have, and how many. */
   readonly subject: { readonly column: Node; readonly k: number } | undefined
+  /** The columns whose numbers it adds up. */
+  readonly added: readonly Node[]
 }
 
 type Column =
@@ -47,6 +53,8 @@ type Column =
   | 'allLarge'
   | 'kept'
   | 'keptLarge'
+  | `least${number}x`
+  | `most${number}x`
 
 const nameOf = ({ index }: Guard, column: Column) => `${ownMark}${column}${index}`
 /** More than a part has rows, and less than makes a part's mark too large for an integer. */
@@ -101,6 +109,13 @@ export function withParts(guards: readonly Guard[], alias: string, relation: Lev
   return above(level, (guard) => [
     ['all', windowNode('count', caseOf(guard.counted), [])],
     ['allLarge', windowNode('sum', at(guard, 'large'), [])],
+    ...guard.added.flatMap((value, index) => {
+      const ofLarge = caseNode(isOne(at(guard, 'large')), toDouble(value))
+      return [
+        [`least${index}x`, windowNode('min', ofLarge, [])] as const,
+        [`most${index}x`, windowNode('max', ofLarge, [])] as const,
+      ]
+    }),
   ])
 }
 
@@ -178,6 +193,19 @@ export function showsGroup(guard: Guard, alias: string, isAlone: boolean): Node 
       ? [noneOrMany(kept, rows, keptLarge, large), noneOrMany(all, kept, allLarge, keptLarge)]
       : [noneOrMany(all, rows, allLarge, large)]),
   ])
+}
+
+/** Under which a row's values may be aggregated; a group that shows has no other rows. */
+export function readsSafely(guard: Guard, alias: string): Node | undefined {
+  const at = (column: Column) => columnNode(alias, nameOf(guard, column))
+  const fits = guard.added.map((value, index) =>
+    callNode(ownFits, [value, at(`least${index}x`), at(`most${index}x`), at('all')]),
+  )
+  return allOf([isOne(at('large')), ...fits])
+}
+
+function isOne(flagged: Node): Node {
+  return operatorNode('=', flagged, one)
 }
 
 /** A condition as 1 or NULL, to be counted. */

@@ -16,7 +16,7 @@ import { aggregates } from '../functions/aggregates.ts'
 import { parseExpression } from '../parse.ts'
 import { SqlError } from '../sql-error.ts'
 import type { AttestedParts, Simple } from './attested-parts.ts'
-import { flag, type Guard, showsGroup } from './guard.ts'
+import { flag, type Guard, readsSafely, showsGroup } from './guard.ts'
 import {
   allOf,
   callNode,
@@ -137,13 +137,15 @@ function simple(place: MeasurePlace, name: string, computation: Simple): Node {
     computation.semiAdditive && place.semiAdditive(computation.semiAdditive),
     computation.filter && boundNode(computation.filter, column),
   ])
-  const value = filteredAggregates(boundNode(computation.expression, column), filter)
-  if (attested === undefined) return value
+  const expression = boundNode(computation.expression, column)
+  if (attested === undefined) return filteredAggregates(expression, filter)
   // Rows without a value hide nobody: a sum over one value and many NULLs is that value.
   const read = Object.values(computation.expression.names).filter((fieldId) => lifted.has(fieldId))
   const counted = allOf([filter, ...read.map((fieldId) => isGiven(column(fieldId)))])
-  const guard = place.guards.get(name) ?? newGuard(place, attested, counted)
+  const added = functionName(expression) === 'count' ? [] : read.map(column)
+  const guard = place.guards.get(name) ?? newGuard(place, attested, counted, added)
   place.guards.set(name, guard)
+  const value = filteredAggregates(expression, allOf([filter, readsSafely(guard, place.alias)]))
   const { subject } = guard
   const isLargeEnough = allOf([
     showsGroup(guard, place.alias, place.isAlone),
@@ -177,6 +179,7 @@ function newGuard(
   place: MeasurePlace,
   { attestation: { minGroupSize, anonymity }, parts }: Attested,
   counted: Node | undefined,
+  added: readonly Node[],
 ): Guard {
   // Below every mask, because masked values may fall together.
   const subject = anonymity && { k: anonymity.k, column: inputColumn(place, anonymity.fieldId, true) }
@@ -189,7 +192,7 @@ function newGuard(
       ...parts.dimensions.map((each) => partKey(place.alias, each)),
       ...parts.filters.map((filter) => flag(boundNode(filter, masked))),
     ],
-    subject,
+    ...{ subject, added },
   }
 }
 

@@ -8,6 +8,9 @@ export const periodName = 'metric_period'
 /** The function's name once the statement is known to be ours. Text of clients never has it. */
 export const ownPeriod = `${ownMark}period`
 
+/** Whether numbers between two bounds, so many of them, can be added up and squared without an error. */
+export const ownFits = `${ownMark}fits`
+
 /** Whether an alias is one of ours: the columns of its table are named by field id. */
 export function isOwnAlias(alias: string | undefined): boolean {
   return alias?.startsWith(ownMark) === true

@@ -4,16 +4,15 @@ import type { FuncCall, Node, WindowDef } from 'libpg-query'
 import { aggregates, windowFunctions } from '../functions/aggregates.ts'
 import { intervalUnits } from '../functions/datetime.ts'
 import { type AggregateDef, fn } from '../functions/definition.ts'
-import { periodOfDate } from '../functions/period.ts'
 import { functions } from '../functions/registry.ts'
 import type { AggregateExpr, CallExpr, Expr, SortKey } from '../ir.ts'
-import { ownPeriod } from '../metrics/own-names.ts'
 import { notSupported, SqlError } from '../sql-error.ts'
 import { casts, isString, spokenType } from '../types.ts'
 import { castTo, coerce, literalOf, typed } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
 import { not } from './operator.ts'
 import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
+import { resolveOwnCall } from './own-calls.ts'
 import { conditionAt } from './place.ts'
 import { sessionValue } from './session-values.ts'
 import { returnsRows, setInTargets } from './sets.ts'
@@ -28,7 +27,8 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
     const policyCall = resolvePolicyCall(resolver, name, node)
     if (policyCall) return policyCall
   }
-  if (resolver.isExpanded && name === ownPeriod) return resolvePeriod(resolver, node, env)
+  const ownCall = resolver.isExpanded ? resolveOwnCall(resolver, name, node, env) : undefined
+  if (ownCall !== undefined) return ownCall
   const aggregateDefs = aggregates.get(name)
   if (node.over !== undefined) return resolveWindow(resolver, name, node, node.over, env)
   if (aggregateDefs) return resolveAggregate(resolver, name, aggregateDefs, node, env)
@@ -128,16 +128,6 @@ function texts(name: string, args: readonly Expr[]): readonly Expr[] {
   if (name === 'array_to_string' && first?.type.endsWith('[]') && first.type !== 'text[]')
     return [castTo(first, 'text[]'), ...rest]
   return args
-}
-
-/** A moment's period as a date. Only dates have a form that cannot fail. */
-function resolvePeriod(resolver: Resolver, node: FuncCall, env: Env): Expr {
-  const [grain, value] = (node.args ?? []).map((arg) => resolver.expr(arg, env))
-  if (grain === undefined || value === undefined) throw new SqlError('42883', 'a period needs two arguments')
-  const spoken = () => 'function period'
-  if (value.type === 'date') return callOverload([periodOfDate], [grain, value], spoken)
-  const moment = castTo(value, 'timestamp')
-  return castTo(callOverload(functions.get('date_trunc'), [grain, moment], spoken), 'date')
 }
 
 function resolvePolicyCall(resolver: Resolver, name: string, node: FuncCall): Expr | undefined {

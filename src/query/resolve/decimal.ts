@@ -8,7 +8,7 @@ import type { DecimalShape, Expr, LiteralExpr, Query } from '../ir.ts'
 import { isFloat, isInteger } from '../types.ts'
 
 /** Digits of the engines' widest decimal. */
-const digitsMax = 38
+export const digitsMax = 38
 
 /** How engines store an expression of type numeric; undefined where only the engine knows. */
 export function shapeOf(expr: Expr): DecimalShape | undefined {

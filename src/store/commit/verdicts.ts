@@ -163,6 +163,8 @@ function describedJson(table: TableRef, tableId: string, committed: CommittedTab
       name: column.name,
       type: column.type,
       required: column.required,
+      // Also where it is none, because properties are written over those that are there.
+      identifier: column.isIdentifier === true,
       place,
     })),
   })

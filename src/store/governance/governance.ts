@@ -171,6 +171,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
       type: icebergType(String(properties.type ?? 'unknown')),
       required: properties.required === true,
       current,
+      ...(properties.identifier === true && { isIdentifier: true as const }),
       ...(typeof properties.place === 'number' && { place: properties.place }),
       ...docOf(properties),
       tags: [...new Set((tags.get(id) ?? []).map(({ tag }) => tag))].sort(),

@@ -5,6 +5,7 @@
  */
 
 import type { Governance } from '../../core/governance.ts'
+import { readsAllRecords } from '../../core/oversight.ts'
 import { type Principal, readsRecordsOnly } from '../../core/principal.ts'
 import { everySchema, isReadable, isWhole, seenTable, showsValues } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -24,7 +25,8 @@ const whole: Sight = { isWhole: true, showsNumbers: () => true }
 const closed: Sight = { isWhole: false, showsNumbers: () => false }
 
 /**
- * The sights of a principal, by tableKey. A table that may not be read is left out, so nothing of it is shown.
+ * The sights of a principal, by tableKey. A table that may not be read is left out, so nothing of it is shown; who reads
+ * all records sees that something ran over it, and no number.
  * @throws Fault where the governance cannot be loaded; nothing is shown then
  */
 export async function sightsOf(
@@ -40,8 +42,9 @@ export async function sightsOf(
   return new Map(
     keys.flatMap((table): readonly [string, Sight][] => {
       const governance: Governance | undefined = governances.get(tableKey(table))
-      const isThere = governance === undefined || isReadable(governance)
-      return isThere ? [[tableKey(table), sightOf(governance, principal)]] : []
+      if (governance === undefined || isReadable(governance))
+        return [[tableKey(table), sightOf(governance, principal)]]
+      return readsAllRecords(principal) ? [[tableKey(table), closed]] : []
     }),
   )
 }

@@ -113,8 +113,19 @@ export function committedTable(result: LoadTableResult, snapshotId?: bigint | 'u
       manifestList: reader.optionalString(snapshot, 'manifest-list'),
     },
     schemaId: reader.optionalInteger(schema, 'schema-id'),
-    columns: schemaColumns(schema),
+    columns: columnsWithIdentifiers(schema),
   }
+}
+
+function columnsWithIdentifiers(schema: JsonObject): readonly Column[] {
+  const identifiers = identifierFieldIds(schema)
+  return schemaColumns(schema).map((column) => ({ ...column, isIdentifier: identifiers.has(column.fieldId) }))
+}
+
+/** The fields of a schema that tell rows apart together. */
+export function identifierFieldIds(schema: JsonObject): ReadonlySet<bigint> {
+  const ids = schema.get('identifier-field-ids')
+  return new Set((Array.isArray(ids) ? ids : []).filter((id) => typeof id === 'bigint'))
 }
 
 /** The last file of the metadata log, which not every catalog keeps. */

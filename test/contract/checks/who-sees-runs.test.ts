@@ -29,3 +29,29 @@ test('runs over tables that may not be read are left out before the page is cut'
   expect(await s.listed('steward', path)).toHaveLength(5)
   expect(await s.listed('foreign', path)).toHaveLength(1)
 })
+
+test.each(['administrator', 'owner', 'auditor'])(
+  'the role %s reads that runs over such tables were made, and neither state nor numbers',
+  async (role) => {
+    const { store, owner } = s.service
+    await store.ownerTransaction(owner.tenant, async (tx) => {
+      await tx.query(
+        `update svc.check_run set state = 'failed', requested_at = now() - interval '1 day', finished_at = now(),
+           rows_read = 4711 where tenant_id = $1`,
+        [owner.tenant],
+      )
+    })
+    const as = { secret: await s.session(role, [role], ['read']) }
+    const { json, text } = await s.call(as, 'GET', '/api/v1/checks/runs')
+    const runs = json.items as readonly { id: string; table: { name: string } }[]
+    expect(runs.map(({ table }) => table.name).toSorted()).toEqual(['bare', 'bare', 'open', 'open', 'open'])
+    if (role === 'auditor') expect(text).not.toContain('4711')
+    for (const run of runs.filter(({ table }) => table.name === 'bare')) {
+      expect(run).not.toContainAnyKeys(['state', 'ms', 'rows', 'bytes', 'started_at', 'reason', 'progress'])
+      expect(JSON.stringify(run)).not.toContain('4711')
+      const one = await s.call(as, 'GET', `/api/v1/checks/runs/${run.id}`)
+      expect(one).toMatchObject({ status: 200, json: { id: run.id, results: [] } })
+      expect(one.text).not.toContain('4711')
+    }
+  },
+)

@@ -28,6 +28,7 @@ const column = fc.record({
   name: word,
   description: fc.option(text, { nil: undefined }),
   key: fc.boolean(),
+  unique: fc.boolean(),
   declared: fc.boolean(),
   other: fc.option(fc.tuple(word, word, word), { nil: undefined }),
   masks: fc.uniqueArray(mask, byId),
@@ -84,6 +85,7 @@ function madeOf({ namespace, name, description, columns, filters }: Random): Mad
           name: one.name,
           ...(one.description !== undefined && { description: one.description }),
           ...(one.key && { primaryKey: true as const, primaryKeyPosition: keys.indexOf(one) + 1 }),
+          ...(one.unique && { unique: true as const }),
           ...(one.other && { relationships: [{ type: 'foreignKey' as const, to: one.other.join('.') }] }),
         })),
       ...(keys.length > 0 && {

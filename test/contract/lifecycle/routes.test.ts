@@ -48,14 +48,17 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
-const document = (version: string, { email = true, mask = true, roles = '' } = {}) => `apiVersion: v3.2.0
+const document = (
+  version: string,
+  { email = true, mask = true, roles = '', filter = '' } = {},
+) => `apiVersion: v3.2.0
 kind: DataContract
 id: orders
 version: ${version}
 ${roles}schema:
 - name: orders
   customProperties:
-  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}}}
+  - {property: covenant, vendor: covenant, value: {table: {namespace: [sales], name: orders}${filter === '' ? '' : `, rowFilters: [{id: odd, expression: ${filter}}]`}}}
   properties:
   - {name: id, logicalType: integer}
 ${
@@ -272,4 +275,17 @@ test('versions belong to their tenant', async () => {
   expect((await ask('GET', `${path}/moves`, foreign))[1]).toEqual({ items: [] } as never)
   expect((await ask('GET', `${path}/versions/1`, foreign))[0]).toBe(404)
   expect((await ask('GET', `${path}/versions/1/document`, foreign))[0]).toBe(404)
+})
+
+test.each([
+  ['8.0.0', 'null', 'is NULL'],
+  ['9.0.0', '1/0 = 1', 'divides by zero'],
+  ['10.0.0', 'random() < 0.5', 'calls random'],
+])('each move of version %s towards active warns of the row filter %s', async (version, filter, why) => {
+  const { at, sha256, answer } = await propose(document(version, { filter: `"${filter}"` }))
+  const warnings = [expect.stringMatching(new RegExp(`^\`odd\`: .*${why}`))]
+  expect(answer).toMatchObject({ state: 'proposed', warnings })
+  expect(await sign(at, stella, sha256)).toMatchObject([200, { state: 'approved', warnings }])
+  expect(await move(at, stella, 'deploy')).toMatchObject([200, { state: 'active', warnings }])
+  expect((await ask('GET', at, stella))[1]).toMatchObject({ warnings })
 })

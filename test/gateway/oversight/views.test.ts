@@ -50,8 +50,10 @@ test('a decision is printed in the names of the specification', () => {
 })
 
 test('a decision on record names its policies as they stood and what each gave, without the body', () => {
-  const { policies, outcomes, credential_id, body_sha256, received_at_ms, ...rest } =
-    decisionRecordView(record)
+  const { policies, outcomes, credential_id, body_sha256, received_at_ms, ...rest } = decisionRecordView(
+    record,
+    true,
+  )
   expect(policies).toEqual([{ id: 'p', kind: 'schema', mode: 'enforce', definition_cel: 'false' }])
   expect(outcomes).toEqual([{ policy_id: 'p', name: 'p', mode: 'enforce', value: false }])
   expect([credential_id, body_sha256, received_at_ms]).toEqual(['k1', 'aa', 7])

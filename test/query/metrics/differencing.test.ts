@@ -174,7 +174,7 @@ describe.each(attestations)('attested %s', (_, given) => {
 })
 
 function sum(rows: readonly Payment[]): number {
-  return rows.reduce((all, { pay }) => all + (pay ?? 0), 0)
+  return rows.reduce((all, { pay }) => all + Number(pay ?? 0), 0)
 }
 
 /** Pairs of numbers, and single ones, that are those of few. */

@@ -25,7 +25,7 @@ export interface Payment {
   readonly site: number
   readonly kind: string
   readonly paid: string
-  readonly pay: number | null
+  readonly pay: number | string | null
 }
 
 const columns = [
@@ -69,6 +69,12 @@ const sites = governed('sites', [
 /** The tables, with a change of the first one for one reader. */
 export function staffTables(change: Partial<GovernedTable> = {}): readonly GovernedTable[] {
   return [{ ...governed('staff', columns), ...change }, sites]
+}
+
+/** The table's columns, with a pay of another type. */
+export function columnsPaidIn(type: GovernedTable['columns'][number]['type']): GovernedTable['columns'] {
+  const [{ columns: all } = { columns: [] }] = staffTables()
+  return all.map((one) => (one.name === 'pay' ? { ...one, type } : one))
 }
 
 /** The table's columns, with masks on some besides that of the pay. */
@@ -148,8 +154,13 @@ export function staffModel(...attestations: readonly Attestation[]): SemanticMod
 
 export type Rows = readonly (readonly (string | null)[])[]
 
-/** A database with these payments, and what asks it. */
-export async function openStaff(payments: readonly Payment[]) {
+/** The layer in which the metric `pays` is this aggregate. */
+export function paidAs(model: SemanticModel, aggregate: string): SemanticModel {
+  return { ...model, metrics: new Map([...model.metrics, ['pays', metric('pays', simple(aggregate))]]) }
+}
+
+/** A database with these payments, and what asks it. @param payType DuckDB's */
+export async function openStaff(payments: readonly Payment[], payType = 'int') {
   const quoted = (value: string | number | null) =>
     value === null ? 'null' : typeof value === 'number' ? String(value) : `'${value}'`
   const rows = payments.map((row) => `(${columns.map(([name]) => quoted(row[name])).join(', ')})`)
@@ -157,7 +168,7 @@ export async function openStaff(payments: readonly Payment[]) {
     tables: staffTables(),
     searchPath: ['hr'],
     setup: [
-      `create table staff (${columns.map(([name, , type]) => `${name} ${type}`).join(', ')})`,
+      `create table staff (${columns.map(([name, , type]) => `${name} ${name === 'pay' ? payType : type}`).join(', ')})`,
       `insert into staff values ${rows.join(', ')}`,
       'create table sites (id int, country text)',
       "insert into sites values (1, 'x'), (2, 'x'), (3, 'y')",

@@ -50,10 +50,19 @@ describe('committedTable', () => {
       },
       schemaId: 0n,
       columns: [
-        { fieldId: 1n, name: 'id', type: 'long', required: true },
-        { fieldId: 2n, name: 'email', type: 'string', required: false },
+        { fieldId: 1n, name: 'id', type: 'long', required: true, isIdentifier: false },
+        { fieldId: 2n, name: 'email', type: 'string', required: false, isIdentifier: false },
       ],
     })
+  })
+
+  test('tells the identifier fields of the schema', () => {
+    const schemas = table.schemas.map((schema) => ({ ...schema, 'identifier-field-ids': [1] }))
+    const { columns } = committedTable(load(result({ ...table, schemas })))
+    expect(columns.map(({ name, isIdentifier }) => [name, isIdentifier])).toEqual([
+      ['id', true],
+      ['email', false],
+    ])
   })
 
   test('reads format version 1 with its single schema', () => {

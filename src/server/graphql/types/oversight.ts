@@ -29,7 +29,8 @@ export function addOversight(_: Builder, refs: Refs): void {
       error: t.exposeString('error', { nullable: true }),
       explanation: t.exposeString('explanation', {
         nullable: true,
-        description: 'The failing part with its values. For those who oversee policies.',
+        description:
+          'The failing part with its values. For stewards, and for who may read all values of the table.',
       }),
     }),
   })
@@ -67,7 +68,12 @@ export function addOversight(_: Builder, refs: Refs): void {
       explanation: t.field({
         type: refs.decision,
         nullable: true,
-        resolve: ({ explanation }) => explanation ?? null,
+        resolve: async ({ explanation, table }, __, { loaders }) => {
+          if (explanation === undefined) return null
+          if ((await loaders.sight(table)).isWhole) return explanation
+          const outcomes = explanation.outcomes.map(({ explanation: _values, ...outcome }) => outcome)
+          return { ...explanation, outcomes }
+        },
       }),
     }),
   })

@@ -1,0 +1,129 @@
+/**
+ * Values that a writer put into a change are on record: in the explanation of its denial, in its body, in the path of a
+ * file in quarantine. Stewards read them, and who may read every value of the table; of a foreign tenant nobody does.
+ */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import type { TableRef } from '../../src/core/table-ref.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
+import { explainDecision } from '../../src/gateway/oversight/explain-decision.ts'
+import { listCatalogCredentials } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { openIntent } from '../../src/store/commit/commit-intents.ts'
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
+import { showsWritten } from '../../src/store/governance/written-values.ts'
+import { intentOf, rejectedOf } from '../support/commits.ts'
+import { call } from '../support/identity.ts'
+import { licenseForAll } from '../support/license.ts'
+import { type SeenTables, seenTables, startSeenTables } from '../support/seen-tables.ts'
+import { catalogA, quarantineSnapshot } from '../support/territory.ts'
+
+setDefaultTimeout(300_000)
+
+const secret = 'salary-4711'
+const kinds = ['open', 'filtered', 'masked', 'bare'] as const
+type Kind = (typeof kinds)[number]
+
+let s: SeenTables
+const denied = new Map<Kind, string>()
+const held = new Map<Kind, string>()
+
+async function plant(tenant: TenantId, kind: Kind, table: TableRef): Promise<void> {
+  const { store } = s.service
+  const credentialId = (await listCatalogCredentials(store, tenant)).items[0]?.id ?? ''
+  const setting = { requirements: [], updates: [{ action: 'set-properties', updates: { note: secret } }] }
+  const body = Bun.zstdCompressSync(JSON.stringify(setting))
+  const intent = intentOf({ table, credentialId, body, principal: { sub: 'etl', roles: [] } })
+  await openIntent(store, tenant, intent)
+  const outcome = { policyId: 'p', name: 'note', mode: 'enforce', value: false } as const
+  const explanation = `commit.updates[0].updates.note = "${secret}"`
+  await recordVerdict(store, tenant, {
+    ...rejectedOf(intent, 'note: set no note'),
+    outcomes: [{ ...outcome, explanation }],
+  })
+  const left = intentOf({ table, credentialId, body })
+  await openIntent(store, tenant, left)
+  const detail = `data file s3://lake/pay=${secret}/1.parquet`
+  await quarantineSnapshot(store, tenant, catalogA, undefined, table.name, detail)
+  if (tenant !== s.service.owner.tenant) return
+  denied.set(kind, intent.commitId)
+  held.set(kind, left.commitId)
+}
+
+beforeAll(async () => {
+  s = await startSeenTables({ env: { SVC_LICENSE: licenseForAll() } })
+  for (const kind of kinds) {
+    await plant(s.service.owner.tenant, kind, seenTables[kind])
+    await plant(s.foreign.tenant, kind, seenTables[kind])
+  }
+})
+afterAll(() => s[Symbol.asyncDispose]())
+
+const callers = [
+  ['a steward', ['steward'], kinds],
+  ['an administrator', ['administrator'], ['open']],
+  ['an owner', ['owner'], ['open']],
+  ['an administrator who is exempt', ['administrator', 'officer'], ['open', 'filtered', 'masked']],
+  ['an auditor', ['auditor'], []],
+] as const
+type Reads = (ask: (path: string) => Promise<string>, kind: Kind) => Promise<string>
+const of = (kind: Kind) => `namespace=sales&table=${kind}`
+const reads: readonly (readonly [string, Reads])[] = [
+  ['a decision', (ask, kind) => ask(`decisions/${denied.get(kind)}`)],
+  ['a list of decisions', (ask, kind) => ask(`decisions?explain=true&${of(kind)}`)],
+  ['an export of decisions', (ask, kind) => ask(`decisions/export?${of(kind)}`)],
+  ['an export as CSV', (ask, kind) => ask(`decisions/export?format=csv&${of(kind)}`)],
+  ['a list of refusals', (ask, kind) => ask(`refusals?${of(kind)}`)],
+  ['an intent', (ask, kind) => ask(`intents/${held.get(kind)}`)],
+  ['a list of quarantined snapshots', (ask, kind) => ask(`territory/quarantine?${of(kind)}`)],
+  [
+    'a quarantined snapshot',
+    async (ask, kind) => {
+      const [found] = (
+        JSON.parse(await ask(`territory/quarantine?${of(kind)}`)) as { items?: { id: string }[] }
+      ).items ?? [{ id: crypto.randomUUID() }]
+      return await ask(`territory/quarantine/${found?.id}`)
+    },
+  ],
+]
+
+describe.each(callers)('%s', (_, roles, shown) => {
+  test.each(reads)('reads in %s the values of tables all of whose values it may read', async (_, read) => {
+    const session = await s.session(roles.join(' '), [...roles], ['read'])
+    for (const kind of kinds) {
+      const text = await read(
+        async (path) => await (await call(s.service, 'GET', `/api/v1/${path}`, { secret: session })).text(),
+        kind,
+      )
+      const isRefused = text.includes('"error"')
+      expect([kind, text.includes(secret)]).toEqual([kind, !isRefused && shown.includes(kind as never)])
+      if (!isRefused) expect(text).toContain(kind)
+    }
+  })
+
+  test('is told as much of why a commit was denied by the tool of agents', async () => {
+    const { store, owner } = s.service
+    for (const kind of kinds) {
+      const found = await explainDecision(store, owner.tenant, denied.get(kind) ?? '', { sub: 'x', roles })
+      expect([kind, JSON.stringify(found).includes(secret)]).toEqual([kind, shown.includes(kind as never)])
+      expect(JSON.stringify(found)).toContain('note: set no note')
+    }
+  })
+})
+
+test('the committer reads the reason of a denial, and not the explanation', async () => {
+  const { store, owner } = s.service
+  const found = await explainDecision(store, owner.tenant, denied.get('open') ?? '', {
+    sub: 'etl',
+    roles: [],
+  })
+  expect(found).toMatchObject({ reason: 'note: set no note', policies: [{ name: 'note' }] })
+  expect(JSON.stringify(found)).not.toContain(secret)
+})
+
+test('the operator reads no value of any table, and a foreign steward none of these', async () => {
+  const { store, owner } = s.service
+  const shown = await showsWritten(store, owner.tenant, 'operator', Object.values(seenTables))
+  expect(Object.values(seenTables).some(shown)).toBe(false)
+  for (const kind of kinds)
+    expect((await s.call('foreign', 'GET', `/api/v1/decisions/${denied.get(kind)}`)).status).toBe(404)
+})
