@@ -67,6 +67,25 @@ interface Tagged {
 }
 
 /**
+ * Keeps the library from sending a statement again after the server has forgotten its name or its result has changed,
+ * as it does by itself. By then the transaction has ended, so it would run outside of it; and its parameters are
+ * encoded twice, so bytes find no row. Either way a look-up would say "unknown". It fails instead, and the next call
+ * prepares it again.
+ */
+function sentOnce<T extends PromiseLike<unknown>>(statement: T): T {
+  const query = statement as T & { cancelled: unknown; reject(error: unknown): void }
+  Object.defineProperty(query, 'retried', {
+    get: () => undefined,
+    set(error: unknown) {
+      // A cancelled statement is not sent.
+      query.cancelled = true
+      query.reject(error)
+    },
+  })
+  return statement
+}
+
+/**
  * Waits for the result of a message, and ends the connection with its transaction after `ms`.
  * @throws Fault `unavailable` where it took too long; the database's error
  */
@@ -111,7 +130,11 @@ export async function callFunction<Row extends object>(
 ): Promise<readonly Row[]> {
   const text = `select * from ${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
   try {
-    const rows = await limited(link, ms, link.sql.unsafe<Row[]>(text, params as never[], { prepare: true }))
+    const rows = await limited(
+      link,
+      ms,
+      sentOnce(link.sql.unsafe<Row[]>(text, params as never[], { prepare: true })),
+    )
     // The library reconnects by itself: rows after the loss came from another connection.
     if (link.dead) throw lostConnection()
     return rows
@@ -204,7 +227,7 @@ export class StoreConnection {
     prepare: boolean,
   ): Promise<readonly Row[]> {
     this.#check()
-    return this.#resultOf(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare }))
+    return this.#resultOf(sentOnce(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare })))
   }
 
   async #resultOf<T>(statement: PromiseLike<T> & { cancel(): void }): Promise<T> {
