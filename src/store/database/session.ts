@@ -58,7 +58,8 @@ set local search_path = ${searchPath}${timeout}${flush}`
 }
 
 // RESET ALL does not reset the role. DISCARD ALL would drop the prepared statements.
-const resetText = 'set role svc_tenant; reset all; select pg_advisory_unlock_all()'
+const resetText = ({ settings }: Link) =>
+  `set role svc_tenant; reset all; ${settings}select pg_advisory_unlock_all()`
 
 const lostConnection = () => new Fault('unavailable', 'The database connection was lost.')
 
@@ -89,7 +90,7 @@ function sentOnce<T extends PromiseLike<unknown>>(statement: T): T {
  * Waits for the result of a message, and ends the connection with its transaction after `ms`.
  * @throws Fault `unavailable` where it took too long; the database's error
  */
-async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promise<T> {
+export async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promise<T> {
   let late: Fault | undefined
   const timer = setTimeout(() => {
     late = new Fault('unavailable', 'The database took too long.')
@@ -108,7 +109,7 @@ async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promi
 export async function resetConnection(link: Link, ms: number): Promise<boolean> {
   if (link.dead) return false
   try {
-    await limited(link, ms, link.sql.unsafe(`rollback; ${resetText}`).simple())
+    await limited(link, ms, link.sql.unsafe(`rollback; ${resetText(link)}`).simple())
     return !link.dead
   } catch {
     return false
@@ -187,7 +188,7 @@ export class StoreConnection {
     this.#over = new Fault('internal', 'Internal error.', { detail: 'a statement after its transaction' })
     const [committed, reset] = await Promise.allSettled([
       this.#limited(this.link.sql.unsafe('commit').simple()),
-      this.#limited(this.link.sql.unsafe(resetText).simple()),
+      this.#limited(this.link.sql.unsafe(resetText(this.link)).simple()),
     ])
     this.#reset = reset.status === 'fulfilled'
     if (committed.status === 'rejected') throw toStoreFault(committed.reason)
