@@ -10,7 +10,13 @@ import type { Principal, PrincipalSource } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { hasLoginEnded, type Login } from '../store/session/ended-logins.ts'
-import { findScramVerifier, findServiceSession, findServiceSessionById } from '../store/session/sessions.ts'
+import {
+  findScramVerifier,
+  findServiceSession,
+  findServiceSessionById,
+  findSuspendedSession,
+  serviceSecretDigest,
+} from '../store/session/sessions.ts'
 import { tokenIssuersOf } from '../store/session/token-issuers.ts'
 import type { Store } from '../store/store.ts'
 import { findTenantByOrganization } from '../store/tenant/tenants.ts'
@@ -51,6 +57,13 @@ export interface CredentialParts {
   readonly clock: Clock
 }
 
+/** A credential that would be valid, were its tenant not suspended. */
+export interface SuspendedCredential {
+  readonly sub: string
+  /** Of a service session. */
+  readonly verifier?: ScramVerifier | undefined
+}
+
 export interface CredentialReader {
   /**
    * Reads a service session's secret, an access token of this service, or an identity provider's token.
@@ -62,6 +75,13 @@ export interface CredentialReader {
   readonly byVerifier: (
     sessionId: string,
   ) => Promise<{ readonly credential: ReadCredential; readonly verifier: ScramVerifier } | undefined>
+  /**
+   * Whether only the suspension of its tenant makes invalid what the others refused, so that its owner can be told.
+   * @throws Fault where that cannot be checked
+   */
+  readonly suspended: (
+    refused: { readonly secret: string } | { readonly sessionId: string },
+  ) => Promise<SuspendedCredential | undefined>
 }
 
 /** The reader over a store. */
@@ -78,7 +98,39 @@ export function credentialReader(parts: CredentialParts): CredentialReader {
       const credential = found && ofSession(parts, found.session)
       return credential && { credential, verifier: found.verifier }
     },
+    async suspended(refused) {
+      const { store, tokens } = parts
+      if ('sessionId' in refused) return await ofSuspended(store, { id: refused.sessionId })
+      const { secret } = refused
+      if (claimsToBeOurs(secret)) {
+        const claims = await tokens.verify(secret)
+        return claims?.scopes.includes('read')
+          ? await ofSuspended(store, { id: claims.sessionId })
+          : undefined
+      }
+      const digest = serviceSecretDigest(store, secret)
+      if (digest !== undefined) return await ofSuspended(store, { digest })
+      return isToken(secret) ? await tokenOfSuspended(parts, secret) : undefined
+    },
   }
+}
+
+async function ofSuspended(
+  store: Store,
+  key: { readonly digest: Uint8Array } | { readonly id: string },
+): Promise<SuspendedCredential | undefined> {
+  const found = await findSuspendedSession(store, key)
+  return found?.scopes.includes('read') ? found : undefined
+}
+
+async function tokenOfSuspended(
+  parts: CredentialParts,
+  token: string,
+): Promise<SuspendedCredential | undefined> {
+  const verified = await verifyProviderToken(parts, token).catch(unlessUnauthenticated)
+  if (typeof verified?.organizationId !== 'string') return undefined
+  const tenant = await findTenantByOrganization(parts.store, verified.organizationId)
+  return tenant?.state === 'suspended' ? verified.principal : undefined
 }
 
 function mayRead({ scopes }: Session): boolean {

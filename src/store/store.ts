@@ -19,6 +19,7 @@ import { lockNotice, lockSpaceOf } from './database/lock-space.ts'
 import { migrate } from './database/migrations.ts'
 import { graphName, schemaName } from './database/names.ts'
 import { Pool, type PoolUse } from './database/pool.ts'
+import { assertOwnSessions } from './database/pooler.ts'
 import {
   beginText,
   callFunction,
@@ -162,6 +163,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   const backend = await openBackend(options, { statementMs, onNotification })
   try {
     const pool = new Pool(backend)
+    if (backend.name === 'postgres')
+      await assertOwnSessions(() => backend.open('connecting'), backend.statementMs)
     const link = await backend.open('connecting')
     try {
       await migrate(link.sql, options.migrate ? 'apply' : 'verify', notice)

@@ -72,6 +72,7 @@ export function testCredentials(roles: readonly string[] = ['steward']): TestCre
       return secret === testSecret ? credential : undefined
     },
     byVerifier: async () => undefined,
+    suspended: async () => undefined,
   }
   const credential: ReadCredential = {
     tenant: testTenant,

@@ -1,10 +1,11 @@
 /**
  * Authenticates a client by its secret, or by SCRAM for a service session that it names. Every refusal has the
- * same text, so a client cannot learn which part was wrong.
+ * same text, so a client cannot learn which part was wrong. One that has proved who it is learns that its tenant is
+ * suspended.
  */
 
 import { createHmac, randomBytes } from 'node:crypto'
-import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import type { CredentialReader, ReadCredential, SuspendedCredential } from '../../auth/read-credential.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { OnRefused } from '../../core/credential-kind.ts'
 import { serviceSubject } from '../../core/principal.ts'
@@ -30,7 +31,7 @@ export interface AuthenticationParts {
 /**
  * Authenticates the client.
  * @param deadlineMs on performance.now()'s clock
- * @throws WireError FATAL 28P01 where authentication fails
+ * @throws WireError FATAL 28P01 where authentication fails, 57P03 where only the suspension of the tenant forbids it
  * @throws WireError FATAL 28000 where the client would have to send its secret in plain text
  */
 export async function authenticate(
@@ -50,6 +51,12 @@ export async function authenticate(
     startUp.scramSession === undefined
       ? await byPassword(exchange)
       : await byScram(exchange, startUp.scramSession)
+  if (credential === 'suspended') {
+    // Nothing was guessed, so it does not count as a failure: the client is let in as soon as the tenant is back.
+    client.outbox.writer.clear()
+    const text = `the organization of user "${startUp.user}" is suspended`
+    throw new WireError('57P03', text, 'FATAL', 'Ask its administrator.')
+  }
   if (credential === undefined || !isUser(credential.principal.sub, startUp.user)) {
     parts.throttle.failed(client.address)
     // The final SCRAM message would reveal that the secret was right and only the name was wrong.
@@ -71,12 +78,17 @@ interface Exchange extends AuthenticationParts {
   readonly deadlineMs: number
 }
 
+/** What a credential counts for whose tenant is suspended. It is told to the user whose it is alone. */
+function ofSuspended(found: SuspendedCredential | undefined, { user }: StartUp): 'suspended' | undefined {
+  return found !== undefined && isUser(found.sub, user) ? 'suspended' : undefined
+}
+
 function refusal({ user }: StartUp): WireError {
   return new WireError('28P01', `password authentication failed for user "${user}"`, 'FATAL')
 }
 
-async function byPassword(exchange: Exchange): Promise<ReadCredential | undefined> {
-  const { client, allowPlaintext, credentials } = exchange
+async function byPassword(exchange: Exchange): Promise<ReadCredential | 'suspended' | undefined> {
+  const { client, allowPlaintext, credentials, startUp } = exchange
   if (!client.isEncrypted && !client.isLoopback && !allowPlaintext)
     throw new WireError(
       '28000',
@@ -88,14 +100,19 @@ async function byPassword(exchange: Exchange): Promise<ReadCredential | undefine
   const reader = await answerOf(exchange)
   const secret = reader.cstring()
   reader.end()
-  return await credentials.bySecret(secret)
+  const credential = await credentials.bySecret(secret)
+  return credential ?? ofSuspended(await credentials.suspended({ secret }), startUp)
 }
 
-async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCredential | undefined> {
-  const { client, credentials, mockKey, onRefused } = exchange
+async function byScram(
+  exchange: Exchange,
+  sessionId: string,
+): Promise<ReadCredential | 'suspended' | undefined> {
+  const { client, credentials, mockKey, onRefused, startUp } = exchange
   const { writer } = client.outbox
   const found = await credentials.byVerifier(sessionId)
-  const verifier = found?.verifier
+  const suspended = found === undefined ? await credentials.suspended({ sessionId }) : undefined
+  const verifier = found?.verifier ?? suspended?.verifier
   writeAuthentication(writer, { kind: 'sasl', mechanisms: [scramMechanism] })
   const first = await answerOf(exchange)
   const mechanism = first.cstring()
@@ -113,8 +130,9 @@ async function byScram(exchange: Exchange, sessionId: string): Promise<ReadCrede
     onRefused?.('scram')
     return undefined
   }
+  if (found === undefined) return ofSuspended(suspended, startUp)
   writeAuthentication(writer, { kind: 'sasl_final', data: proof })
-  return found?.credential
+  return found.credential
 }
 
 function mockVerifier(mockKey: Uint8Array, sessionId: string): ScramVerifier {

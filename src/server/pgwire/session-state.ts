@@ -103,11 +103,11 @@ export function checkSession(session: SessionState): void {
   session.outbox.sendOnlyIf(session.check.passed.catch(endConnection))
 }
 
-/** @throws WireError FATAL: 57P01 where the session is not valid, 58000 where the check failed */
+/** @throws WireError FATAL: 57P01 where the session is not valid, 58030 where the check failed */
 function endConnection(thrown: unknown): never {
   if (thrown instanceof Fault && thrown.kind === 'unauthenticated')
     throw new WireError('57P01', 'the session was revoked or has expired', 'FATAL')
-  throw new WireError('58000', 'the session could not be checked; connect again', 'FATAL')
+  throw new WireError('58030', 'the session could not be checked; connect again', 'FATAL')
 }
 
 /** Closes the portal of this name. @returns whether it existed */

@@ -48,7 +48,7 @@ const stateOfKind = {
   upstream_forbidden: '58000',
   commit_unknown: 'XX000',
   policy_engine_unavailable: '58000',
-  unavailable: '58000',
+  unavailable: '58030',
   overloaded: '53200',
 } as const satisfies Record<FaultKind, string>
 

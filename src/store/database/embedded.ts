@@ -198,6 +198,7 @@ async function openEmbeddedLink(
   const link: Link = {
     sql,
     cancellable: false,
+    settings: '',
     get dead() {
       return dead
     },

@@ -58,7 +58,8 @@ set local search_path = ${searchPath}${timeout}${flush}`
 }
 
 // RESET ALL does not reset the role. DISCARD ALL would drop the prepared statements.
-const resetText = 'set role svc_tenant; reset all; select pg_advisory_unlock_all()'
+const resetText = ({ settings }: Link) =>
+  `set role svc_tenant; reset all; ${settings}select pg_advisory_unlock_all()`
 
 const lostConnection = () => new Fault('unavailable', 'The database connection was lost.')
 
@@ -67,10 +68,29 @@ interface Tagged {
 }
 
 /**
+ * Keeps the library from sending a statement again after the server has forgotten its name or its result has changed,
+ * as it does by itself. By then the transaction has ended, so it would run outside of it; and its parameters are
+ * encoded twice, so bytes find no row. Either way a look-up would say "unknown". It fails instead, and the next call
+ * prepares it again.
+ */
+function sentOnce<T extends PromiseLike<unknown>>(statement: T): T {
+  const query = statement as T & { cancelled: unknown; reject(error: unknown): void }
+  Object.defineProperty(query, 'retried', {
+    get: () => undefined,
+    set(error: unknown) {
+      // A cancelled statement is not sent.
+      query.cancelled = true
+      query.reject(error)
+    },
+  })
+  return statement
+}
+
+/**
  * Waits for the result of a message, and ends the connection with its transaction after `ms`.
  * @throws Fault `unavailable` where it took too long; the database's error
  */
-async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promise<T> {
+export async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promise<T> {
   let late: Fault | undefined
   const timer = setTimeout(() => {
     late = new Fault('unavailable', 'The database took too long.')
@@ -89,7 +109,7 @@ async function limited<T>(link: Link, ms: number, result: PromiseLike<T>): Promi
 export async function resetConnection(link: Link, ms: number): Promise<boolean> {
   if (link.dead) return false
   try {
-    await limited(link, ms, link.sql.unsafe(`rollback; ${resetText}`).simple())
+    await limited(link, ms, link.sql.unsafe(`rollback; ${resetText(link)}`).simple())
     return !link.dead
   } catch {
     return false
@@ -111,7 +131,11 @@ export async function callFunction<Row extends object>(
 ): Promise<readonly Row[]> {
   const text = `select * from ${name}(${params.map((_, index) => `$${index + 1}`).join(', ')})`
   try {
-    const rows = await limited(link, ms, link.sql.unsafe<Row[]>(text, params as never[], { prepare: true }))
+    const rows = await limited(
+      link,
+      ms,
+      sentOnce(link.sql.unsafe<Row[]>(text, params as never[], { prepare: true })),
+    )
     // The library reconnects by itself: rows after the loss came from another connection.
     if (link.dead) throw lostConnection()
     return rows
@@ -164,7 +188,7 @@ export class StoreConnection {
     this.#over = new Fault('internal', 'Internal error.', { detail: 'a statement after its transaction' })
     const [committed, reset] = await Promise.allSettled([
       this.#limited(this.link.sql.unsafe('commit').simple()),
-      this.#limited(this.link.sql.unsafe(resetText).simple()),
+      this.#limited(this.link.sql.unsafe(resetText(this.link)).simple()),
     ])
     this.#reset = reset.status === 'fulfilled'
     if (committed.status === 'rejected') throw toStoreFault(committed.reason)
@@ -204,7 +228,7 @@ export class StoreConnection {
     prepare: boolean,
   ): Promise<readonly Row[]> {
     this.#check()
-    return this.#resultOf(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare }))
+    return this.#resultOf(sentOnce(this.link.sql.unsafe<Row[]>(text, params as never[], { prepare })))
   }
 
   async #resultOf<T>(statement: PromiseLike<T> & { cancel(): void }): Promise<T> {

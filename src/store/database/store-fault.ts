@@ -17,6 +17,12 @@ function bare(thrown: unknown): Error {
 
 // Connection, log-in, database, resources, operator intervention, system: the database is unavailable for now.
 const transient = /^(08|28|3D|53|57|58)|^CONN|^ECONN|^EPIPE|^ENOTFOUND|^EAI_|^EHOST|^ENET|^ETIMEDOUT/
+// What this version calls or has prepared is not there: another version has migrated the database, or a pooler
+// gave the connection another session.
+const otherVersion = new Set(['26000', '3F000', '42883', '42P01', '42703'])
+// Functions of the server that say so with a code that has other uses: a kept plan has another result now, and a
+// privilege is missing because the session has another role than it was given.
+const otherSession = new Set(['RevalidateCachedQuery', 'aclcheck_error'])
 // Serialization failure, deadlock, lock timeout: a retry may succeed.
 const contended = new Set(['40001', '40P01', '55P03'])
 
@@ -29,6 +35,12 @@ export function toStoreFault(thrown: unknown): Fault {
   const code = sqlState(thrown)
   const options = { detail: code, cause: bare(thrown) }
   if (transient.test(code)) return new Fault('unavailable', 'The database is not available.', options)
+  if (otherVersion.has(code) || otherSession.has(String((thrown as { routine?: unknown }).routine)))
+    return new Fault(
+      'unavailable',
+      'The database does not fit this version of the service. Try again.',
+      options,
+    )
   if (contended.has(code)) return new Fault('unavailable', 'The database is busy. Try again.', options)
   if (code === '23505') return new Fault('conflict', 'This exists already.', options)
   if (code === '22021' || code === '22P05')

@@ -202,8 +202,44 @@ export async function findScramVerifier(
     'select scram_verifier from svc.service_session where session_id = $1',
     [id],
   )
-  const verifier = parseScramVerifier(row?.scram_verifier ?? '')
-  return verifier && sameSecret(verifier.salt, scramSalt(store, id)) ? { session, verifier } : undefined
+  const verifier = verifierOf(store, id, row?.scram_verifier)
+  return verifier && { session, verifier }
+}
+
+function verifierOf(store: Store, id: string, text: string | null | undefined): ScramVerifier | undefined {
+  const verifier = parseScramVerifier(text ?? '')
+  return verifier && sameSecret(verifier.salt, scramSalt(store, id)) ? verifier : undefined
+}
+
+/**
+ * Whose session it is that would be valid, were its tenant not suspended. It lets nobody in.
+ * @param key the digest of its secret, or its id
+ */
+export async function findSuspendedSession(
+  store: Store,
+  key: { readonly digest: Uint8Array } | { readonly id: string },
+): Promise<
+  | {
+      readonly sub: string
+      readonly scopes: readonly SessionScope[]
+      readonly verifier?: ScramVerifier | undefined
+    }
+  | undefined
+> {
+  if ('id' in key && !isUuid(key.id)) return undefined
+  const [column, value] = 'id' in key ? ['session_id', key.id] : ['secret_sha256', key.digest]
+  const [row] = await store.adminQuery<
+    Pick<Row, 'session_id' | 'principal_sub' | 'scopes'> & { readonly scram_verifier: string | null }
+  >(
+    `select s.session_id, s.principal_sub, s.scopes, s.scram_verifier
+     from svc.service_session s join svc.tenant t using (tenant_id)
+     where s.${column} = $1 and s.revoked_at is null and t.state = 'suspended'
+       and (s.expires_at is null or s.expires_at > clock_timestamp())`,
+    [value ?? null],
+  )
+  if (row === undefined) return undefined
+  const verifier = verifierOf(store, row.session_id, row.scram_verifier)
+  return { sub: row.principal_sub, scopes: row.scopes, verifier }
 }
 
 /** A salt that differs for every session and every secrets key. */

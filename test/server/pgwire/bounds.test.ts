@@ -442,7 +442,7 @@ describe('a revoked credential', () => {
     const client = await wire.logIn()
     client.send(query('select 1'))
     expect((await client.until('never')).map(spoken)).toEqual([
-      'E 58000 the session could not be checked; connect again',
+      'E 58030 the session could not be checked; connect again',
     ])
   })
 })

@@ -8,6 +8,7 @@ const bob = { principal: { sub: 'service:bob', roles: [] } } as unknown as ReadC
 const reader = {
   bySecret: async (secret: string) => (secret === 'svc_right' ? bob : undefined),
   byVerifier: async () => undefined,
+  suspended: async () => undefined,
 }
 const basic = (user: string, secret: string) => `Basic ${Buffer.from(`${user}:${secret}`).toString('base64')}`
 

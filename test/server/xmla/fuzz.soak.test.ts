@@ -62,6 +62,7 @@ function serve(lake: Lake) {
     credentials: {
       bySecret: async (secret) => (secret === 'right' ? { ...bob, tenant: lake.tenant } : undefined),
       byVerifier: async () => undefined,
+      suspended: async () => undefined,
     },
     // Wrong secrets are not waited for.
     throttle: { turn: () => 0, failed: () => {}, succeeded: () => {} } as unknown as LoginThrottle,

@@ -36,6 +36,7 @@ function partsWith(answerRequest: ServeParts['answerRequest'], slots = {}): Serv
     credentials: {
       bySecret: async (secret) => (secret === 'right' ? credential : undefined),
       byVerifier: async () => undefined,
+      suspended: async () => undefined,
     },
     throttle: new LoginThrottle(systemClock),
     isProxy: () => false,

@@ -1,10 +1,10 @@
-/** Starts the distribution's PgBouncer before the wire server, in transaction mode. */
+/** Starts the distribution's PgBouncer before a server: the wire server, or the database. */
 
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { freePort } from '../support/free-port.ts'
+import { freePort } from './free-port.ts'
 
 export interface PgBouncer extends AsyncDisposable {
   readonly port: number
@@ -13,20 +13,21 @@ export interface PgBouncer extends AsyncDisposable {
 }
 
 export interface PgBouncerOptions {
-  /** The wire server's. */
   readonly serverPort: number
   readonly database: string
   /** User and secret, or verifier, of its `auth_file`. */
   readonly users: Readonly<Record<string, string>>
   /** Who logs in to the server for every client. */
   readonly forcedUser?: string
+  /** Default `transaction`. */
+  readonly mode?: 'session' | 'transaction' | 'statement'
   /** Lines of its `[pgbouncer]` section beside those that every test has. */
   readonly settings?: readonly string[]
 }
 
 /** Two connections to the server for each user. */
 export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBouncer> {
-  const { serverPort, database, users, forcedUser, settings = [] } = options
+  const { serverPort, database, users, forcedUser, mode = 'transaction', settings = [] } = options
   const forced = forcedUser === undefined ? '' : ` user=${forcedUser}`
   const folder = mkdtempSync(join(tmpdir(), 'pgbouncer-'))
   const port = freePort()
@@ -49,7 +50,7 @@ export async function startPgBouncer(options: PgBouncerOptions): Promise<PgBounc
     `listen_port = ${port}`,
     'unix_socket_dir =',
     `auth_file = ${authFile}`,
-    'pool_mode = transaction',
+    `pool_mode = ${mode}`,
     'default_pool_size = 2',
     'max_client_conn = 200',
     'server_tls_sslmode = disable',
