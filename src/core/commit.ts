@@ -115,6 +115,11 @@ export interface CommitIntent {
   readonly baseTableUuid?: string
   /** Snapshot ids in the body's `add-snapshot` updates. */
   readonly snapshotIds: readonly bigint[]
+  /**
+   * The manifest lists of these snapshots, in their order; '' where one names none. A client that sends an append again
+   * keeps the id and writes another list. Absent where they are very many, and in older intents.
+   */
+  readonly manifestLists?: readonly string[]
   /** Milliseconds since the Unix epoch, by this process's clock; `commit.received_at`. */
   readonly receivedAtMs: number
   /** Commit ids of all tables of a transaction that is forwarded as one, this one's included: all were made, or none. */

@@ -25,6 +25,7 @@ import { eventually } from '../support/eventually.ts'
 import { wrongFiles } from '../support/file-truth.ts'
 import { generator } from '../support/generator.ts'
 import { upstreamHeaders } from '../support/service.ts'
+import { whyOpen } from '../support/why-open.ts'
 
 const soakMs = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0) * 1000
 const isLong = soakMs > 0
@@ -114,21 +115,23 @@ async function sendInTurn(
 }
 
 const tablePath = (name: string) => `/namespaces/sales/tables/${name}`
-const changeOf = (name: string, body: string) => ({
-  identifier: { namespace: ['sales'], name },
-  ...JSON.parse(body),
-})
+/** The body as a change of a transaction, with its integers as they are. */
+const changeOf = (name: string, body: string) =>
+  `{"identifier":{"namespace":["sales"],"name":"${name}"},${body.slice(1)}`
 
 type Changes = readonly (readonly [table: string, body: string])[]
 
 /** A transaction: atomic on the client surface, table by table on the literal path. */
 function transact(traffic: Traffic, surface: '' | '/v1', changes: Changes): Promise<number | undefined> {
-  const body = JSON.stringify({ 'table-changes': changes.map(([name, one]) => changeOf(name, one)) })
+  const body = `{"table-changes":[${changes.map(([name, one]) => changeOf(name, one)).join(',')}]}`
   return send(traffic, 'POST', `${surface}/transactions/commit`, body)
 }
 
-/** A commit that adds a snapshot to the table as it is now. */
-async function appendTo({ world }: Traffic, name: string, number: number): Promise<string> {
+/**
+ * A commit that adds a snapshot to the table as it is now.
+ * @param attempt a client that sends an append again keeps the id of its snapshot, and writes another manifest list
+ */
+async function appendTo({ world }: Traffic, name: string, number: number, attempt = 0): Promise<string> {
   const { metadata } = await loadTable(world, name)
   const current = metadata.get('current-snapshot-id')
   return appendSnapshot({
@@ -136,6 +139,7 @@ async function appendTo({ world }: Traffic, name: string, number: number): Promi
     parentId: typeof current === 'bigint' && current !== -1n ? current : undefined,
     sequenceNumber: Number(metadata.get('last-sequence-number') ?? 0) + 1,
     timestampMs: Date.now(),
+    manifestList: `file:///demo/snap-${number}-${attempt}.avro`,
   })
 }
 
@@ -149,12 +153,14 @@ const kinds: readonly ((traffic: Traffic, number: number) => Promise<unknown>)[]
       ['t2', setProperties({ [`p${number}`]: 't2' })],
     ]),
   async (traffic, number) => {
-    if (!isLong) return
-    const append = await appendTo(traffic, 't2', number)
-    await transact(traffic, '/v1', [
-      ['t1', setProperties({ [`p${number}`]: 't1' })],
-      ['t2', append],
-    ])
+    const attempt = async (count: number) =>
+      await transact(traffic, '/v1', [
+        ['t1', setProperties({ [`p${number}try${count}`]: 't1' })],
+        ['t2', await appendTo(traffic, 't2', number, count)],
+      ])
+    // Two at once, as where a proxy gives up on the first, and another once both have failed.
+    const both = number % 2 ? [await attempt(0)] : await Promise.all([attempt(0), attempt(1)])
+    if (both.every((status) => status === undefined || status >= 400)) await attempt(2)
   },
   async (traffic, number) => {
     await send(traffic, 'POST', tablePath('t1'), await appendTo(traffic, 't1', number))
@@ -211,7 +217,7 @@ interface Fault {
   readonly run: (traffic: Traffic, replica: Replica) => Promise<void>
 }
 
-const allFaults: readonly Fault[] = [
+const faults: readonly Fault[] = [
   {
     name: 'kill',
     async run(_, replica) {
@@ -289,10 +295,6 @@ const allFaults: readonly Fault[] = [
     },
   },
 ]
-/** What the short form leaves out, because an intent may then wait for longer than it does. */
-const longOnly: ReadonlySet<string> = new Set(['catalog killed', 'database sessions killed', 'clock jumps'])
-const faults = allFaults.filter(({ name }) => isLong || !longOnly.has(name))
-
 /** The metadata files that the catalog made of a table, without the one of its creation. */
 async function acceptedOf(world: World, name: string): Promise<readonly string[]> {
   const loaded = await loadTable(world, name)
@@ -379,7 +381,15 @@ if (process.env.SVC_TEST_DATABASE_URL === undefined) {
 /** Milliseconds after the traffic for which an intent may stay open: its lease, and runs of recovery. */
 const leftMs = 120_000
 
-async function openIntents({ store, owner }: World): Promise<string> {
-  const { items } = await listIntents(store, owner.tenant, { limit: 20 })
-  return `intents stayed open: ${items.map(({ intent, state }) => `${state} ${intent.action ?? 'update-table'} ${intent.table.name} ${intent.commitId}`).join('; ')}`
+/** What recovery says of the open intents, and what the replicas logged of them. */
+async function openIntents({ store, owner, replicas }: World): Promise<string> {
+  const { items } = await listIntents(store, owner.tenant, { limit: 100 })
+  const lines = replicas.flatMap(({ name, log }) =>
+    log()
+      .split('\n')
+      .filter((line) => items.some(({ intent }) => line.includes(intent.commitId)))
+      .slice(-20)
+      .map((line) => `${name} ${line}`),
+  )
+  return [`${items.length} intents stayed open`, await whyOpen(store, owner.tenant), ...lines].join('\n')
 }

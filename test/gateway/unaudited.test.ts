@@ -7,7 +7,10 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createTable, orderFields, setProperties } from '../../demo/commits.ts'
 import { Fault } from '../../src/base/fault.ts'
-import { countIntents } from '../../src/store/commit/commit-intents.ts'
+import type { CommitIntent } from '../../src/core/commit.ts'
+import { closeIntent, countIntents, openIntent } from '../../src/store/commit/commit-intents.ts'
+import { findIntent, settleIntent } from '../../src/store/commit/intent-settlements.ts'
+import { actorOf } from '../support/actor.ts'
 import { eventually } from '../support/eventually.ts'
 import { failingStore } from '../support/failing-store.ts'
 import {
@@ -112,6 +115,50 @@ test('a commit accepted while the store takes no audit is 200, and audited with 
   await eventually(async () => (await metric(service, 'svc_unaudited_changes')) === 0)
   await eventually(async () => (await readdir(journalDirectory)).length === 0)
   expect((await countIntents(service.store)).open).toBe(0)
+})
+
+/** Accepts a commit that the store does not audit. @returns its intent, which is closed */
+async function acceptUnaudited(name: string): Promise<CommitIntent> {
+  failOn = /record_verdict/
+  const response = await commitTo(name)
+  expect(response.status).toBe(200)
+  const { tenant } = service.owner
+  const found = await findIntent(service.store, tenant, response.headers.get('x-svc-decision-id') ?? '')
+  if (found === undefined) throw new Error('an accepted commit without an intent')
+  await closeIntent(service.store, tenant, found.intent.commitId)
+  return { ...found.intent, body: found.body }
+}
+
+test('a person’s settlement as not made takes no accepted commit from the audit: the settlement holds its request', async () => {
+  const name = await newTable()
+  const intent = await acceptUnaudited(name)
+  const { commitId } = intent
+  const { tenant } = service.owner
+  await openIntent(service.store, tenant, intent, { leaseMs: 0, upstreamMs: 0 })
+  const settlement = { outcome: 'not-made', metadataLocation: undefined, reason: 'it is not there' } as const
+  await settleIntent(service.store, tenant, commitId, settlement, actorOf('stella'))
+  failOn = /^never$/
+  expect(await audited(name)).toMatchObject([{ commitId, decision: 'APPROVED' }])
+  await eventually(async () => (await readdir(journalDirectory)).length === 0)
+})
+
+test('an accepted commit whose intent is gone stays in the journal, and is logged once', async () => {
+  const name = await newTable()
+  const intent = await acceptUnaudited(name)
+  const { commitId } = intent
+  const lines = () =>
+    service
+      .log()
+      .split('\n')
+      .filter((line) => line.includes(commitId) && line.includes('an accepted change could not be audited'))
+  failOn = /^never$/
+  await eventually(() => lines().filter((line) => line.includes('closed without an audit')).length > 1)
+  expect(lines().filter((line) => line.includes('"level":"error"'))).toHaveLength(1)
+  expect(await metric(service, 'svc_unaudited_changes')).toBe(1)
+  expect(await readdir(journalDirectory)).toHaveLength(1)
+  // Its intent comes back from a backup.
+  await openIntent(service.store, service.owner.tenant, intent)
+  expect(await audited(name)).toMatchObject([{ commitId }])
 })
 
 test('an audit that was written although its answer was lost is not written twice', async () => {

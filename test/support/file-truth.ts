@@ -12,9 +12,12 @@ const objects = (value: JsonValue | undefined): readonly JsonObject[] =>
 const keys = (value: JsonValue | undefined): readonly string[] =>
   isJsonObject(value) ? [...value.keys()] : []
 
-/** The names of the properties and the ids of the snapshots in a state of a table. */
+/** A client that sends an append again keeps the id. */
+const snapshotText = (one: JsonObject) => `snapshot ${one.get('snapshot-id')} of ${one.get('manifest-list')}`
+
+/** The names of the properties and the snapshots in a state of a table. */
 function partsOf(metadata: JsonObject): ReadonlySet<string> {
-  const snapshots = objects(metadata.get('snapshots')).map((one) => `snapshot ${one.get('snapshot-id')}`)
+  const snapshots = objects(metadata.get('snapshots')).map(snapshotText)
   return new Set([...keys(metadata.get('properties')), ...snapshots])
 }
 
@@ -24,7 +27,7 @@ function askedBy(body: Uint8Array): ReadonlySet<string> {
   return new Set(
     updates.flatMap((update) => {
       const snapshot = update.get('snapshot')
-      if (isJsonObject(snapshot)) return [`snapshot ${snapshot.get('snapshot-id')}`]
+      if (isJsonObject(snapshot)) return [snapshotText(snapshot)]
       return update.get('action') === 'set-properties' ? keys(update.get('updates')) : []
     }),
   )

@@ -16,6 +16,7 @@ import type { StageTimes } from './stage-times.ts'
 export class PendingIntent {
   #intent: CommitIntent | undefined
   #written: Promise<void> = Promise.resolve()
+  /** By the monotonic clock, because the other may be set back. */
   #declaredAtMs = 0
   #isOpen = false
 
@@ -42,7 +43,7 @@ export class PendingIntent {
       this.#intent?.baseMetadataLocation === baseMetadataLocation && this.#intent.baseHeld === held
     if (this.#isOpen && isDeclared) return
     const intent = this.on(baseMetadataLocation, held)
-    if (!this.#isOpen) this.#declaredAtMs = this.parts.clock.now()
+    if (!this.#isOpen) this.#declaredAtMs = performance.now()
     this.#isOpen = true
     this.#intent = intent
     this.#written = this.#written.then(async () => {
@@ -67,7 +68,7 @@ export class PendingIntent {
   async durable(): Promise<void> {
     try {
       await this.#written
-      const elapsedMs = this.parts.clock.now() - this.#declaredAtMs
+      const elapsedMs = performance.now() - this.#declaredAtMs
       if (elapsedMs > limits.forwardWithinMs)
         throw new Error('the lease could expire before the forward ends')
     } catch (cause) {

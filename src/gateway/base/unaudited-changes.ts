@@ -25,6 +25,8 @@ export class UnauditedChanges {
   readonly #parts: UnauditedParts
   /** By commit id, oldest first. */
   readonly #failed = new Map<string, AcceptedChange>()
+  /** What was logged last of a change that cannot be audited, by commit id. */
+  readonly #reported = new Map<string, string>()
   readonly #stopping = Promise.withResolvers<void>()
   #stopped = false
   #repeating: Promise<void> | undefined
@@ -46,6 +48,7 @@ export class UnauditedChanges {
   /** Removes an audited change from the journal. Never throws: a file that stays changes nothing when it is read. */
   audited(commitId: string): void {
     this.#failed.delete(commitId)
+    this.#reported.delete(commitId)
     this.#count()
     this.#parts.journal?.remove(commitId).catch((err: unknown) => {
       this.#parts.log.warn({ err, commitId }, 'the file of an audited change could not be removed')
@@ -129,11 +132,18 @@ export class UnauditedChanges {
         const { kind } = toFault(error)
         // The store does not answer the others either.
         if (kind === 'unavailable') return
-        this.#parts.log.error({ err: error, commitId }, 'an accepted change could not be audited')
+        this.#report(commitId, error)
         // The audit holds another verdict, which stays.
         if (kind === 'conflict') this.audited(commitId)
       }
     }
+  }
+
+  /** Logs a failure, and the same again for debugging only: it is repeated until a person has looked. */
+  #report(commitId: string, err: unknown): void {
+    const isNew = this.#reported.get(commitId) !== String(err)
+    this.#reported.set(commitId, String(err))
+    this.#parts.log[isNew ? 'error' : 'debug']({ err, commitId }, 'an accepted change could not be audited')
   }
 
   #count(): void {

@@ -21,7 +21,7 @@ import type { StaleIntent } from './evidence.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'
 import type { KnownState } from './lost-commit.ts'
 import { lookAtName } from './recover-action.ts'
-import { effectsHold, hasSnapshots } from './shows-change.ts'
+import { effectsHold, snapshotsIn } from './shows-change.ts'
 
 /** Refusals that the state of the table can cause, which the first of two requests may have made. */
 const sentinels: ReadonlySet<CatalogErrorCode> = new Set(['ErrTableNotFound', 'ErrCommitConflict'])
@@ -71,7 +71,7 @@ export async function showsCommit(
 
 /** Whether a state of the table has all that a commit would make. */
 function isIn(metadata: JsonObject, { intent, updates }: StaleIntent): boolean {
-  if (intent.snapshotIds.length > 0) return hasSnapshots(metadata, intent.snapshotIds)
+  if (intent.snapshotIds.length > 0) return snapshotsIn(metadata, intent) !== 'none'
   return updates !== undefined && effectsHold(updates, metadata, intent.receivedAtMs)
 }
 

@@ -10,6 +10,7 @@ import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import { findAudit, isAudited } from '../../store/commit/audit.ts'
 import { closeIntent, findIntentBody, markAccepted } from '../../store/commit/commit-intents.ts'
+import { findSettledBody } from '../../store/commit/intent-settlements.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'
@@ -58,8 +59,10 @@ export async function auditAccepted(
 }
 
 /**
- * Repeats the audit of a change, in this process or in one after it.
- * @throws Fault `conflict` where the change has another verdict; what the store or the upstream throws
+ * Repeats the audit of a change, in this process or in one after it. Resolves once it is audited, or its open intent
+ * says that it was accepted, so that recovery goes on with it.
+ * @throws Fault `conflict` where the change has another verdict; what the store or the upstream throws; Error where it
+ *   must be tried again
  */
 export async function auditAgain(parts: AuditParts, change: AcceptedChange): Promise<void> {
   const { store, log, clock } = parts
@@ -67,22 +70,37 @@ export async function auditAgain(parts: AuditParts, change: AcceptedChange): Pro
   const { commitId } = intent
   const metadataLocation = change.committed?.metadataLocation
   const which = { commitId, table: tableName(intent.table), metadataLocation }
-  const body = await findIntentBody(store, tenant, commitId)
-  if (body === undefined) {
-    if ((await findAudit(store, tenant, commitId)) === undefined)
-      log.error(which, 'the intent of an accepted change was closed without an audit')
-    return
-  }
+  const body =
+    (await findIntentBody(store, tenant, commitId)) ?? (await bodyOfClosed(store, tenant, commitId))
+  if (body === undefined) return
   const placed = isUnplaced(change) ? await place(parts, change, body) : change
   if (placed !== undefined) {
     await auditAccepted(parts, placed, body)
     log.warn(which, 'an accepted change was audited late')
     return
   }
-  if (clock.now() - intent.receivedAtMs < limits.acceptedLookMs)
+  // A clock that was set back must not prolong this.
+  if (Math.abs(clock.now() - intent.receivedAtMs) < limits.acceptedLookMs)
     throw new Error('the table does not show yet what the change wrote')
-  await markAccepted(store, tenant, commitId)
+  if (!(await markAccepted(store, tenant, commitId)))
+    throw new Error('the table does not show what an accepted change wrote, and its intent is closed')
   log.error(which, 'the table does not show what an accepted change wrote; recovery looks again')
+}
+
+/**
+ * The request of an accepted change whose intent is not open any more, as the settlement by a person holds it.
+ * @returns undefined where it is audited
+ * @throws Error where nothing holds it: the journal keeps the change, for a person to look at
+ */
+async function bodyOfClosed(
+  store: AuditParts['store'],
+  tenant: AcceptedChange['tenant'],
+  commitId: string,
+): Promise<Uint8Array | undefined> {
+  if ((await findAudit(store, tenant, commitId)) !== undefined) return undefined
+  const settled = await findSettledBody(store, tenant, commitId)
+  if (settled === undefined) throw new Error('the intent of an accepted change was closed without an audit')
+  return settled
 }
 
 /** The change with the file that it wrote, if the table shows it. */

@@ -10,7 +10,7 @@
 import type { IntentHead } from '../../core/commit.ts'
 import { assignFiles, type FileClaim, type Fit } from './assign-files.ts'
 import { filesOf, type StaleIntent, type TableEvidence, type TableFile } from './evidence.ts'
-import { type Place, placeOf, snapshotOf, twinOf } from './place-intent.ts'
+import { type Place, placeOf, sharesSnapshot, snapshotOf, twinOf } from './place-intent.ts'
 
 export type IntentOutcome =
   | { readonly kind: 'committed'; readonly metadataLocation: string }
@@ -191,7 +191,13 @@ function doubtOf(
   open: readonly TableFile[],
 ): IntentOutcome {
   const { one, isReached, isShown } = place
-  const isAlone = places.every((other) => other === place || twinOf(other.one.intent) !== twinOf(one.intent))
+  // What another one may have brought shows nothing of this one.
+  const isAlone = places.every(
+    (other) =>
+      other === place ||
+      (twinOf(other.one.intent) !== twinOf(one.intent) &&
+        !(other.isShown && sharesSnapshot(other.one.intent, one.intent))),
+  )
   const proposed = proposalOf(place, taken, open)
   return {
     kind: 'undecidable',

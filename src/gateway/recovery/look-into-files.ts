@@ -14,7 +14,7 @@ import { readMetadata } from '../../storage/table-metadata-file.ts'
 import { historyOf } from '../base/metadata-history.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { filesOf, type ShownByFile, type StaleIntent, type TableEvidence } from './evidence.ts'
-import { hasSnapshots, type Shown, shownBetween } from './shows-change.ts'
+import { type Shown, shownBetween, snapshotsIn } from './shows-change.ts'
 
 export type LookParts = Pick<GatewayParts, 'store' | 'tableAccess' | 'budget' | 'log'>
 
@@ -48,9 +48,10 @@ export async function lookIntoFiles(
     .filter((index) => !table.audited.has(files[index]?.metadataLocation ?? ''))
     .slice(-filesMax)
   if (wanted.length === 0) return undefined
-  let claims = [...stale, ...table.others]
+  const claims = [...stale, ...table.others]
   return await withStorage(parts, at, async (storage) => {
     const shown = new Map<string, ReadonlyMap<string, Shown>>()
+    const brought = new Set<string>()
     let last: { readonly index: number; readonly content: JsonObject | undefined } | undefined
     const contentOf = async (index: number) => {
       const file = files[index]
@@ -63,23 +64,23 @@ export async function lookIntoFiles(
     for (const index of wanted) {
       const before = await contentOf(index - 1)
       const after = await contentOf(index)
-      shown.set(files[index]?.metadataLocation ?? '', shownOf(claims, before, after))
+      shown.set(
+        files[index]?.metadataLocation ?? '',
+        new Map(
+          claims.map((claim) => {
+            const { commitId } = claim.intent
+            return [commitId, brought.has(commitId) ? 'no' : shownBetween(claim, before, after)]
+          }),
+        ),
+      )
       // A snapshot that is there was made by this file or an earlier one.
       if (after !== undefined)
-        claims = claims.filter(
-          ({ intent: { snapshotIds } }) => snapshotIds.length === 0 || !hasSnapshots(after, snapshotIds),
-        )
+        for (const { intent } of claims)
+          if (intent.snapshotIds.length > 0 && snapshotsIn(after, intent) !== 'none')
+            brought.add(intent.commitId)
     }
     return shown
   })
-}
-
-function shownOf(
-  claims: readonly StaleIntent[],
-  before: JsonObject | undefined,
-  after: JsonObject | undefined,
-): ReadonlyMap<string, Shown> {
-  return new Map(claims.map((claim) => [claim.intent.commitId, shownBetween(claim, before, after)]))
 }
 
 /** How often the chain of files is followed further back. */

@@ -1,8 +1,11 @@
 /** Collects the evidence for recovery and for lost replies: one table as the upstream and the audit show it now. */
 
+import { zstdDecompressSync } from 'node:zlib'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
+import { nextTurn } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
+import { limits } from '../../limits.ts'
 import { storageRoots } from '../../storage/roots.ts'
 import { auditedBodies, auditedChain, auditedRequests } from '../../store/commit/audit.ts'
 import { openIntentsOnTable } from '../../store/commit/commit-intents.ts'
@@ -80,13 +83,38 @@ export async function decideAt(
   return decideIntents(stale, { ...now.evidence, takesAway, ...(shown && { shown }) })
 }
 
-/** Audited requests that are looked into at most. Where there are more, any may have taken something away. */
-const requestsMax = 1_000
+/**
+ * Audited requests that are looked into at most, in one turn and in all; bytes of one, compressed and not, and of all that
+ * are read. Where there is more, any may have taken something away.
+ */
+const requestBounds = {
+  pageMax: 50,
+  requestsMax: 1_000,
+  compressedBytesMax: 64 * 1024,
+  bytesMax: 1024 * 1024,
+  allBytesMax: 16 * 1024 * 1024,
+} as const
 
-async function anyTakesAway({ store }: LookParts, { tenant, table }: LookedAt, { audited }: TableEvidence) {
+async function anyTakesAway(
+  { store }: LookParts,
+  { tenant, table }: LookedAt,
+  { audited }: TableEvidence,
+): Promise<boolean> {
+  const { pageMax, requestsMax, compressedBytesMax, bytesMax, allBytesMax } = requestBounds
   if (audited.size > requestsMax) return true
-  const bodies = await auditedRequests(store, tenant, table, [...audited.keys()])
-  return bodies.some((body) => updatesOf(body)?.some(takesAway) ?? true)
+  const files = [...audited.keys()]
+  let leftBytes: number = allBytesMax
+  for (let start = 0; start < files.length; start += pageMax) {
+    const page = files.slice(start, start + pageMax)
+    for (const body of await auditedRequests(store, tenant, table, page, compressedBytesMax)) {
+      const request = body && inflated(body, Math.min(bytesMax, leftBytes))
+      if (request === undefined || (updatesIn(request)?.some(takesAway) ?? true)) return true
+      leftBytes -= request.length
+    }
+    // Commits come first.
+    await nextTurn()
+  }
+  return false
 }
 
 function takesAway(update: JsonObject): boolean {
@@ -150,13 +178,22 @@ function leasedOf(
 
 /** @param body compressed, as the intent holds it; undefined where it was not read */
 export function staleIntent(intent: IntentHead, body: Uint8Array | undefined): StaleIntent {
-  return { intent, updates: body && updatesOf(body) }
+  const request = body && inflated(body, 2 * limits.commitBodyBytesMax)
+  return { intent, updates: request && updatesIn(request) }
 }
 
-function updatesOf(body: Uint8Array): readonly JsonObject[] | undefined {
+/** The request; undefined where it is damaged or has more bytes. */
+function inflated(body: Uint8Array, bytesMax: number): Uint8Array | undefined {
   try {
-    const { updates } = parseCommitRequest(Bun.zstdDecompressSync(body as Uint8Array<ArrayBuffer>))
-    return updates.filter(isJsonObject)
+    return zstdDecompressSync(body, { maxOutputLength: Math.max(bytesMax, 1) })
+  } catch {
+    return undefined
+  }
+}
+
+function updatesIn(request: Uint8Array): readonly JsonObject[] | undefined {
+  try {
+    return parseCommitRequest(request).updates.filter(isJsonObject)
   } catch {
     return undefined
   }

@@ -8,10 +8,13 @@ import {
   type ClaimedChange,
   changeBetween,
   effectsHold,
-  hasSnapshots,
   type Shown,
   shownBetween,
+  snapshotsIn,
 } from './shows-change.ts'
+
+/** What a file shows of a commit that may have written it. */
+export type FileFit = Exclude<Shown, 'no' | 'lacks'>
 
 /** One intent, with the files that it may have written, by their index among those that no audited commit wrote. */
 export interface Place {
@@ -20,7 +23,7 @@ export interface Place {
   readonly isReached: boolean
   /** The files after its base of which it is not known that it did not write them. */
   readonly unread: readonly number[]
-  readonly fits: ReadonlyMap<number, Exclude<Shown, 'no'>>
+  readonly fits: ReadonlyMap<number, FileFit>
   /** Whether it surely wrote one of these files. */
   readonly isMade: boolean
   /** Whether its snapshot is in the table, and no audited commit brought it. */
@@ -44,18 +47,24 @@ export function placeOf(
   const from = base === '' ? 0 : files.findLastIndex((file) => file.metadataLocation === base) + 1
   const isReached = base === '' || from > 0
   const within = [...open.entries()].filter(([, file]) => !isReached || files.indexOf(file) >= from)
-  const fits = new Map<number, Exclude<Shown, 'no'>>()
+  const fits = new Map<number, FileFit>()
+  const lacking = new Set<number>()
   for (const [index, file] of within) {
     const shown = shownIn(file, { intent, updates }, files.length, table)
-    if (shown !== 'no') fits.set(index, shown)
+    if (shown === 'lacks') lacking.add(index)
+    else if (shown !== 'no') fits.set(index, shown)
   }
   // The current state alone does not show what was undone before.
   const unread = within
     .map(([index]) => index)
     .filter((index) => table.shown === undefined || fits.get(index) === 'unknown')
-  const hasOwn = intent.snapshotIds.length > 0 && hasSnapshots(table.metadata, intent.snapshotIds)
+  const inTable = (of: IntentHead) => (of.snapshotIds.length > 0 ? snapshotsIn(table.metadata, of) : 'none')
+  const hasOwn = inTable(intent) === 'own'
   const isGone = !isSurelyMade && table.takesAway === false && lacksAllOf(one, table.metadata, all)
-  const first = hasOwn ? open.findIndex(({ after }) => after && hasSnapshots(after, intent.snapshotIds)) : -1
+  const first =
+    inTable(intent) === 'none'
+      ? -1
+      : open.findIndex(({ after }) => after && snapshotsIn(after, intent) !== 'none')
   for (const [index, shown] of fits)
     if (shown === 'unknown' && (isGone || (first >= 0 && index > first))) fits.delete(index)
   // A client that lost the reply sends the same body again, and it was made once.
@@ -68,12 +77,18 @@ export function placeOf(
     : undefined
   // What changes nothing may have written no file. Of several with one snapshot, the catalog made one.
   const changes = !holdsAt(base === table.metadataLocation ? table.metadata : table.known?.get(base))
-  const sharing = isShown ? all.filter((other) => other === one || sharesSnapshot(other.intent, intent)) : []
+  const sharing = isShown
+    ? all.filter(
+        (other) => other === one || (sharesSnapshot(other.intent, intent) && inTable(other.intent) === 'own'),
+      )
+    : []
   const areTwins = sharing.every((other) => twinOf(other.intent) === twinOf(intent))
   const maker = sharing.find((other) => other.isSurelyMade) ?? (areTwins ? sharing[0] : undefined)
   const wrote = isShown ? maker === one : isSurelyMade && changes
-  // A catalog may write something else than was sent. What was surely made is in one of these files all the same.
-  if (fits.size === 0 && isSurelyMade && changes) for (const [index] of within) fits.set(index, 'unknown')
+  // Of schemas and the like a catalog may write another form. What was surely made is in one of these files all the same,
+  // unless that lacks what every catalog keeps.
+  if (fits.size === 0 && isSurelyMade && changes)
+    for (const [index] of within) if (!lacking.has(index)) fits.set(index, 'unknown')
   return {
     one,
     isReached,
@@ -91,12 +106,13 @@ export function placeOf(
  * is not known was its. A value may have been replaced, so that proves nothing.
  */
 function lacksAllOf(
-  { intent: { snapshotIds }, updates }: StaleIntent,
+  { intent, updates }: StaleIntent,
   metadata: JsonObject,
   all: readonly StaleIntent[],
 ): boolean {
   const actions = new Set(all.flatMap((other) => (other.updates ?? []).map((update) => update.get('action'))))
-  if (snapshotIds.length > 0) return !actions.has('remove-snapshots') && !hasSnapshots(metadata, snapshotIds)
+  if (intent.snapshotIds.length > 0)
+    return !actions.has('remove-snapshots') && snapshotsIn(metadata, intent) === 'none'
   const properties = metadata.get('properties')
   return (
     !actions.has('remove-properties') &&
@@ -150,7 +166,8 @@ function areStamped(files: readonly TableFile[], { metadata }: TableEvidence): b
   return recent.length > 1 && recent.every((stamp) => stamps.has(stamp))
 }
 
-function sharesSnapshot(one: IntentHead, other: IntentHead): boolean {
+/** Whether two commits add a snapshot of the same id. */
+export function sharesSnapshot(one: IntentHead, other: IntentHead): boolean {
   return one.snapshotIds.some((id) => other.snapshotIds.includes(id))
 }
 

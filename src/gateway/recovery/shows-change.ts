@@ -10,7 +10,7 @@ import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
 
 /** What a commit would change. */
 export interface ClaimedChange {
-  readonly intent: Pick<IntentHead, 'snapshotIds' | 'receivedAtMs'>
+  readonly intent: Pick<IntentHead, 'snapshotIds' | 'manifestLists' | 'receivedAtMs'>
   /** Undefined where the request was not read or cannot be. */
   readonly updates: readonly JsonObject[] | undefined
 }
@@ -19,9 +19,10 @@ export interface ClaimedChange {
  * - `whole`: the later state is the earlier one with this change, and nothing else has changed
  * - `among-others`: this change was made between them, and something else has changed too
  * - `no`: the change was not made between them
+ * - `lacks`: nor before them, because the later state is without it
  * - `unknown`: one of the states is not known, or the change cannot be applied
  */
-export type Shown = 'whole' | 'among-others' | 'no' | 'unknown'
+export type Shown = 'whole' | 'among-others' | 'no' | 'lacks' | 'unknown'
 
 /** @param before the state of the file before; `after` that of the file which the change may have written */
 export function shownBetween(
@@ -29,11 +30,12 @@ export function shownBetween(
   before: JsonObject | undefined,
   after: JsonObject | undefined,
 ): Shown {
-  const { snapshotIds } = change.intent
-  if (snapshotIds.length > 0) {
-    if (after !== undefined && !hasSnapshots(after, snapshotIds)) return 'no'
-    if (before !== undefined && hasSnapshots(before, snapshotIds)) return 'no'
-    return before === undefined || after === undefined ? 'unknown' : 'whole'
+  if (change.intent.snapshotIds.length > 0) {
+    const now = after && snapshotsIn(after, change.intent)
+    if (now === 'none') return 'lacks'
+    if (before !== undefined && snapshotsIn(before, change.intent) !== 'none') return 'no'
+    // Those of another request with the same ids, or a catalog wrote another list than was sent.
+    return before === undefined || now !== 'own' ? 'unknown' : 'whole'
   }
   return changeBetween(change, before, after)
 }
@@ -46,7 +48,7 @@ export function changeBetween(
 ): Shown {
   if (updates === undefined || !updates.every(isSupportedUpdate) || after === undefined) return 'unknown'
   const holds = effectsHold(updates, after, intent.receivedAtMs)
-  if (!holds && updates.every(isKeptAsSent)) return 'no'
+  if (!holds && updates.every(isKeptAsSent)) return 'lacks'
   if (before === undefined) return 'unknown'
   const observed = changedParts(before, after)
   const made = applied(before, updates, intent.receivedAtMs)
@@ -63,10 +65,23 @@ const keptAsSent: ReadonlySet<JsonValue | undefined> = new Set([
 ])
 const isKeptAsSent = (update: JsonObject): boolean => keptAsSent.has(update.get('action'))
 
-/** Whether all of these snapshots are in the table. */
-export function hasSnapshots(metadata: JsonObject, snapshotIds: readonly bigint[]): boolean {
-  const ids = new Set(snapshotsOf(metadata).map((snapshot) => snapshot.get('snapshot-id')))
-  return snapshotIds.every((id) => ids.has(id))
+/**
+ * Whether all snapshots of a commit are in the table.
+ * - `own`: as it sent them, as far as that is known
+ * - `other`: their ids are, with another manifest list: two requests of a client may share an id
+ * - `none`: not all of them are
+ */
+export function snapshotsIn(
+  metadata: JsonObject,
+  { snapshotIds, manifestLists }: ClaimedChange['intent'],
+): 'own' | 'other' | 'none' {
+  const lists = new Map(
+    snapshotsOf(metadata).map((one) => [one.get('snapshot-id'), one.get('manifest-list')]),
+  )
+  if (!snapshotIds.every((id) => lists.has(id))) return 'none'
+  const isSame = (sent: JsonValue | undefined, kept: JsonValue | undefined) =>
+    !sent || typeof kept !== 'string' || sent === kept
+  return snapshotIds.every((id, index) => isSame(manifestLists?.[index], lists.get(id))) ? 'own' : 'other'
 }
 
 /** Whether applying the updates again changes nothing but timestamps and logs. */

@@ -10,6 +10,7 @@ import { storageRoots } from '../../storage/roots.ts'
 import {
   assertIdentifierMatches,
   type CommitRequest,
+  manifestListsAdded,
   snapshotIdsAdded,
 } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
@@ -107,6 +108,7 @@ export async function pendingIntent(
   upstream: Upstream,
   commit: TableCommit,
 ): Promise<PendingIntent> {
+  const manifestLists = manifestListsAdded(commit.request)
   const withoutBase: Omit<CommitIntent, 'baseMetadataLocation' | 'baseHeld'> = {
     commitId: commit.commitId,
     table: commit.table,
@@ -118,6 +120,7 @@ export async function pendingIntent(
     bodySha256: commit.body.sha256,
     body: await compress(commit.body.bytes),
     snapshotIds: snapshotIdsAdded(commit.request),
+    ...(manifestLists && { manifestLists }),
     receivedAtMs: commit.receivedAtMs,
     ...(commit.transaction && { transaction: commit.transaction }),
     ...(commit.requestId !== undefined && { requestId: commit.requestId }),

@@ -166,7 +166,10 @@ export async function auditedLocations(
   return new Set(rows.map((row) => row.metadata_location))
 }
 
-/** Those of these metadata locations that APPROVED rows of the table name, each with the hash of that commit's body. */
+/**
+ * Those of these metadata locations that APPROVED commits wrote, each with the hash of that commit's body. A commit that
+ * changed nothing names the file that it found, which it did not write.
+ */
 export async function auditedBodies(
   store: Store,
   tenant: TenantId,
@@ -177,30 +180,32 @@ export async function auditedBodies(
     tenant,
     `select metadata_location, body_sha256 from svc.audit_log
      where tenant_id = $1 and table_id = $2 and decision = 'APPROVED'
-       and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
+       and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))
+       and metadata_location <> base_metadata_location`,
     [tenant, nodeId(tableKey(table)), JSON.stringify(locations)],
   )
   return new Map(rows.map((row) => [row.metadata_location, row.body_sha256]))
 }
 
-/** Longer requests add data files. */
-const requestBytesMax = 64 * 1024
-
-/** The requests of APPROVED commits that wrote these files, compressed by zstd, without those of many bytes. */
+/**
+ * The requests of APPROVED commits that wrote these files, compressed by zstd; undefined for a longer one.
+ * @param bytesMax compressed bytes of one
+ */
 export async function auditedRequests(
   store: Store,
   tenant: TenantId,
   table: TableRef,
   locations: readonly string[],
-): Promise<readonly Uint8Array[]> {
-  const rows = await store.tenantQuery<{ readonly body: Uint8Array }>(
+  bytesMax: number,
+): Promise<readonly (Uint8Array | undefined)[]> {
+  const rows = await store.tenantQuery<{ readonly body: Uint8Array | null }>(
     tenant,
-    `select body from svc.audit_log
-     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED' and octet_length(body) <= $4::int
+    `select case when octet_length(body) <= $4::int then body end as body from svc.audit_log
+     where tenant_id = $1 and table_id = $2 and decision = 'APPROVED'
        and metadata_location in (select jsonb_array_elements_text($3::text::jsonb))`,
-    [tenant, nodeId(tableKey(table)), JSON.stringify(locations), requestBytesMax],
+    [tenant, nodeId(tableKey(table)), JSON.stringify(locations), bytesMax],
   )
-  return rows.map((row) => row.body)
+  return rows.map((row) => row.body ?? undefined)
 }
 
 /** Rows that one look at the chain of a table reads at most. */

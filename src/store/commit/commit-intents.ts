@@ -198,14 +198,18 @@ export async function endLease(
   )
 }
 
-/** Records in an open intent that the upstream accepted its change. */
-export async function markAccepted(store: Store, tenant: TenantId, commitId: string): Promise<void> {
-  await store.tenantQuery(
+/**
+ * Records in an open intent that the upstream accepted its change.
+ * @returns whether it was open
+ */
+export async function markAccepted(store: Store, tenant: TenantId, commitId: string): Promise<boolean> {
+  const rows = await store.tenantQuery(
     tenant,
     `update svc.commit_intent set intent = intent || '{"accepted": true}'::jsonb
-     where tenant_id = $1 and commit_id = $2`,
+     where tenant_id = $1 and commit_id = $2 returning 1`,
     [tenant, commitId],
   )
+  return rows.length === 1
 }
 
 /** How many intents of all tenants are open, and how many of those no process leases any more. */

@@ -85,6 +85,23 @@ export function snapshotIdsAdded(request: CommitRequest): readonly bigint[] {
     .map((update) => reader.integer(reader.object(update, 'snapshot'), 'snapshot-id'))
 }
 
+/** Of a request that adds more snapshots, the manifest lists are not remembered. */
+const manifestListsMax = 16
+
+/**
+ * The manifest lists of the snapshots that a request adds, in their order; '' for one that names none.
+ * @returns undefined where it adds none or very many
+ */
+export function manifestListsAdded(request: CommitRequest): readonly string[] | undefined {
+  const snapshots = request.updates.filter((update) => update.get('action') === 'add-snapshot')
+  if (snapshots.length === 0 || snapshots.length > manifestListsMax) return undefined
+  return snapshots.map((update) => {
+    const snapshot = update.get('snapshot')
+    const list = isJsonObject(snapshot) ? snapshot.get('manifest-list') : undefined
+    return typeof list === 'string' ? list : ''
+  })
+}
+
 function objectOf(value: JsonValue): JsonObject {
   if (!isJsonObject(value)) throw reader.fault('the body must be an object')
   return value

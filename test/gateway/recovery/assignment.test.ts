@@ -3,14 +3,17 @@
  * and what stays open is a commit that another one equals in all that it changes.
  */
 
-import { describe, expect, test } from 'bun:test'
+import { describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { type JsonObject, type JsonValue, jsonObject } from '../../../src/base/json.ts'
 import { decideIntents } from '../../../src/gateway/recovery/decide.ts'
 import type { StaleIntent, TableEvidence } from '../../../src/gateway/recovery/evidence.ts'
 import { shownBetween } from '../../../src/gateway/recovery/shows-change.ts'
 import { applyUpdates } from '../../../src/wire/iceberg/apply-updates.ts'
+import { snapshotsOf } from '../../../src/wire/iceberg/table-metadata.ts'
 import { intentOf } from '../../support/commits.ts'
 import { generator } from '../../support/generator.ts'
+
+setDefaultTimeout(60_000)
 
 const seed = Number(process.env.SVC_TEST_SEED ?? 20_261_128)
 const rounds = Number(process.env.SVC_TEST_ROUNDS ?? 2_000)
@@ -52,12 +55,15 @@ function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): 
   const model: Model = { files: [{ location: 'm0', metadata: empty }], writers: [], audited: new Map() }
   const last = () => model.files.at(-1) ?? { location: 'm0', metadata: empty }
   let next = 0
+  let lists = 0
   /** @param sequence of the snapshot that it may add, which the catalog checks */
   const updatesOf = (): ((sequence: bigint) => readonly JsonObject[]) => {
     const key = `p${draw(canRepeat ? 2 : 1_000_000)}`
     const kind = draw(4)
     if (kind === 0) {
-      const id = BigInt(++next)
+      // A client that sends an append again keeps the id, and writes another list.
+      const id = next > 0 && draw(3) === 0 ? BigInt(1 + draw(next)) : BigInt(++next)
+      const list = `list ${++lists}`
       const ref = { action: 'set-snapshot-ref', 'ref-name': `b${draw(3)}`, type: 'branch', 'snapshot-id': id }
       const stamp = BigInt(1_000 + draw(1_000))
       return (sequence) => {
@@ -65,6 +71,7 @@ function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): 
           'snapshot-id': id,
           'sequence-number': sequence,
           'timestamp-ms': stamp,
+          'manifest-list': list,
           ...(sequence > 1n && { 'parent-snapshot-id': id }),
           'schema-id': 0n,
         })
@@ -82,6 +89,7 @@ function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): 
     model.files.push({ location, metadata: new Map(metadata).set('metadata-log', log) })
     return location
   }
+  const has = (id: bigint) => snapshotsOf(last().metadata).some((one) => one.get('snapshot-id') === id)
   const underWay: Writer[] = []
   for (let step = 0; step < 3 + draw(8); step++) {
     const made = updatesOf()
@@ -90,9 +98,11 @@ function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): 
     const id = snapshot instanceof Map ? snapshot.get('snapshot-id') : undefined
     const commitId = `c${model.writers.length}`
     const snapshotIds = typeof id === 'bigint' ? [id] : []
+    const list = snapshot instanceof Map ? String(snapshot.get('manifest-list')) : undefined
     const intent = intentOf({
       ...{ commitId, snapshotIds, baseMetadataLocation: last().location, receivedAtMs: draw(10) },
       bodySha256: `body ${commitId}`,
+      ...(list !== undefined && { manifestLists: [list] }),
     })
     const change = Bun.inspect(updates, { depth: 9 })
     const writer: Writer = { one: { intent, updates, isLeased: draw(4) === 0 }, change, send: made }
@@ -106,6 +116,8 @@ function play(random: () => number, canRepeat: boolean, hasOutsiders: boolean): 
         const updates = jsonObject({ [`outside${draw(3)}`]: `value ${model.files.length}` })
         write([jsonObject({ action: 'set-properties', updates })], step)
       }
+      // The catalog refuses what is there.
+      if (sent.one.intent.snapshotIds.some((one) => has(one))) continue
       const sequence = BigInt(last().metadata.get('last-sequence-number') as bigint) + 1n
       const location = write(sent.send(sequence), step)
       sent.file = location

@@ -344,8 +344,12 @@ describe('a commit that was surely made, because another of its transaction was'
 
   test('wrote the only file that the audit does not explain, whatever else is in flight', () => {
     const evidence = table({ files: two, othersInFlight: true })
-    expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'm2' })
+    expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'm2' })
     expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'undecidable' })
+  })
+
+  test('did not write that file where it is without what the commit sets', () => {
+    expect(decide([sure(stale('1', 'm1'))], table({ files: two }))).toEqual({ 1: 'undecidable' })
   })
 
   test('is never decided as not made', () => {

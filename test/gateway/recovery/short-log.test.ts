@@ -8,7 +8,12 @@ import { join } from 'node:path'
 import { createTable, orderFields, setProperties } from '../../../demo/commits.ts'
 import { recoverIntents } from '../../../src/gateway/recovery/recover-intents.ts'
 import { listCatalogCredentials } from '../../../src/store/catalog-credential/catalog-credentials.ts'
-import { countIntents, openIntent } from '../../../src/store/commit/commit-intents.ts'
+import {
+  closeIntent,
+  countIntents,
+  intentsOnTable,
+  openIntent,
+} from '../../../src/store/commit/commit-intents.ts'
 import { intentOf } from '../../support/commits.ts'
 import { startCrashService } from '../../support/crash-service.ts'
 import { audit, commit, startTestService, type TestService, upstreamHeaders } from '../../support/service.ts'
@@ -95,6 +100,51 @@ test('it stays undecidable where a commit past the gateway breaks the chain of a
     'delete from svc.commit_intent where commit_id = $1',
     [id],
   )
+})
+
+/** One commit that was never made, one that was, and then an audited one: what is open of the two afterwards. */
+async function openAfter(name: string, audited: string): Promise<readonly string[]> {
+  const body = createTable(name, orderFields, { old: 'yes' })
+  expect((await send(service, 'POST', '/namespaces/sales/tables', body)).status).toBe(200)
+  const lost = await leave(name, setProperties({ lost: 'yes' }))
+  const made = await leave(name, setProperties({ made: 'yes' }))
+  await pastTheGateway(name, setProperties({ made: 'yes' }))
+  const path = `/v1/iceberg/main/namespaces/sales/tables/${name}`
+  expect((await commit(service, audited, { path })).status).toBe(200)
+  await recoverIntents(service.app.gateway)
+  const open = await intentsOnTable(service.store, service.owner.tenant, table(name))
+  for (const id of open) await closeIntent(service.store, service.owner.tenant, id)
+  return ['lost', 'made'].filter((_, index) => open.includes([lost, made][index] ?? ''))
+}
+
+test('one that the table lacks leaves the file to the other, as audited commits took nothing away', async () => {
+  expect(await openAfter('kept', setProperties({ other: 'yes' }))).not.toContain('made')
+})
+
+const without = (property: string) =>
+  JSON.stringify({
+    requirements: [],
+    updates: [{ action: 'remove-properties', removals: [property] }],
+  })
+
+test('both stay open where an audited commit took properties away', async () => {
+  expect(await openAfter('taken', without('old'))).toEqual(['lost', 'made'])
+})
+
+test('a commit that changed nothing does not explain the file that it found: the one that wrote it is audited', async () => {
+  expect(await openAfter('unchanged', without('absent'))).toEqual([])
+  const rows = (await audit(service)).filter(({ table: { name } }) => name === 'unchanged')
+  const written = rows.filter((row) => row.metadataLocation !== row.baseMetadataLocation)
+  expect(written).toMatchObject([
+    { metadataLocation: await locationOf('unchanged') },
+    { action: 'create-table' },
+  ])
+})
+
+test('both stay open where an audited request is too long to look into, however well it is compressed', async () => {
+  const long = setProperties({ other: 'x'.repeat(2 * 1024 * 1024) })
+  expect(Bun.zstdCompressSync(long).length).toBeLessThan(64 * 1024)
+  expect(await openAfter('long', long)).toEqual(['lost', 'made'])
 })
 
 // Skipped where the store is a server, because several processes share that.
