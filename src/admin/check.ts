@@ -2,10 +2,12 @@
 
 import { type Config, parseConfig } from '../config.ts'
 import { nameCaseOf } from '../core/name-case.ts'
+import { howToRename } from '../core/unusable-names.ts'
 import { readInstalledLicense } from '../license/installed-license.ts'
 import { openConfiguredStore } from '../open-store.ts'
 import { listCatalogsWithoutRoots } from '../store/catalog-credential/catalog-credentials.ts'
 import { listNameCases } from '../store/catalog-credential/name-case.ts'
+import { listUnusableNames } from '../store/territory/sweeps.ts'
 import { vendingModeOf } from '../vending/settings.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
@@ -15,7 +17,8 @@ const help = `Usage: covenant check [--catalogs]
 Checks the settings in the environment, and the license that they name, as a start does. It opens no store and no port.
 
   --catalogs  opens the store, too, and lists the catalogs that give out nothing, because they register no storage_roots,
-              and what is known of each catalog's names: whether it keeps apart those that differ in case only
+              and what is known of each catalog's names: whether it keeps apart those that differ in case only, and how
+              many of them this service cannot address
 
 ${exitStatusHelp}`
 
@@ -49,11 +52,17 @@ const nameCases = {
 async function checkCatalogs(config: Config, { print, complain }: Terminal): Promise<number> {
   const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
   const store = await openConfiguredStore(config, unmeasured, { warn: () => {} })
-  const [stored, named] = await Promise.all([listCatalogsWithoutRoots(store), listNameCases(store)]).finally(
-    () => store.close(),
-  )
+  const [stored, named, unusable] = await Promise.all([
+    listCatalogsWithoutRoots(store),
+    listNameCases(store),
+    listUnusableNames(store),
+  ]).finally(() => store.close())
   for (const { tenant, nickname, config } of named)
     print(`The catalog ${nickname} of the tenant ${tenant} ${nameCases[nameCaseOf({ config })]}.`)
+  for (const { tenant, nickname, unusable: found } of unusable)
+    print(
+      `The catalog ${nickname} of the tenant ${tenant} lists ${found.count} names that this service cannot address, such as ${JSON.stringify(found.names[0])}. ${howToRename}`,
+    )
   const idle = stored.filter((one) => vendingModeOf(one) !== 'none')
   for (const { tenant, nickname } of idle)
     complain(

@@ -56,6 +56,8 @@ export interface ListTablesOptions extends CallOptions {
 
 export interface TablePage {
   readonly identifiers: readonly TableRef[]
+  /** Names beside these that the product cannot address, each with its namespace. */
+  readonly unusable?: readonly (readonly string[])[]
   /** Set where there is another page. */
   readonly nextPageToken?: string
 }

@@ -75,7 +75,7 @@ export function parseConfigResponse(body: Uint8Array): UpstreamConfig {
 }
 
 /**
- * Reads a ListTablesResponse. Tables whose names the product cannot address are left out.
+ * Reads a ListTablesResponse. Tables whose names the product cannot address stand apart.
  * @throws Fault `upstream_failed`
  */
 export function parseTablePage(body: Uint8Array): TablePage {
@@ -83,6 +83,7 @@ export function parseTablePage(body: Uint8Array): TablePage {
   const identifiers = page.get('identifiers') ?? []
   if (!Array.isArray(identifiers)) throw unreadable('ListTablesResponse')
   const tables: TableRef[] = []
+  const unusable: (readonly string[])[] = []
   for (const identifier of identifiers as readonly JsonValue[]) {
     const namespace = identifier instanceof Map ? identifier.get('namespace') : undefined
     const name = identifier instanceof Map ? identifier.get('name') : undefined
@@ -93,10 +94,12 @@ export function parseTablePage(body: Uint8Array): TablePage {
       levels.every((level) => typeof level === 'string' && isPathIdentifier(level))
     )
       tables.push({ namespace: levels as readonly string[], name })
+    else unusable.push([...levels.map(String), name])
   }
   const token = page.get('next-page-token')
   return {
     identifiers: tables,
+    ...(unusable.length > 0 && { unusable }),
     ...(typeof token === 'string' && token !== '' ? { nextPageToken: token } : {}),
   }
 }

@@ -9,12 +9,41 @@ import { exitStatus } from '../../src/admin/exit-status.ts'
 import type { Terminal } from '../../src/admin/terminal.ts'
 import { parseConfig } from '../../src/config.ts'
 import { openConfiguredStore } from '../../src/open-store.ts'
-import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import {
+  findCatalogCredential,
+  putCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
+import { beginSweep, noteUnusable } from '../../src/store/territory/sweeps.ts'
 
 setDefaultTimeout(300_000)
 
 const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
+
+test('lists catalogs with names that the service cannot address, with one of them and what to do', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-check-'))
+  const env = { SVC_DATA_DIR: folder }
+  const out: string[] = []
+  const terminal = { env, print: (text: string) => out.push(text), complain: () => {} } as unknown as Terminal
+  try {
+    const store = await openConfiguredStore(parseConfig(env), unmeasured, { warn: () => {} })
+    const { id } = await createTenant(store, { name: 'acme' })
+    const config = { storage_roots: ['s3://lake'] }
+    const endpoint = 'https://catalog.example'
+    await putCatalogCredential(store, id, { nickname: 'main', kind: 'alpha', endpoint, config })
+    const credential = await findCatalogCredential(store, id, 'main')
+    if (credential === undefined) throw new Error('no credential')
+    await beginSweep(store, id, credential, 'main')
+    await noteUnusable(store, id, credential.id, { count: 3, names: ['sales.my table'] })
+    await store.close()
+    expect(await check(['--catalogs'], terminal)).toBe(exitStatus.done)
+    const told = out.find((line) => line.includes('cannot address'))
+    expect(told).toContain(`of the tenant ${id} lists 3 names`)
+    expect(told).toContain('"sales.my table". Rename these')
+  } finally {
+    await rm(folder, { recursive: true, force: true })
+  }
+})
 
 test('lists catalogs of every tenant that give out nothing, and ends with 1 until there is none', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-check-'))

@@ -437,7 +437,7 @@ describe('answers', () => {
     })
   })
 
-  test('listings that cannot be read are refused, names that cannot be addressed are left out', async () => {
+  test('listings that cannot be read are refused, names that cannot be addressed stand apart', async () => {
     const list = async (answer: unknown) => {
       let page: unknown
       await withUpstream(
@@ -454,6 +454,10 @@ describe('answers', () => {
     const id = (name: string) => ({ namespace: ['n'], name })
     expect(await list({ identifiers: [id('a'), id('b@dev'), id('../c')], 'next-page-token': null })).toEqual({
       identifiers: [id('a')],
+      unusable: [
+        ['n', 'b@dev'],
+        ['n', '../c'],
+      ],
     })
   })
 })

@@ -6,14 +6,18 @@
 import { upstreamPath } from './client-path.ts'
 import { type SurfaceRequest, subjectOf } from './surface-request.ts'
 
-/** @throws what the upstream throws for a load of it: `not_found` where it is not there */
-export async function assertPresent(surface: SurfaceRequest): Promise<void> {
+/**
+ * @returns the upstream's reply to a load of it
+ * @throws what the upstream throws for it: `not_found` where it is not there
+ */
+export async function assertPresent(surface: SurfaceRequest): Promise<Uint8Array> {
   const { body } = await surface.upstream.catalog.forward({
     method: 'GET',
     path: upstreamPath(surface.path),
     mutates: false,
+    whole: true,
     subject: subjectOf(surface),
     signal: surface.request.signal,
   })
-  if (!(body instanceof Uint8Array)) await body.cancel()
+  return body as Uint8Array
 }

@@ -27,6 +27,7 @@ import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { assertPresent } from './assert-present.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { assertOneViewName, noteViewName } from './one-view-name.ts'
 import { ownBody } from './own-body.ts'
 import { assertNotTrusted } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
@@ -42,6 +43,7 @@ import {
   verdictHeaders,
 } from './surface-request.ts'
 import { askTerritory, isAskedToVend, uncached, vendTable, withCredentials } from './vend.ts'
+import { loadedView } from './views.ts'
 
 /** For responses to commits, which return what the client sent, and for views, which are never masked. */
 const unmasked = { vended: false, masked: false, whole: true } as const
@@ -226,6 +228,7 @@ export async function rename(
   // The path names neither, so the adapter cannot check them.
   for (const { namespace, name } of [table, destination])
     assertNames(surface.upstream.catalog.kind, namespace, name)
+  if (action === 'rename-view') await assertOneViewName(surface, table, await loadedView(surface, table))
   return await emptyResponse(surface, { action, table, destination, update: object, body: bytes })
 }
 
@@ -259,7 +262,9 @@ export async function replaceView(sent: SurfaceRequest): Promise<Response> {
     subject: subjectOf(surface),
     signal: surface.request.signal,
   })
-  const members = topLevelMembers(await new Response(current.body as Uint8Array<ArrayBuffer>).bytes())
+  const loaded = await new Response(current.body as Uint8Array<ArrayBuffer>).bytes()
+  await assertOneViewName(surface, table, loaded)
+  const members = topLevelMembers(loaded)
   const location: unknown = JSON.parse(Buffer.from(members.get('metadata-location') ?? '""').toString())
   return await viewResponse(surface, {
     action: 'replace-view',
@@ -272,14 +277,16 @@ export async function replaceView(sent: SurfaceRequest): Promise<Response> {
 
 async function viewResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
   const { response, warnings } = await change(surface, action)
+  await noteViewName(surface, action.table, response.body)
   const { body } = await discloseAccepted(response.body, tableMembers, unmasked)
   return jsonResponse(200, body, verdictHeaders(surface.commitId, warnings))
 }
 
 /** dropView: judged as the action drop-view. */
 export async function dropView(surface: SurfaceRequest): Promise<Response> {
-  await assertPresent(surface)
-  return await emptyResponse(surface, { action: 'drop-view', table: tableRefOf(surface), update: new Map() })
+  const table = tableRefOf(surface)
+  await assertOneViewName(surface, table, await assertPresent(surface))
+  return await emptyResponse(surface, { action: 'drop-view', table, update: new Map() })
 }
 
 /** createNamespace: a namespace that exists is 409, whatever policies say. */
@@ -352,7 +359,7 @@ async function change(surface: SurfaceRequest, action: Action, vended = false): 
       path: upstreamPath(path),
       ...(action.query && { query: action.query }),
       body: action.body,
-      idempotencyKey: idempotencyKeyOf(request),
+      idempotencyKey: request.headers.get('idempotency-key') ?? undefined,
       accessDelegation: vended ? delegationOf(surface) : undefined,
       subject: subjectOf(surface),
     },
@@ -387,8 +394,4 @@ function flag(from: JsonObject, key: string): boolean {
   const value = from.get(key) ?? false
   if (typeof value !== 'boolean') throw reader.fault(`\`${key}\` must be true or false`)
   return value
-}
-
-function idempotencyKeyOf(request: Request): string | undefined {
-  return request.headers.get('idempotency-key') ?? undefined
 }

@@ -12,6 +12,7 @@ import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
 import { LoadVend } from './load-vend.ts'
+import { assertOneViewName } from './one-view-name.ts'
 import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
 import { passThrough, type QueryName, queryOf } from './pass-through.ts'
 import { assertPlannedInside } from './planned-files.ts'
@@ -155,6 +156,7 @@ export async function loadView(surface: SurfaceRequest): Promise<Response> {
     throw thrown
   })
   await assertViewOpen(surface, body)
+  await assertOneViewName(surface, tableRefOf(surface), body)
   const disclosed = await discloseReply(body, tableMembers, { vended: false, masked: false, whole: true })
   return jsonResponse(200, disclosed.body)
 }

@@ -5,7 +5,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { IdentifiedPrincipal } from '../../core/principal.ts'
-import { tableName } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { opensUncontracted } from '../../core/uncontracted.ts'
 import { hasTwoNames, type KnownTable } from '../../storage/one-name.ts'
@@ -24,6 +24,7 @@ export interface NameAsker {
 
 /**
  * Of a table that is known under another name.
+ * @param uuidOf as for `hasTwoNames`
  * @throws Fault `conflict` where that name still is this table; it names the first one to who may see it. Fault of the
  *   store or the upstream where that is not known
  */
@@ -32,13 +33,13 @@ export async function assertOneName(
   { catalog }: Upstream,
   { tenant, identified, mayCommit, signal }: NameAsker,
   known: KnownTable,
-): Promise<void> {
-  const isTwo = await hasTwoNames(parts.store, tenant, known, async (table) => {
+  uuidOf = async (table: TableRef): Promise<string | undefined> => {
     const loaded = await catalog.loadTable(table, { snapshots: 'refs', signal })
     if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
     return tableUuidOf(parseLoadTableResult(loaded.body).metadata)
-  })
-  if (!isTwo) return
+  },
+): Promise<void> {
+  if (!(await hasTwoNames(parts.store, tenant, known, uuidOf))) return
   const { first, fed } = known
   const { table } = fed.owner
   parts.log.warn({ tenant, table, first }, 'a table answers to a second name, which was refused')

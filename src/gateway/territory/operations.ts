@@ -3,6 +3,7 @@
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
 import { manifestModes, territoryKinds, territoryModes } from '../../core/territory-owner.ts'
+import { howToRename } from '../../core/unusable-names.ts'
 import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
@@ -75,6 +76,16 @@ export const territoryOperations = [
           tables: wholeNumber,
           failed: described(wholeNumber, 'tables that could not be read'),
           problem: maybe(text),
+          unusable: maybe(
+            described(
+              object({
+                count: wholeNumber,
+                names: described(list(text), 'the first, with their namespaces'),
+                advice: text,
+              }),
+              'names in the catalog that the service cannot address; absent where there are none',
+            ),
+          ),
         }),
       ),
     }),
@@ -83,8 +94,9 @@ export const territoryOperations = [
       return {
         ...state,
         check_problem: checkProblem,
-        sweeps: sweeps.map(({ startedAt, finishedAt, ...sweep }) => ({
+        sweeps: sweeps.map(({ startedAt, finishedAt, unusable, ...sweep }) => ({
           ...sweep,
+          unusable: unusable && { ...unusable, advice: howToRename },
           started_at: startedAt,
           finished_at: finishedAt,
         })),

@@ -11,8 +11,9 @@ import { CatalogError } from '../../catalog/catalog.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { foldTable, nameCaseOf } from '../../core/name-case.ts'
-import { type TableRef, tableName } from '../../core/table-ref.ts'
+import { isPathIdentifier, type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { UnusableCount } from '../../core/unusable-names.ts'
 import { limits } from '../../limits.ts'
 import { feedTerritory, type RootedOwner } from '../../storage/feed-territory.ts'
 import { NameCases } from '../../storage/name-cases.ts'
@@ -21,7 +22,7 @@ import { storageRoots } from '../../storage/roots.ts'
 import { findCatalogCredential } from '../../store/catalog-credential/catalog-credentials.ts'
 import { tenantsToSweep } from '../../store/jobs/due-tenants.ts'
 import type { Store } from '../../store/store.ts'
-import { beginSweep, dueSweeps, endSweep, noteSweep } from '../../store/territory/sweeps.ts'
+import { beginSweep, dueSweeps, endSweep, noteSweep, noteUnusable } from '../../store/territory/sweeps.ts'
 import { territoryTableId } from '../../store/territory/territory-rows.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { parseLoadTableResult, tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
@@ -68,7 +69,8 @@ async function sweepCatalog(
   const counts = { tables: start.seen.size, failed: 0, problem: undefined as string | undefined }
   try {
     const catalog = parts.catalogs.get(tenant, credential)
-    for await (const listed of tablesOf(catalog, signal)) {
+    const unusable = new UnusableCount()
+    for await (const listed of tablesOf(catalog, unusable, signal)) {
       const tables = isFolding ? listed.map(foldTable) : listed
       const unseen = tables.filter((table) => !start.seen.has(territoryTableId(table)))
       await inParallel(unseen, loadsMax, async (table) => {
@@ -92,6 +94,7 @@ async function sweepCatalog(
       })
       await noteSweep(store, tenant, credential.id, counts)
     }
+    await noteUnusable(store, tenant, credential.id, unusable.found)
     const gone = await endSweep(store, tenant, credential.id, name, start, counts)
     log.info(
       { tenant, catalog: nickname, ...counts, gone },
@@ -156,8 +159,13 @@ async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal
 }
 
 /** The tables of a catalog, a page at a time. */
-async function* tablesOf(catalog: Catalog, signal: AbortSignal): AsyncGenerator<readonly TableRef[]> {
-  for await (const namespace of namespacesOf(catalog, [], signal)) {
+/** @param unusable takes the names that cannot be asked for */
+async function* tablesOf(
+  catalog: Catalog,
+  unusable: UnusableCount,
+  signal: AbortSignal,
+): AsyncGenerator<readonly TableRef[]> {
+  for await (const namespace of namespacesOf(catalog, [], unusable, signal)) {
     let pageToken: string | undefined
     do {
       const page = await catalog.listTables(namespace, {
@@ -165,6 +173,7 @@ async function* tablesOf(catalog: Catalog, signal: AbortSignal): AsyncGenerator<
         pageToken,
         signal,
       })
+      for (const levels of page.unusable ?? []) unusable.add(levels)
       yield page.identifiers
       pageToken = page.nextPageToken
     } while (pageToken !== undefined)
@@ -175,6 +184,7 @@ async function* tablesOf(catalog: Catalog, signal: AbortSignal): AsyncGenerator<
 async function* namespacesOf(
   catalog: Catalog,
   parent: readonly string[],
+  unusable: UnusableCount,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
   let pageToken: string | undefined
@@ -194,9 +204,14 @@ async function* namespacesOf(
     const reply = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
     if (!isJsonObject(reply)) throw new Error('the list of namespaces is no object')
     for (const namespace of levelsOf(reply.get('namespaces'))) {
+      // What is below it cannot be asked for either.
+      if (!namespace.every(isPathIdentifier)) {
+        unusable.add(namespace)
+        continue
+      }
       yield namespace
       if (namespace.length > parent.length && namespace.length < catalog.capabilities().namespaceDepthMax)
-        yield* namespacesOf(catalog, namespace, signal)
+        yield* namespacesOf(catalog, namespace, unusable, signal)
     }
     const next = reply.get('next-page-token')
     pageToken = typeof next === 'string' && next !== '' ? next : undefined

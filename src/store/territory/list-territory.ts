@@ -5,6 +5,7 @@ import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Territory } from '../../core/territory.ts'
 import type { ManifestMode, TerritoryKind } from '../../core/territory-owner.ts'
+import type { UnusableNames } from '../../core/unusable-names.ts'
 import { given } from '../database/conditions.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
@@ -20,6 +21,8 @@ export interface Sweep {
   readonly tables: number
   readonly failed: number
   readonly problem: string | undefined
+  /** Names that the catalog lists and the service cannot address; undefined where there are none. */
+  readonly unusable: UnusableNames | undefined
 }
 
 export interface TerritoryState extends Pick<Territory, 'mode' | 'version'> {
@@ -67,13 +70,14 @@ export async function territoryState(store: Store, tenant: TenantId): Promise<Te
       quarantined: Number(state.quarantined),
       checks: Number(state.checks),
       checkProblem: state.problem ?? undefined,
-      sweeps: rows.map(({ nickname, started_at, finished_at, tables, failed, problem }) => ({
+      sweeps: rows.map(({ nickname, started_at, finished_at, tables, failed, problem, unusable }) => ({
         catalog: nickname,
         startedAt: started_at ?? undefined,
         finishedAt: finished_at ?? undefined,
         tables: Number(tables ?? 0),
         failed: Number(failed ?? 0),
         problem: problem ?? undefined,
+        unusable: unusable ?? undefined,
       })),
     }
   })

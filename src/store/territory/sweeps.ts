@@ -4,6 +4,7 @@ import { quoteText } from '../../base/sql-text.ts'
 import type { CatalogCredential } from '../../core/catalog.ts'
 import { liveCatalogKinds } from '../../core/catalog-kinds.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { UnusableNames } from '../../core/unusable-names.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import type { Store } from '../store.ts'
 
@@ -16,10 +17,11 @@ export interface SweepRow {
   readonly tables: string | null
   readonly failed: string | null
   readonly problem: string | null
+  readonly unusable: UnusableNames | null
 }
 
 /** The catalogs with an adapter, each with its sweep. */
-export const sweepsText = `select c.nickname, w.started_at, w.tables, w.failed, w.problem,
+export const sweepsText = `select c.nickname, w.started_at, w.tables, w.failed, w.problem, w.unusable,
     case when w.started_at >= c.updated_at then w.finished_at end as finished_at
   from svc.catalog_credential c left join svc.territory_sweep w using (tenant_id, credential_id)
   where c.tenant_id = $1 and c.catalog_kind in (${liveCatalogKinds.map(quoteText).join(', ')}) order by c.nickname`
@@ -88,6 +90,33 @@ export async function noteSweep(
     tenant,
     'update svc.territory_sweep set tables = $3::int8, failed = $4::int8, problem = $5 where tenant_id = $1 and credential_id = $2',
     [tenant, credentialId, tables, failed, problem === undefined ? null : storableText(problem)],
+  )
+}
+
+/** Notes the names that a sweep has listed and cannot ask for. */
+export async function noteUnusable(
+  store: Store,
+  tenant: TenantId,
+  credentialId: string,
+  unusable: UnusableNames | undefined,
+): Promise<void> {
+  await store.tenantQuery(
+    tenant,
+    'update svc.territory_sweep set unusable = $3::text::jsonb where tenant_id = $1 and credential_id = $2',
+    [tenant, credentialId, unusable === undefined ? null : storableJson(unusable)],
+  )
+}
+
+/** The catalogs of all tenants that list such names. At most 1,000. */
+export async function listUnusableNames(
+  store: Store,
+): Promise<
+  readonly { readonly tenant: TenantId; readonly nickname: string; readonly unusable: UnusableNames }[]
+> {
+  return await store.adminQuery(
+    `select c.tenant_id as tenant, c.nickname, w.unusable
+     from svc.catalog_credential c join svc.territory_sweep w using (tenant_id, credential_id)
+     where w.unusable is not null order by c.tenant_id, c.nickname collate "C" limit 1000`,
   )
 }
 

@@ -176,6 +176,25 @@ function storedOwner({ catalog, credentialId, table, tableUuid }: TerritoryClaim
   return { catalog, credential_id: credentialId, table_id: territoryTableId(table), namespace, name, uuid }
 }
 
+/**
+ * Takes a name for a table or view with an id, where it has none yet.
+ * @returns the other name that it has; undefined where it is this one
+ * @throws Fault of the store
+ */
+export async function takeTableName(
+  store: Store,
+  tenant: TenantId,
+  owner: TerritoryClaim['owner'],
+): Promise<TableRef | undefined> {
+  const [row] = await store.tenantQuery<{ readonly first: readonly [readonly string[], string] | null }>(
+    tenant,
+    `select svc.take_table_name($1::text::jsonb, '[]') as first`,
+    [storableJson(storedOwner(owner))],
+  )
+  const first = row?.first ?? undefined
+  return first && { namespace: first[0], name: first[1] }
+}
+
 /** A table that answers to a second name. */
 export interface SecondName {
   /** Under its second name. */

@@ -5,8 +5,10 @@ import { appendSnapshot, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
+import { listUnusableNames } from '../../../src/store/territory/sweeps.ts'
 import { call, type IdentityService, session, startIdentityService } from '../../support/identity.ts'
 import { licenseForAll } from '../../support/license.ts'
+import { passOn } from '../../support/recording-proxy.ts'
 import { addTenant, type TestTenant } from '../../support/service.ts'
 import { send } from '../../support/surface.ts'
 import { enforceTerritory } from '../../support/territory.ts'
@@ -100,6 +102,47 @@ test('a sweep leaves a catalog that fails unswept, and goes on with it when it c
   const { body } = await ask('GET', '', secret)
   expect(body).toMatchObject({ sweeps: [{ problem: 'the catalog could not be listed' }] })
   expect((body.sweeps as readonly Json[])[0]).not.toHaveProperty('finished_at')
+})
+
+test('names in a catalog that the service cannot address are counted by its sweep, with what to do, and stop nothing', async () => {
+  const proxy = Bun.serve({
+    hostname: '127.0.0.1',
+    port: 0,
+    async fetch(request) {
+      const { pathname, searchParams } = new URL(request.url)
+      const { answer } = await passOn(request, service.catalog.url, await request.bytes())
+      if (request.method !== 'GET' || searchParams.has('parent') || !/\/(namespaces|tables)$/.test(pathname))
+        return answer
+      const listed = (await answer.json()) as { namespaces?: unknown[]; identifiers?: unknown[] }
+      listed.namespaces?.push(['odd name'])
+      listed.identifiers?.push(
+        { namespace: ['sales'], name: 'my table' },
+        { namespace: ['sales'], name: 'ä' },
+      )
+      return Response.json(listed)
+    },
+  })
+  try {
+    const odd = await addTenant(service.store, 'odd', proxy.url.href.replace(/\/$/, ''))
+    const secret = await session(service, odd.tenant, ['read', 'admin'], ['administrator'], 'olga')
+    await service.app.jobs.run('sweep-territory')
+    const [sweep] = (await ask('GET', '', secret)).body.sweeps as readonly Json[]
+    expect(sweep).toMatchObject({
+      failed: 0,
+      finished_at: expect.any(String),
+      unusable: {
+        count: 3,
+        names: expect.arrayContaining(['sales.my table', 'sales.ä', 'odd name']),
+        advice: expect.stringContaining('RENAME TO'),
+      },
+    })
+    for (const other of [administrator, outsider])
+      for (const one of (await ask('GET', '', other)).body.sweeps as readonly Json[])
+        expect(one).not.toHaveProperty('unusable')
+    expect((await listUnusableNames(service.store)).map((one) => one.tenant)).toEqual([odd.tenant])
+  } finally {
+    await proxy.stop(true)
+  }
 })
 
 test('in observe every stray location is listed, and allowed', async () => {
