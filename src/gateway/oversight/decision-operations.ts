@@ -26,7 +26,7 @@ import {
 } from '../../http/schemas.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
-import { showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
+import { givesWritten, showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { exportDecisions, tablesOf } from './export-decisions.ts'
 import { type ExportFormat, exportFormats } from './export-formats.ts'
@@ -124,7 +124,7 @@ const ownExport = {
   name: 'export_decisions',
   path: '/api/v1/decisions/export',
   access: reading,
-  gives: { overseen: ['existence', 'columns', 'counts'] },
+  gives: givesWritten,
   input: object({ ...filters, format }),
 } as const
 const adminExport = {
@@ -132,7 +132,7 @@ const adminExport = {
   name: 'export_tenant_decisions',
   path: '/admin/tenants/{tenant}/decisions/export',
   access: { organization: 'internal admin' },
-  gives: { overseen: ['existence', 'columns', 'counts'] },
+  gives: givesWritten,
   input: object({ ...filters, format, tenant: text }),
   faults: { not_found: 'There is no such tenant.' },
 } as const
@@ -145,7 +145,7 @@ export const decisionOperations = [
     method: 'GET',
     path: '/decisions',
     access: reading,
-    gives: { overseen: ['existence', 'columns', 'counts'] },
+    gives: givesWritten,
     input: {
       ...filters,
       explain: maybe(described(flag, 'whether each has its principal, policies and outcomes')),
@@ -168,7 +168,7 @@ export const decisionOperations = [
     method: 'GET',
     path: '/decisions/{id}',
     access: reading,
-    gives: { overseen: ['existence', 'columns', 'counts'] },
+    gives: givesWritten,
     input: { id: described(text, '`X-Svc-Decision-Id` of the response') },
     output: decisionRecordSchema,
     faults: { not_found: 'The tenant has no such decision.' },

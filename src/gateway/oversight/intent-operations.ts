@@ -28,7 +28,7 @@ import {
   settlementOutcomes,
 } from '../../store/commit/intent-settlements.ts'
 import { settleProven } from '../../store/commit/settle-proven.ts'
-import { forWhom, showsWritten } from '../../store/governance/written-values.ts'
+import { forWhom, givesWritten, showsWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { intentDetailView, intentView, settledView } from './intent-views.ts'
 
@@ -82,7 +82,7 @@ export const intentOperations = [
     method: 'GET',
     path: '/intents/{commit_id}',
     access: reading,
-    gives: { overseen: ['existence', 'columns', 'counts'] },
+    gives: givesWritten,
     input: { commit_id: uuid },
     output: object({
       ...members,

@@ -17,7 +17,7 @@ import {
   uuid,
 } from '../../http/schemas.ts'
 import { refusalOutcomes } from '../../store/commit/refusals.ts'
-import { forWhom } from '../../store/governance/written-values.ts'
+import { forWhom, givesWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { listRefusedChanges } from './list-refusals.ts'
 
@@ -51,7 +51,7 @@ export const refusalOperations = pair({
   method: 'GET',
   path: '/refusals',
   access: { scope: 'read', roles: ['steward', 'administrator', 'auditor'] },
-  gives: { overseen: ['existence', 'columns', 'counts'] },
+  gives: givesWritten,
   input: {
     request_id: maybe(described(nonEmpty, '`X-Request-Id` of the response')),
     ...tableFilter,

@@ -25,7 +25,7 @@ import {
 } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { tableFileKinds } from '../../storage/territory-guard.ts'
-import { forWhom, showsWritten } from '../../store/governance/written-values.ts'
+import { forWhom, givesWritten, showsWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { putManifestMode } from '../../store/territory/administer-territory.ts'
 import { quarantineCauses } from '../../store/territory/manifest-checks.ts'
@@ -112,7 +112,7 @@ export const quarantineOperations = [
     method: 'GET',
     path: '/territory/quarantine',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: givesWritten,
     input: { ...tableFilter, ...pageInput },
     output: pageOf(quarantined),
     run: async (context, page) => {
@@ -130,7 +130,7 @@ export const quarantineOperations = [
     method: 'GET',
     path: '/territory/quarantine/{id}',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: givesWritten,
     input: { id: uuid },
     output: quarantined,
     faults: unknown,
@@ -148,7 +148,7 @@ export const quarantineOperations = [
     method: 'POST',
     path: '/territory/quarantine/{id}/release',
     access: releasing,
-    gives: { overseen: ['existence'] },
+    gives: givesWritten,
     input: {
       id: uuid,
       reason: Type.String({ minLength: 1, maxLength: limits.decisionReasonCharsMax }),

@@ -5,6 +5,7 @@
 
 import { type GraphQLSchema, isObjectType } from 'graphql'
 import type { GivesOfTables, Silence } from '../../core/gives.ts'
+import { givesWritten } from '../../store/governance/written-values.ts'
 
 const visible = {
   existence: { visible: ['existence'] },
@@ -20,6 +21,7 @@ const more = {
     overseen: ['existence', 'columns', 'counts'],
     overseers,
   },
+  written: { own: ['existence', 'columns', 'counts'], ...givesWritten },
   ofMetrics: { visible: ['existence', 'columns', 'values', 'counts'] },
   ofPolicies: { overseen: ['existence'], overseers },
   ofContracts: { overseen: ['existence', 'description', 'columns'], overseers },
@@ -113,7 +115,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
       'action commitId committer createdAt decision explanation id metadataLocation namespace reason requestId table tableName',
   },
   Decision: { overseen: 'outcomes policies' },
-  PolicyOutcome: { overseen: 'error explanation mode name policyId value' },
+  PolicyOutcome: { overseen: 'error mode name policyId value', written: 'explanation' },
   DecisionNotice: { overseen: 'action at commitId committer decision namespace reason sequence tableName' },
 }
 

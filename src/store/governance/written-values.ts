@@ -4,6 +4,7 @@
  * decide what is hidden of it. The operator, who owns no tenant's data, does not.
  */
 
+import type { GivesOfTables } from '../../core/gives.ts'
 import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -12,6 +13,13 @@ import { sightsOf } from './table-sight.ts'
 
 /** Who reads such values, in descriptions of answers (docs/reference/visibility.md 1.7). */
 export const forWhom = 'for stewards and for who may read all values of the table'
+
+/** What a record gives that holds such values (docs/reference/visibility.md 1.7). */
+export const givesWritten = {
+  visible: ['existence', 'columns', 'values', 'counts'],
+  overseen: ['existence', 'columns', 'values', 'counts'],
+  overseers: ['steward'],
+} as const satisfies GivesOfTables
 
 export type ValuesReader = Principal | 'operator'
 

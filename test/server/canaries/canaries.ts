@@ -78,7 +78,7 @@ export function mayHold(
   if (gives.visible?.includes(canary.tells) && maySee(caller, canary)) return true
   if (gives.own?.includes(canary.tells) && caller.tenant === canary.tenant) return true
   if (gives.overseen?.includes(canary.tells) !== true) return false
-  if (caller.tenant === 'internal') return true
+  if (caller.tenant === 'internal') return canary.tells !== 'values' || gives.overseers === undefined
   const roles = gives.overseers ?? demanded
   return caller.tenant === canary.tenant && caller.roles.some((role) => roles.includes(role))
 }

@@ -22,7 +22,7 @@ export const unreached: Readonly<Record<string, string>> = {
   ),
   ...each(
     words(`
-  detach_month get_loosening get_tenant_webhook_delivery get_webhook_delivery list_staged_files list_tenant_staged_files
+  detach_month get_loosening
   locate_differences release_snapshot release_tenant_snapshot request_reconciliation settle_intent
   settle_proven_intents settle_tenant_intent settle_tenant_proven_intents
   verify_month

@@ -1,6 +1,6 @@
 /**
- * Plants what happens to a table beside its rows: a commit whose end is unknown, and a snapshot in quarantine. What
- * commits set is a record that overseers read, so it holds no value of a row.
+ * Plants what happens to a table beside its rows: a commit whose end is unknown, a snapshot in quarantine, and what an
+ * ended session may have left. The writer put a value of a row into each.
  */
 
 import type { TableRef } from '../../../src/core/table-ref.ts'
@@ -11,22 +11,34 @@ import { openIntent } from '../../../src/store/commit/commit-intents.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { endManifestCheck } from '../../../src/store/territory/manifest-checks.ts'
 import { intentOf } from '../../support/commits.ts'
+import { leaveVended } from '../../support/vended.ts'
 
 const catalog = '["alpha","https://a.example","w",null]'
 
 /** A commit that sets a property. */
-export const setting = { requirements: [], updates: [{ action: 'set-properties', updates: { note: 'set' } }] }
+export const setting = (note: string) => ({
+  requirements: [],
+  updates: [{ action: 'set-properties', updates: { note } }],
+})
 
-/** @param snapshotId of the snapshot in quarantine */
+export interface Written {
+  /** Of a row. */
+  readonly value: string
+  /** Of the snapshot in quarantine. */
+  readonly snapshotId: bigint
+  /** The session that has keys for the table. */
+  readonly sessionId: string
+}
+
 export async function plantRecords(
   store: Store,
   tenant: TenantId,
   table: TableRef,
-  snapshotId: bigint,
+  { value, snapshotId, sessionId }: Written,
 ): Promise<void> {
   const [credential] = (await listCatalogCredentials(store, tenant)).items
   const credentialId = credential?.id ?? ''
-  const body = Bun.zstdCompressSync(JSON.stringify(setting))
+  const body = Bun.zstdCompressSync(JSON.stringify(setting(value)))
   const forAnHour = { leaseMs: 3_600_000, upstreamMs: 3_600_000 }
   await openIntent(
     store,
@@ -42,6 +54,7 @@ export async function plantRecords(
     [tenant, commitId, credentialId, catalog, tableKey(table), JSON.stringify(table.namespace), table.name],
   )
   const check = { tenant, commitId, credentialId, catalog, table, snapshotIds: undefined, tries: 0 }
-  const detail = `data file s3://lake/${table.name}/1.parquet`
+  const detail = `data file s3://lake/${table.name}/label=${value}/1.parquet`
   await endManifestCheck(store, check, [{ snapshotId, tableUuid: undefined, cause: 'outside', detail }])
+  await leaveVended(store, tenant, sessionId, { table, credentialId, access: 'write', prefixes: [] })
 }

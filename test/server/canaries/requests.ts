@@ -6,7 +6,7 @@
 import type { DescribedOperation, Parameter } from '../../../src/server/rest/describe.ts'
 
 export interface Schema {
-  readonly type?: string
+  readonly type?: string | readonly string[]
   readonly const?: unknown
   readonly default?: unknown
   readonly enum?: readonly unknown[]
@@ -44,7 +44,8 @@ function fits(value: unknown, { type, anyOf, items }: Schema): boolean {
   if (anyOf !== undefined) return anyOf.some((one) => fits(value, one))
   if (type === 'array') return Array.isArray(value) && items !== undefined
   if (type === undefined) return true
-  return type === (typeof value === 'number' ? 'integer' : typeof value)
+  // Numbers of 64 bits are texts as well.
+  return [type].flat().includes(typeof value === 'number' ? 'integer' : typeof value)
 }
 
 /** Required members, and where `isWhole` also optional ones that the pool has. */

@@ -52,6 +52,7 @@ function poolOf(kind: Kind, tenant = world.home): Pool {
     },
     ...{
       tenant,
+      session: world.endedSession,
       term: 'term',
       cube: `farm.${name}`,
       node: `table/farm/${name}`,

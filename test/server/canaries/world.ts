@@ -14,7 +14,7 @@ import type { TenantId } from '../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../src/query/protect.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { lastEvent } from '../../../src/store/event/events.ts'
-import { createServiceSession } from '../../../src/store/session/sessions.ts'
+import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import { actorOf } from '../../support/actor.ts'
 import { call, internalOrg } from '../../support/identity.ts'
 import { type Lake, readAs, startLake } from '../../support/lake.ts'
@@ -42,6 +42,8 @@ export interface World extends AsyncDisposable {
   readonly tables: Readonly<Record<Kind, Planted>>
   readonly canaries: readonly Canary[]
   readonly callers: Readonly<Record<string, Caller>>
+  /** It had keys for every table. */
+  readonly endedSession: string
 }
 
 const rows = { bare: 10_739, filtered: 20_887, masked: 12_893, nested: 14_629, open: 11_807 } as const
@@ -159,16 +161,23 @@ export async function startWorld(): Promise<World> {
     operator: await caller('operator', 'internal', []),
   }
   const tables = Object.fromEntries(kinds.map((kind) => [kind, planted('home', kind)])) as World['tables']
-  for (const tenant of ['foreign', 'home'] as const)
+  const ended: Record<string, string> = {}
+  for (const tenant of ['foreign', 'home'] as const) {
+    const left = { name: 'left', principal: { sub: 'left', roles: [] }, scopes: ['commit'] } as const
+    const { id } = await createServiceSession(store, tenants[tenant], left)
+    ended[tenant] = id
     await plant({
       lake,
+      ended: id,
       tenant,
       id: tenants[tenant],
       folder,
       as: tenant === 'home' ? callers : allAre(callers.stranger),
     })
+    await revokeServiceSession(store, tenants[tenant], id, actorOf('stella'))
+  }
   return {
-    ...{ lake, home, foreign, tables, callers },
+    ...{ lake, home, foreign, tables, callers, endedSession: ended.home ?? '' },
     canaries: (['home', 'foreign'] as const).flatMap((tenant) =>
       kinds.flatMap((kind) => canariesOf(tenant, kind)),
     ),
@@ -189,6 +198,8 @@ async function plant(on: {
   readonly id: TenantId
   readonly folder: string
   readonly as: Planters
+  /** A session that ends once everything is planted. */
+  readonly ended: string
 }): Promise<void> {
   const { lake, tenant, id, as } = on
   const must = async (method: string, path: string, { secret }: Caller, body?: object | string) => {
@@ -274,11 +285,12 @@ async function plant(on: {
     const unset = 'commit.updates.all(u, u.action != "set-properties" || u.updates.note == "planted")'
     await must('PUT', policy, as.administrator, { ...rule, mode: 'enforce', definition_cel: unset })
     const tablePath = `/v1/iceberg/lake/v1/namespaces/${namespace}/tables/${table.name}`
-    const commit = { secret: etl.secret, body: setting }
+    const commit = { secret: etl.secret, body: setting(of('value')) }
     const { status } = await call(lake, 'POST', tablePath, commit)
     if (status !== 403) throw new Error(`a commit that a policy denies was answered ${status}`)
     await must('PUT', policy, as.administrator, { ...rule, mode: 'warn', definition_cel: 'true' })
-    await plantRecords(lake.store, id, ref, 88_000_000_000_000_001n + BigInt(kinds.indexOf(kind)))
+    const snapshotId = 88_000_000_000_000_001n + BigInt(kinds.indexOf(kind))
+    await plantRecords(lake.store, id, ref, { value: of('value'), snapshotId, sessionId: on.ended })
     const env = { ...lake.env, PGUSER: as.exempt.name, PGPASSWORD: as.exempt.secret }
     await readAs(env, `select id from ${namespace}.${table.name}`)
     await must('POST', '/api/v1/holds', as.steward, { table: ref, reason: 'r' })

@@ -8,6 +8,7 @@ import { usageOutcomes } from '../../../core/usage.ts'
 import { explainDecision } from '../../../gateway/oversight/explain-decision.ts'
 import { described, list, maybe, object, oneOf, text, uuid, wholeNumber } from '../../../http/schemas.ts'
 import { showUsage } from '../../../query/usage/show-usage.ts'
+import { givesWritten } from '../../../store/governance/written-values.ts'
 import type { ListedUsage } from '../../../store/query/usage.ts'
 import { partOf } from '../fitting.ts'
 import { sqlHint } from '../result.ts'
@@ -28,8 +29,7 @@ export const whyDenied = tool({
   scope: 'mcp:read',
   gives: {
     own: ['existence', 'columns', 'counts'],
-    overseen: ['existence', 'columns', 'counts'],
-    overseers: ['steward', 'administrator', 'owner', 'auditor'],
+    ...givesWritten,
   },
   input: object({ decision_id: maybe(uuid), query_id: maybe(uuid) }),
   output: object({
