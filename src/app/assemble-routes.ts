@@ -301,11 +301,27 @@ function journalCheck(journal: AcceptedJournal | undefined, log: Logger): Pick<H
 }
 
 /** The probes' checks of the database. */
-function databaseChecks(store: Store, log: Logger): Pick<Health, 'healthy' | 'writable'> {
+function databaseChecks(store: Store, log: Logger): Pick<Health, 'healthy' | 'writable' | 'degraded'> {
   const answers = async () => {
     if (!(await store.healthy())) throw new Fault('unavailable', 'The database does not answer.')
   }
+  let locked: readonly string[] = []
+  const look = bounded(async () => {
+    locked = await store.lockedTables()
+  }, limits.probeMs)
+  const unlocked = async () => {
+    locked = []
+    // A database that does not answer is told by `healthy`.
+    await look().catch(() => {})
+    if (locked.length > 0)
+      throw new Fault('unavailable', `Statements wait for the lock of ${locked.join(', ')}.`)
+  }
+  const isUnlocked = reported(
+    remembered(unlocked, limits.writeProbeMs),
+    logChange(log, 'a table of the database is locked', 'no table of the database is locked any more'),
+  )
   return {
+    degraded: async () => !(await isUnlocked()),
     healthy: reported(
       bounded(answers, limits.probeMs),
       logChange(log, 'the database does not answer', 'the database answers again'),

@@ -11,6 +11,8 @@ export interface Health {
   readonly writable: () => Promise<boolean>
   /** Whether the directory of the journal takes files. Answers within two seconds. */
   readonly journaling: () => Promise<boolean>
+  /** Whether some requests wait for a table that is locked, while others go on. Answers within two seconds. */
+  readonly degraded: () => Promise<boolean>
   /** The other checks that must pass before traffic may arrive, by name. */
   readonly ready: () => Readonly<Record<string, boolean>>
 }
@@ -41,6 +43,7 @@ const readyDetail = probe('get_readiness', 'Readiness', [
   'policies',
   'detection',
   'accepting',
+  'degraded',
 ])
 
 /** GET /healthz and GET /readyz. */
@@ -57,13 +60,16 @@ export function opsRoutes(health: Health) {
     .get(
       '/readyz',
       async () => {
-        const [database, writes, journal] = await Promise.all([
+        const [database, writes, journal, degraded] = await Promise.all([
           health.healthy(),
           health.writable(),
           health.journaling(),
+          health.degraded(),
         ])
         const checks = { database, writes, journal, ...health.ready() }
-        return Response.json(checks, { status: Object.values(checks).every(Boolean) ? 200 : 503 })
+        const status = Object.values(checks).every(Boolean) ? 200 : 503
+        // What does not need the table is served, so traffic may arrive.
+        return Response.json({ ...checks, degraded }, { status })
       },
       { detail: readyDetail },
     )

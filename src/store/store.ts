@@ -8,6 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { parseTenantId, type TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { embeddedBackend } from './database/embedded.ts'
+import { auditLane, functionsOfAudit } from './database/lane.ts'
 import {
   type Link,
   type Listening,
@@ -15,7 +16,7 @@ import {
   postgresBackend,
   type StoreBackend,
 } from './database/link.ts'
-import { lockNotice, lockSpaceOf } from './database/lock-space.ts'
+import { lockedTables, lockNotice, lockSpaceOf } from './database/lock-space.ts'
 import { migrate } from './database/migrations.ts'
 import { graphName, schemaName } from './database/names.ts'
 import { Pool, type PoolUse } from './database/pool.ts'
@@ -141,6 +142,11 @@ export interface Store {
   subscribe(listener: OnNotification): () => void
   /** Whether the database answers a trivial graph query. */
   healthy(): Promise<boolean>
+  /**
+   * The tables for whose lock a statement has waited for over a second, as while an operator holds one.
+   * @throws Fault where the database does not answer
+   */
+  lockedTables(): Promise<readonly string[]>
   /** Writes what nobody reads. @throws Fault where the database refuses writes, as a standby or for want of space */
   checkWrites(): Promise<void>
   close(): Promise<void>
@@ -219,6 +225,7 @@ function storeOver(
   listeners: Set<OnNotification>,
 ): Store {
   const inside = new AsyncLocalStorage<{ open: boolean }>()
+  const inAuditLane = auditLane(backend.linksMax)
 
   function refuseNested(): void {
     if (inside.getStore()?.open)
@@ -319,11 +326,13 @@ function storeOver(
     ) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)
-      return transact(id, begin, query<Row>(text, params, options.prepare), options)
+      const work = () => transact(id, begin, query<Row>(text, params, options.prepare), options)
+      return inAuditLane(text.includes('audit_log'), id, work, options.signal)
     },
     async tenantCall<Row extends object>(tenant: TenantId, name: TenantFunction, params: readonly Param[]) {
       const id = checkedTenant(tenant)
-      return call<Row>(id, schemaName(id), name, [id, ...params])
+      const work = () => call<Row>(id, schemaName(id), name, [id, ...params])
+      return inAuditLane(functionsOfAudit.has(name), id, work)
     },
     adminCall: (name, params) => call(undefined, 'svc', name, params),
     async sessionCall(expected, name, params) {
@@ -369,6 +378,11 @@ function storeOver(
       } finally {
         onCypher((performance.now() - startedMs) / 1000)
       }
+    },
+    async lockedTables() {
+      const begin = beginText('svc_tenant', '', 'pg_catalog', { readOnly: true })
+      const rows = await transact(undefined, begin, query<{ name: string }>(lockedTables))
+      return rows.map(({ name }) => name)
     },
     async checkWrites() {
       await call(undefined, 'svc', 'probe_write', [])

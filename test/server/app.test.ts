@@ -40,6 +40,7 @@ describe('operational endpoints', () => {
       policies: true,
       detection: true,
       accepting: true,
+      degraded: false,
     })
   })
 

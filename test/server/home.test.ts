@@ -8,7 +8,13 @@ import { homeRoutes } from '../../src/server/home.ts'
 import { opsRoutes } from '../../src/server/ops.ts'
 
 const passes = async () => true
-const ops = opsRoutes({ healthy: passes, writable: passes, journaling: passes, ready: () => ({}) })
+const ops = opsRoutes({
+  healthy: passes,
+  writable: passes,
+  journaling: passes,
+  degraded: async () => false,
+  ready: () => ({}),
+})
 const routes = homeRoutes().use(apiViewerRoutes()).use(documentationRoutes()).use(ops)
 const get = (path: string) => routes.handle(new Request(`http://localhost${path}`))
 

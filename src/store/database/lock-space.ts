@@ -1,4 +1,7 @@
-/** Says when a server has too few locks for its tables to be dumped: a dump locks all tables in one transaction. */
+/**
+ * Says when a server has too few locks for its tables to be dumped: a dump locks all tables in one transaction. And
+ * which tables are locked.
+ */
 
 import type postgres from 'postgres'
 
@@ -30,3 +33,8 @@ export async function lockSpaceOf(sql: postgres.Sql): Promise<LockSpace> {
   const { tables = 0, each = 1, transactions = 1 } = row ?? {}
   return { tables, locks: each * transactions, transactions }
 }
+
+/** The tables for whose lock a statement has waited for over a second. */
+export const lockedTables = `select distinct relation::regclass::text as name from pg_locks
+  where not granted and locktype = 'relation' and clock_timestamp() - waitstart > interval '1 second'
+    and database = (select oid from pg_database where datname = current_database())`

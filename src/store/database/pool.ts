@@ -15,7 +15,7 @@ interface Waiter {
 }
 
 /** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
-const waitMs = 10_000
+export const borrowWaitMs = 10_000
 
 /** Connections of a pool, and borrowers. */
 export interface PoolUse {
@@ -165,7 +165,7 @@ export class Pool {
     const timer = setTimeout(() => {
       this.#refused++
       leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.')))
-    }, waitMs)
+    }, borrowWaitMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#waiting.push(owner, waiter)
     return promise
