@@ -45,6 +45,8 @@ export interface Gateway extends AsyncDisposable {
   commit(table: TableRef, body: string, options?: CommitOptions): Promise<Response>
   /** Decisions on a table, newest first. */
   audit(table: TableRef): Promise<readonly AuditEntry[]>
+  /** How many changes carried an Idempotency-Key. */
+  keyedChanges(): Promise<number>
 }
 
 export interface CommitOptions {
@@ -133,6 +135,10 @@ export async function startGateway(upstream: Upstream, options: GatewayOptions =
         },
       ),
     audit: async (table) => (await listDecisions(store, tenant, { table, limit: 1000 })).items,
+    async keyedChanges() {
+      const text = 'select count(*)::int as count from svc.idempotency_key where tenant_id = $1'
+      return (await store.tenantQuery<{ count: number }>(tenant, text, [tenant]))[0]?.count ?? 0
+    },
     async [Symbol.asyncDispose]() {
       await app.stop()
       await store[Symbol.asyncDispose]()

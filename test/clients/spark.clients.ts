@@ -88,6 +88,10 @@ test('spark: creates a table as a query, inserts, merges, alters, expires snapsh
   expect(audited.length).toBeGreaterThanOrEqual(5)
 })
 
+test('spark: sends its changes with keys, because the configuration says for how long they are kept', async () => {
+  expect(await gateway.keyedChanges()).toBeGreaterThan(0)
+})
+
 test('spark: renames a table that nothing governs', () => {
   expect(step('rename')).not.toHaveProperty('message')
   expect(step('readRenamed').value).toEqual([[2]])

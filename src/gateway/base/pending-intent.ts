@@ -62,8 +62,8 @@ export class PendingIntent {
 
   /**
    * Waits until the intent is durable.
-   * @throws RepeatedRequest if another request has its Idempotency-Key. Fault `unavailable` if the store did not take it. Also if a stalled process could forward after its lease:
-   *   recovery may have closed the intent by then
+   * @throws RepeatedRequest if another request has its Idempotency-Key; Fault `unavailable` if the store did not take it.
+   *   Also if a stalled process could forward after its lease: recovery may have closed the intent by then
    */
   async durable(): Promise<void> {
     try {
@@ -86,8 +86,9 @@ export class PendingIntent {
   }
 
   /**
-   * Before a verdict is recorded that is no allowance: waits until no write of the intent is in flight, whether it succeeded or
-   * failed. An intent with an Idempotency-Key is declared for that, because only the store knows whether the key is new.
+   * Before a verdict is recorded that is no allowance: waits until no write of the intent is in flight, whether it
+   * succeeded or failed. An intent with an Idempotency-Key is declared for that, because only the store knows whether
+   * the key is new.
    * @param base as for `declare`
    * @throws RepeatedRequest if another request has its Idempotency-Key
    */

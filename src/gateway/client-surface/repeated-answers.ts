@@ -13,6 +13,7 @@ import type { ClientPath } from './client-path.ts'
 import type { operations } from './operations.ts'
 import { loadTable } from './read.ts'
 import { disclosureOf, jsonResponse, objectOf, type SurfaceRequest } from './surface-request.ts'
+import { assertViewOpen } from './uncontracted.ts'
 import { loadedView } from './views.ts'
 
 type ChangingId = Extract<(typeof operations)[number], { readonly treatment: 'gated' }>['id']
@@ -83,9 +84,15 @@ async function newTableNow(surface: SurfaceRequest, { namespace, name }: Earlier
   return await loadTable({ ...surface, path, query: new URLSearchParams() })
 }
 
+/** Others may have replaced it meanwhile, by a text over tables that this caller may not have. */
 async function viewNow(surface: SurfaceRequest, view: EarlierDecision): Promise<Response> {
-  const disclosure = { vended: false, masked: false, whole: true }
-  const { body } = await discloseReply(await loadedView(surface, view), tableMembers, disclosure)
+  const { namespace, name } = view
+  const loaded = await loadedView(surface, view)
+  await assertViewOpen(
+    { ...surface, path: { ...surface.path, operation: 'loadView', namespace, name } },
+    loaded,
+  )
+  const { body } = await discloseReply(loaded, tableMembers, { vended: false, masked: false, whole: true })
   return jsonResponse(200, body)
 }
 

@@ -17,8 +17,8 @@ import { noteUnjudged, recordRejection } from './record.ts'
  * Returns for an allowed change, and throws for every other.
  * @param intent declared or not; it is removed if the change is not allowed
  * @param base the metadata location that the change would have replaced, '' for none
- * @throws RepeatedRequest if another request has its Idempotency-Key; Fault `policy_denied` once the denial is audited; `policy_engine_unavailable`; `unavailable` if the denial
- *   could not be audited
+ * @throws RepeatedRequest if another request has its Idempotency-Key; Fault `policy_denied` once the denial is audited;
+ *   `policy_engine_unavailable`; `unavailable` if the denial could not be audited
  */
 export async function passVerdict(
   parts: GatewayParts,

@@ -192,7 +192,7 @@ export async function endLease(
 ): Promise<void> {
   await store.tenantQuery(
     tenant,
-    `update svc.commit_intent set lease_until = clock_timestamp(), intent = intent || $3::text::jsonb
+    `update svc.commit_intent set lease_until = clock_timestamp() - interval '1 ms', intent = intent || $3::text::jsonb
      where tenant_id = $1 and commit_id = $2`,
     [tenant, commitId, JSON.stringify({ ended: true, ...(answered && { answered: true }) })],
   )

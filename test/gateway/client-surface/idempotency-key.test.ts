@@ -18,11 +18,19 @@ import { recoverIntents } from '../../../src/gateway/recovery/recover-intents.ts
 import { limits } from '../../../src/limits.ts'
 import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { removeExpiredKeys } from '../../../src/store/commit/idempotency-keys.ts'
+import { putReadSettings } from '../../../src/store/contract/read-settings.ts'
 import { deletePolicy } from '../../../src/store/policy/policies.ts'
+import { actorOf } from '../../support/actor.ts'
 import { countStatements } from '../../support/counted-store.ts'
 import { startCrashService } from '../../support/crash-service.ts'
 import { passOn } from '../../support/recording-proxy.ts'
-import { addTenant, startTestService, type TestService, type TestTenant } from '../../support/service.ts'
+import {
+  addTenant,
+  metric,
+  startTestService,
+  type TestService,
+  type TestTenant,
+} from '../../support/service.ts'
 import { govern, messageOf, send } from '../../support/surface.ts'
 
 setDefaultTimeout(300_000)
@@ -428,6 +436,16 @@ describe('a request whose first sending is not decided', () => {
   })
 })
 
+test('a repeat is measured as one', async () => {
+  const sent = commitOf(await newTable())
+  const key = newKey()
+  const series = 'svc_gateway_commit_duration_ms_count{outcome="replayed"}'
+  expect((await keyed(key, sent)).status).toBe(200)
+  const before = await metric(service, series)
+  expect((await keyed(key, sent)).status).toBe(200)
+  expect(await metric(service, series)).toBe(before + 1)
+})
+
 test('a key asks the store nothing more', async () => {
   const name = await newTable()
   const takes = async (more: Readonly<Record<string, string>>) => {
@@ -466,4 +484,27 @@ test('a commit that the gateway sends once more after a conflict of its own has 
   expect((await keyed(key, sent)).status).toBe(200)
   expect(forwarded.map((one) => one.key)).toEqual([key, null])
   expect((await keyed(key, sent)).headers.get('x-svc-replayed')).toBe('true')
+})
+
+test('a view that another has replaced since is not shown by a repeat to whom its tables are denied', async () => {
+  const view = unused()
+  const sent: Sent = ['POST', '/namespaces/sales/views', viewOf(view)]
+  const key = newKey()
+  expect((await keyed(key, sent)).status).toBe(200)
+  const secret = { type: 'sql', sql: 'select canary from sales.secret', dialect: 'spark' }
+  const updates = [
+    {
+      action: 'add-view-version',
+      'view-version': { ...version, 'version-id': 2, representations: [secret] },
+    },
+    { action: 'set-current-view-version', 'view-version-id': 2 },
+  ]
+  expect((await direct('POST', `/namespaces/sales/views/${view}`, { requirements: [], updates })).ok).toBe(
+    true,
+  )
+  await putReadSettings(service.store, tenant.tenant, actorOf('stella'), { uncontracted: 'denied' })
+  const again = await keyed(key, sent)
+  await putReadSettings(service.store, tenant.tenant, actorOf('stella'), { uncontracted: 'to_writers' })
+  expect(again.status).toBe(502)
+  expect(await again.text()).not.toContain('canary')
 })
