@@ -22,6 +22,7 @@ import { traversalOfHotNode } from './growth/hot-node.ts'
 import { idleTenants } from './growth/idle-tenants.ts'
 import { bytesByEvents, eventIntoHub, fiveHops } from './growth/lineage.ts'
 import { exponentOf, type GrowthRow, growthOf, growths, type Sizes } from './growth/row.ts'
+import { seenLists } from './growth/seen-lists.ts'
 import { bytesByTenants } from './growth/tenants.ts'
 import { seededRandom } from './statistics.ts'
 import { rounded } from './table.ts'
@@ -35,6 +36,7 @@ const rows: readonly GrowthRow[] = [
   reconcileByCommits,
   totalsByRecords,
   listByDecisions,
+  seenLists,
   depthOfQueue,
   eventIntoHub,
   fiveHops,
