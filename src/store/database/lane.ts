@@ -52,8 +52,10 @@ export class Lane {
 /** SQL functions of a tenant that read or write the audit log. Statements that name it are known by their text. */
 export const functionsOfAudit: ReadonlySet<string> = new Set([
   'number_events',
+  'open_keyed_intent',
   'read_events',
   'record_verdict',
+  'refuse_key',
 ])
 
 /**
