@@ -4,11 +4,11 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { isJsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { type NameCase, otherSpelling } from '../core/name-case.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { parseLoadTableResult, tableUuidOf } from '../wire/iceberg/table-metadata.ts'
 import { type Catalog, CatalogError } from './catalog.ts'
+import { listNamespaces } from './list-namespaces.ts'
 
 /** Pages of namespaces that are read, and namespaces in which a table is looked for. */
 const pagesMax = 100
@@ -94,19 +94,11 @@ const reading = { method: 'GET', mutates: false, whole: true } as const
 
 async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<readonly string[]> {
   const names: string[] = []
-  let pageToken: string | undefined
-  for (let page = 0; page < pagesMax; page++) {
-    const query = pageToken === undefined ? {} : { pageToken }
-    const call = { ...reading, path: ['namespaces'], query, subject: 'the catalog', signal }
-    const { body } = await catalog.forward(call)
-    const reply = parseJson(body as Uint8Array)
-    const listed = isJsonObject(reply) ? reply.get('namespaces') : undefined
-    if (!isJsonObject(reply) || !Array.isArray(listed))
-      throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces cannot be read.')
-    names.push(...listed.flatMap((levels: JsonValue) => (Array.isArray(levels) ? [String(levels[0])] : [])))
-    const next = reply.get('next-page-token')
-    if (typeof next !== 'string' || next === '') return names
-    pageToken = next
+  let pages = 0
+  for await (const page of listNamespaces(catalog, [], signal)) {
+    if (++pages > pagesMax)
+      throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces has no end.')
+    names.push(...page.map((levels) => levels[0] ?? ''))
   }
-  throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces has no end.')
+  return names
 }

@@ -5,12 +5,12 @@
 
 import type { Logger } from 'pino'
 import { inParallel } from '../../base/in-parallel.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
+import { listNamespaces } from '../../catalog/list-namespaces.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
-import { foldTable, nameCaseOf } from '../../core/name-case.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -62,14 +62,12 @@ async function sweepCatalog(
   const found = await findCatalogCredential(store, tenant, nickname)
   if (found === undefined) return
   const credential = await withItsNames(parts, tenant, found)
-  const isFolding = nameCaseOf(credential) === 'folded'
   const name = catalogOf(credential)
   const start = await beginSweep(store, tenant, credential, name)
   const counts = { tables: start.seen.size, failed: 0, problem: undefined as string | undefined }
   try {
     const catalog = parts.catalogs.get(tenant, credential)
-    for await (const listed of tablesOf(catalog, signal)) {
-      const tables = isFolding ? listed.map(foldTable) : listed
+    for await (const tables of tablesOf(catalog, signal)) {
       const unseen = tables.filter((table) => !start.seen.has(territoryTableId(table)))
       await inParallel(unseen, loadsMax, async (table) => {
         signal.throwIfAborted()
@@ -105,8 +103,9 @@ async function sweepCatalog(
 }
 
 /**
- * What is known of the catalog's names: a sweep asks, so that what is bound to a name with capitals governs also where
- * no request ever wrote one.
+ * The credential with what is known of the catalog's names: a sweep asks, so that what is bound to a name with capitals
+ * governs also where no request ever wrote one. It is read again after the answer, which its version counts, so that the
+ * catalog is opened as one that folds.
  */
 async function withItsNames(
   { store, catalogs, log }: SweepParts,
@@ -114,7 +113,9 @@ async function withItsNames(
   credential: CatalogCredential,
 ): Promise<CatalogCredential> {
   try {
-    return await new NameCases(store, catalogs).settle(tenant, credential)
+    const settled = await new NameCases(store, catalogs).settle(tenant, credential)
+    if (settled === credential) return credential
+    return (await findCatalogCredential(store, tenant, credential.nickname)) ?? credential
   } catch (err) {
     log.warn(
       { err, tenant, catalog: credential.nickname },
@@ -177,36 +178,10 @@ async function* namespacesOf(
   parent: readonly string[],
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
-  let pageToken: string | undefined
-  do {
-    const { body } = await catalog.forward({
-      method: 'GET',
-      path: ['namespaces'],
-      query: {
-        ...(parent.length > 0 && { parent: parent.join('\u001f') }),
-        ...(pageToken !== undefined && { pageToken }),
-      },
-      mutates: false,
-      whole: true,
-      subject: 'the catalog',
-      signal,
-    })
-    const reply = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
-    if (!isJsonObject(reply)) throw new Error('the list of namespaces is no object')
-    for (const namespace of levelsOf(reply.get('namespaces'))) {
+  for await (const page of listNamespaces(catalog, parent, signal))
+    for (const namespace of page) {
       yield namespace
       if (namespace.length > parent.length && namespace.length < catalog.capabilities().namespaceDepthMax)
         yield* namespacesOf(catalog, namespace, signal)
     }
-    const next = reply.get('next-page-token')
-    pageToken = typeof next === 'string' && next !== '' ? next : undefined
-  } while (pageToken !== undefined)
-}
-
-function levelsOf(value: JsonValue | undefined): readonly (readonly string[])[] {
-  if (!Array.isArray(value)) throw new Error('the reply lists no namespaces')
-  return value.map((levels: JsonValue) => {
-    if (!Array.isArray(levels)) throw new Error('a namespace is no list of levels')
-    return levels.map(String)
-  })
 }
