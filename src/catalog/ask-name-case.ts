@@ -4,11 +4,11 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { isJsonObject, type JsonValue, parseJson } from '../base/json.ts'
 import { type NameCase, otherSpelling } from '../core/name-case.ts'
 import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { parseLoadTableResult, tableUuidOf } from '../wire/iceberg/table-metadata.ts'
 import { type Catalog, CatalogError } from './catalog.ts'
+import { listNamespaces } from './list-namespaces.ts'
 
 /**
  * Pages of namespaces that are read, and namespaces in which a table is looked for. Where there are more pages, only tables tell:
@@ -103,19 +103,10 @@ interface Listed {
 
 async function rootNamespaces(catalog: Catalog, signal: AbortSignal): Promise<Listed> {
   const names: string[] = []
-  let pageToken: string | undefined
-  for (let page = 0; page < pagesMax; page++) {
-    const query = pageToken === undefined ? {} : { pageToken }
-    const call = { ...reading, path: ['namespaces'], query, subject: 'the catalog', signal }
-    const { body } = await catalog.forward(call)
-    const reply = parseJson(body as Uint8Array)
-    const listed = isJsonObject(reply) ? reply.get('namespaces') : undefined
-    if (!isJsonObject(reply) || !Array.isArray(listed))
-      throw new Fault('upstream_failed', 'The upstream catalog’s list of namespaces cannot be read.')
-    names.push(...listed.flatMap((levels: JsonValue) => (Array.isArray(levels) ? [String(levels[0])] : [])))
-    const next = reply.get('next-page-token')
-    if (typeof next !== 'string' || next === '') return { listed: names, isWhole: true }
-    pageToken = next
+  let pages = 0
+  for await (const page of listNamespaces(catalog, [], signal)) {
+    names.push(...page.map((levels) => levels[0] ?? ''))
+    if (++pages === pagesMax) return { listed: names, isWhole: false }
   }
-  return { listed: names, isWhole: false }
+  return { listed: names, isWhole: true }
 }

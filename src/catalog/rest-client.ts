@@ -4,7 +4,7 @@
  */
 
 import { Fault } from '../base/fault.ts'
-import { isJsonObject, jsonObject, parseJson, stringifyJson } from '../base/json.ts'
+import { isJsonObject, type JsonObject, jsonObject, parseJson, stringifyJson } from '../base/json.ts'
 import { type CatalogCapabilities, type CatalogKind, capabilitiesOf } from '../core/catalog-kinds.ts'
 import { foldTable } from '../core/name-case.ts'
 import { namespaceKey, type TableRef, tableName } from '../core/table-ref.ts'
@@ -165,9 +165,10 @@ class RestCatalog implements Catalog {
     const response = await this.#commit(request, names, options.signal)
     if (response.status === 204) return []
     if (response.status === 200) {
-      if (!isChangeReply(response))
+      const reply = changeReply(response)
+      if (reply === undefined)
         throw commitUnknown(names, 'answered 200 with a body that is no reply to a transaction')
-      return filesOfTransaction(response.body, tables.length)
+      return filesOfTransaction(reply, tables.length)
     }
     throw this.#commitRefusal(response, names, 'A table of the transaction')
   }
@@ -254,7 +255,7 @@ class RestCatalog implements Catalog {
     }
     const { status, headers } = response
     if (status >= 200 && status < 300) {
-      if (mutates && !isChangeReply(response))
+      if (mutates && changeReply(response) === undefined)
         throw changeUnknown(subject, `answered ${status} with a body that is no reply to a change`)
       return { status, headers: allowedHeaders(headers), body: response.body }
     }
@@ -319,19 +320,19 @@ function allowedHeaders(headers: Headers): Readonly<Record<string, string>> {
   return allowed
 }
 
-/** Whether a success says that a change was made: an object, or nothing. A proxy may answer 200 with a page of its own. */
-function isChangeReply({ status, body }: UpstreamResponse | StreamedResponse): boolean {
-  if (status !== 200 && status !== 201 && status !== 204) return false
-  if (!(body instanceof Uint8Array)) return false
-  const isBlank = body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)
-  return isBlank || isObject(body)
-}
-
-function isObject(body: Uint8Array): boolean {
+/**
+ * What a success says of a change that was made: an object, empty where it says nothing.
+ * @returns undefined where it is no reply to a change: a proxy may answer 200 with a page of its own
+ */
+function changeReply({ status, body }: UpstreamResponse | StreamedResponse): JsonObject | undefined {
+  if (status !== 200 && status !== 201 && status !== 204) return undefined
+  if (!(body instanceof Uint8Array)) return undefined
+  if (body.every((byte) => byte === 0x20 || byte === 0x0a || byte === 0x0d || byte === 0x09)) return new Map()
   try {
-    return isJsonObject(parseJson(body, { depthMax: limits.jsonDepthMax }))
+    const reply = parseJson(body, { depthMax: limits.jsonDepthMax })
+    return isJsonObject(reply) ? reply : undefined
   } catch {
-    return false
+    return undefined
   }
 }
 

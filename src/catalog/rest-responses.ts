@@ -108,14 +108,8 @@ export function parseTablePage(body: Uint8Array): TablePage {
  * The metadata files that the reply to a transaction names, one for each table in their order. Never throws, because the
  * transaction was made: a reply in another form names none.
  */
-export function filesOfTransaction(body: Uint8Array, tables: number): readonly (string | undefined)[] {
-  let reply: JsonValue
-  try {
-    reply = parseJson(body)
-  } catch {
-    return []
-  }
-  const results = reply instanceof Map ? (reply as JsonObject).get('results') : undefined
+export function filesOfTransaction(reply: JsonObject, tables: number): readonly (string | undefined)[] {
+  const results = reply.get('results')
   if (!Array.isArray(results) || results.length !== tables) return []
   return (results as readonly JsonValue[]).map((result) => {
     if (!(result instanceof Map)) return undefined

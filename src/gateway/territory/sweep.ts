@@ -5,12 +5,12 @@
 
 import type { Logger } from 'pino'
 import { inParallel } from '../../base/in-parallel.ts'
-import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import type { Catalog } from '../../catalog/catalog.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
+import { listNamespaces } from '../../catalog/list-namespaces.ts'
 import type { OpenCatalogs } from '../../catalog/open-catalog.ts'
 import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
-import { foldTable, nameCaseOf } from '../../core/name-case.ts'
 import { isPathIdentifier, type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { UnusableCount } from '../../core/unusable-names.ts'
@@ -63,15 +63,13 @@ async function sweepCatalog(
   const found = await findCatalogCredential(store, tenant, nickname)
   if (found === undefined) return
   const credential = await withItsNames(parts, tenant, found)
-  const isFolding = nameCaseOf(credential) === 'folded'
   const name = catalogOf(credential)
   const start = await beginSweep(store, tenant, credential, name)
   const counts = { tables: start.seen.size, failed: 0, problem: undefined as string | undefined }
   try {
     const catalog = parts.catalogs.get(tenant, credential)
     const unusable = new UnusableCount()
-    for await (const listed of tablesOf(catalog, unusable, signal)) {
-      const tables = isFolding ? listed.map(foldTable) : listed
+    for await (const tables of tablesOf(catalog, unusable, signal)) {
       const unseen = tables.filter((table) => !start.seen.has(territoryTableId(table)))
       await inParallel(unseen, loadsMax, async (table) => {
         signal.throwIfAborted()
@@ -108,8 +106,9 @@ async function sweepCatalog(
 }
 
 /**
- * What is known of the catalog's names: a sweep asks, so that what is bound to a name with capitals governs also where
- * no request ever wrote one.
+ * The credential with what is known of the catalog's names: a sweep asks, so that what is bound to a name with capitals
+ * governs also where no request ever wrote one. It is read again after the answer, which its version counts, so that the
+ * catalog is opened as one that folds.
  */
 async function withItsNames(
   { store, catalogs, log }: SweepParts,
@@ -117,7 +116,9 @@ async function withItsNames(
   credential: CatalogCredential,
 ): Promise<CatalogCredential> {
   try {
-    return await new NameCases(store, catalogs).settle(tenant, credential)
+    const settled = await new NameCases(store, catalogs).settle(tenant, credential)
+    if (settled === credential) return credential
+    return (await findCatalogCredential(store, tenant, credential.nickname)) ?? credential
   } catch (err) {
     log.warn(
       { err, tenant, catalog: credential.nickname },
@@ -158,8 +159,10 @@ async function metadataOf(catalog: Catalog, table: TableRef, signal: AbortSignal
   return parseLoadTableResult(loaded.body).metadata
 }
 
-/** The tables of a catalog, a page at a time. */
-/** @param unusable takes the names that cannot be asked for */
+/**
+ * The tables of a catalog, a page at a time.
+ * @param unusable takes the names that cannot be asked for
+ */
 async function* tablesOf(
   catalog: Catalog,
   unusable: UnusableCount,
@@ -187,23 +190,8 @@ async function* namespacesOf(
   unusable: UnusableCount,
   signal: AbortSignal,
 ): AsyncGenerator<readonly string[]> {
-  let pageToken: string | undefined
-  do {
-    const { body } = await catalog.forward({
-      method: 'GET',
-      path: ['namespaces'],
-      query: {
-        ...(parent.length > 0 && { parent: parent.join('\u001f') }),
-        ...(pageToken !== undefined && { pageToken }),
-      },
-      mutates: false,
-      whole: true,
-      subject: 'the catalog',
-      signal,
-    })
-    const reply = parseJson(await new Response(body as Uint8Array<ArrayBuffer>).bytes())
-    if (!isJsonObject(reply)) throw new Error('the list of namespaces is no object')
-    for (const namespace of levelsOf(reply.get('namespaces'))) {
+  for await (const page of listNamespaces(catalog, parent, signal))
+    for (const namespace of page) {
       // What is below it cannot be asked for either.
       if (!namespace.every(isPathIdentifier)) {
         unusable.add(namespace)
@@ -213,15 +201,4 @@ async function* namespacesOf(
       if (namespace.length > parent.length && namespace.length < catalog.capabilities().namespaceDepthMax)
         yield* namespacesOf(catalog, namespace, unusable, signal)
     }
-    const next = reply.get('next-page-token')
-    pageToken = typeof next === 'string' && next !== '' ? next : undefined
-  } while (pageToken !== undefined)
-}
-
-function levelsOf(value: JsonValue | undefined): readonly (readonly string[])[] {
-  if (!Array.isArray(value)) throw new Error('the reply lists no namespaces')
-  return value.map((levels: JsonValue) => {
-    if (!Array.isArray(levels)) throw new Error('a namespace is no list of levels')
-    return levels.map(String)
-  })
 }
