@@ -58,14 +58,10 @@ export async function parseJsonInTurns(input: Uint8Array, options: JsonBounds = 
 /** Bounds of a text beside its length. */
 type JsonBounds = Readonly<{ depthMax?: number; membersMax?: number }>
 
-function scannerOf(input: Uint8Array | string, options: JsonBounds): Scanner {
-  const depthMax = options.depthMax ?? depthMaxDefault
+function scannerOf(input: Uint8Array | string, { depthMax = depthMaxDefault, membersMax }: JsonBounds) {
   if (depthMax > depthMaxCeiling) throw new RangeError(`parseJson: depthMax above ${depthMaxCeiling}`)
-  return new Scanner(
-    typeof input === 'string' ? wellFormedJson(input) : decodeJson(input),
-    depthMax,
-    options.membersMax,
-  )
+  const text = typeof input === 'string' ? wellFormedJson(input) : decodeJson(input)
+  return new Scanner(text, depthMax, membersMax)
 }
 
 /**

@@ -28,7 +28,7 @@ export interface HttpOptions extends RequestTelemetry {
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Probes are served without a Host, as load balancers send them in HTTP/1.0, and still while the service drains. */
-export const probes = new Set(['/healthz', '/readyz'])
+export const probes = new Set(['/livez', '/healthz', '/readyz'])
 
 /** Added to every response that does not set its own (OWASP REST Security Cheat Sheet). */
 const securityHeaders = {
