@@ -156,13 +156,14 @@ test('helm: the service accepts the settings that the chart gives it, beside tho
       ['http', config.listen.port],
       ['metrics', config.metricsListen.port],
       ['pgwire', config.pgwireListen.port],
+      ['xmla', config.xmlaListen.port],
     ]),
   )
 }, 90_000)
 
 test('helm: the network policy lets in clients and the monitoring, and can be narrowed and left out', async () => {
   const [clients, metrics] = one(await objects(), 'NetworkPolicy').spec.ingress
-  expect(clients.ports.map(({ port }: { port: string }) => port)).toEqual(['http', 'pgwire'])
+  expect(clients.ports.map(({ port }: { port: string }) => port)).toEqual(['http', 'pgwire', 'xmla'])
   expect(metrics.from).toEqual([
     { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
   ])
