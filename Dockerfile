@@ -40,7 +40,7 @@ COPY src src
 ENV NODE_ENV=production SVC_DATA_DIR=/var/lib/covenant UV_THREADPOOL_SIZE=16 mimalloc_scavenger=0
 USER 10001:10001
 VOLUME /var/lib/covenant
-EXPOSE 8080 9100 5433
+EXPOSE 8080 9100 5433 8082
 HEALTHCHECK --interval=15s --timeout=5s --start-period=60s --retries=3 \
   CMD ["bun", "-e", "const p = (process.env.SVC_LISTEN_ADDR || ':8080').split(':').pop(); process.exit((await fetch(`http://127.0.0.1:${p}/healthz`)).ok ? 0 : 1)"]
 STOPSIGNAL SIGTERM

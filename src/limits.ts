@@ -183,6 +183,8 @@ export const limits = {
   contractNameBytesMax: 1 * KiB,
   contractKeyColumnsMax: 32,
   contractRelationshipsMax: 100,
+  /** Keys of all objects in a body or document: each costs its time, whatever it says. */
+  documentKeysMax: 30_000,
   /** Bounds of a contract document: bytes, levels, and expansions of aliases. */
   contractDocumentBytesMax: 1 * MiB,
   /** Documents that are proposed together, and bytes of that request. */
@@ -230,9 +232,7 @@ export const limits = {
   forwardWithinMs: 34_000,
   /** For resolving a lost answer, before the client receives a response. */
   lostAnswerWithinMs: 5_000,
-  /**
-   * Upstreams that recovery handles concurrently, and milliseconds that one run has for each: longer than a load takes.
-   */
+  /** Upstreams that recovery handles concurrently, and milliseconds of a run for each: longer than a load takes. */
   recoveryUpstreamsMax: 8,
   recoveryUpstreamMs: 45_000,
   /** For how long recovery owns the intents that it claims: where it dies, another run takes them. */

@@ -34,13 +34,11 @@ export function jsonObject(members: Readonly<Record<string, JsonValue | undefine
  * exponent; `-0` is the integer 0, `1.0` and `1e2` are doubles.
  * @param input UTF-8 bytes, or a string already decoded
  * @param options.depthMax levels of arrays and objects, at most 1,000; 128 where absent
+ * @param options.membersMax members of all objects together; no bound where absent
  * @returns the value; its strings may share memory with the whole decoded text
  * @throws Fault `bad_request` that says what is wrong and at which byte of the (UTF-8) text
  */
-export function parseJson(
-  input: Uint8Array | string,
-  options: { readonly depthMax?: number } = {},
-): JsonValue {
+export function parseJson(input: Uint8Array | string, options: JsonBounds = {}): JsonValue {
   return scannerOf(input, options).document()
 }
 
@@ -49,10 +47,7 @@ export function parseJson(
  * requests do not wait for the whole.
  * @throws Fault as {@link parseJson} does
  */
-export async function parseJsonInTurns(
-  input: Uint8Array,
-  options: { readonly depthMax?: number } = {},
-): Promise<JsonValue> {
+export async function parseJsonInTurns(input: Uint8Array, options: JsonBounds = {}): Promise<JsonValue> {
   if (input.length <= turnLength) return parseJson(input, options)
   const turns = scannerOf(input, options).turns()
   let turn = turns.next()
@@ -60,10 +55,13 @@ export async function parseJsonInTurns(
   return turn.value
 }
 
-function scannerOf(input: Uint8Array | string, options: { readonly depthMax?: number }): Scanner {
-  const depthMax = options.depthMax ?? depthMaxDefault
+/** Bounds of a text beside its length. */
+type JsonBounds = Readonly<{ depthMax?: number; membersMax?: number }>
+
+function scannerOf(input: Uint8Array | string, { depthMax = depthMaxDefault, membersMax }: JsonBounds) {
   if (depthMax > depthMaxCeiling) throw new RangeError(`parseJson: depthMax above ${depthMaxCeiling}`)
-  return new Scanner(typeof input === 'string' ? wellFormedJson(input) : decodeJson(input), depthMax)
+  const text = typeof input === 'string' ? wellFormedJson(input) : decodeJson(input)
+  return new Scanner(text, depthMax, membersMax)
 }
 
 /**
@@ -142,10 +140,12 @@ class Scanner {
    * Map.
    */
   readonly #keys: (string | undefined)[] = new Array(keySlots)
+  #members = 0
 
   constructor(
     readonly text: string,
     readonly depthMax: number,
+    readonly membersMax = Number.POSITIVE_INFINITY,
   ) {}
 
   document(): JsonValue {
@@ -251,6 +251,7 @@ class Scanner {
   #memberKey(): string {
     if (this.#peek() !== QUOTE) throw this.#unexpected('a key')
     this.#keyAt = this.#at
+    if (++this.#members > this.membersMax) throw this.#invalid(`more than ${this.membersMax} members`)
     const key = this.#key()
     if (this.#peek() !== COLON) throw this.#unexpected('":"')
     this.#at++

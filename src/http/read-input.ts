@@ -64,7 +64,7 @@ async function readObject(
 ): Promise<JsonObject> {
   const { bytes } = await readBodyOf(request, limits.apiBodyBytesMax, again)
   if (mayBeEmpty && bytes.length === 0) return new Map()
-  const value = parseJson(bytes)
+  const value = parseJson(bytes, { membersMax: limits.documentKeysMax })
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The body must be a JSON object.')
   return value
 }

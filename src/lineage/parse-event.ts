@@ -30,7 +30,7 @@ const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\
  * @throws Fault `bad_request` that names the missing or invalid field
  */
 export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): LineageEvent {
-  const event = parseJson(body, { depthMax: limits.jsonDepthMax })
+  const event = parseJson(body, { depthMax: limits.jsonDepthMax, membersMax: limits.documentKeysMax })
   if (!isJsonObject(event)) throw bad('A lineage event must be a JSON object.')
   const kind = kindOf(event)
   const producer = requiredText(event, 'producer')

@@ -2,6 +2,7 @@
 
 import { BlockList } from 'node:net'
 import { contains } from '../base/cidr.ts'
+import { limits } from '../limits.ts'
 
 /** Listens on IPv6 and IPv4, as the HTTP listeners do; on IPv4 alone where the machine has no IPv6. */
 export function onEveryInterface<T>(listenOn: (hostname: string) => T): T {
@@ -46,13 +47,18 @@ export class OpenConnections<T extends { terminate(): void }> {
 
   /**
    * Waits until all have ended, and closes those that have not.
+   * @param cut tells one that its time is over; it may say so to its client before it is closed
    * @returns whether all ended in time
    */
-  async end(timeoutMs: number): Promise<boolean> {
+  async end(timeoutMs: number, cut?: (connection: T) => void): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<true>()
     this.#whenEmpty = () => resolve(true)
     const finished =
       this.#open.size === 0 || (await Promise.race([promise, Bun.sleep(timeoutMs).then(() => false)]))
+    if (!finished && cut !== undefined) {
+      for (const connection of this.#open) cut(connection)
+      await Promise.race([promise, Bun.sleep(limits.flushMs)])
+    }
     for (const connection of this.#open) connection.terminate()
     return finished
   }

@@ -28,7 +28,7 @@ export interface HttpOptions extends RequestTelemetry {
 const requestIdPattern = /^[A-Za-z0-9._-]{1,64}$/
 
 /** Probes are served without a Host, as load balancers send them in HTTP/1.0, and still while the service drains. */
-export const probes = new Set(['/healthz', '/readyz'])
+export const probes = new Set(['/livez', '/healthz', '/readyz'])
 
 /** Added to every response that does not set its own (OWASP REST Security Cheat Sheet). */
 const securityHeaders = {
@@ -59,7 +59,7 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const startedMs = performance.now()
       const given = request.headers.get('x-request-id')
       const requestId = given !== null && requestIdPattern.test(given) ? given : crypto.randomUUID()
-      const pathname = URL.parse(request.url)?.pathname
+      const pathname = hasOneHost(received) ? URL.parse(request.url)?.pathname : undefined
       // Work has timeouts of its own: a commit of several tables may outlast the idle timeout of a client.
       const suspendIdleTimeout = () => server.timeout(received, 0)
       if (!hasBody(request)) suspendIdleTimeout()
@@ -103,6 +103,11 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       return response
     },
   })
+}
+
+/** Whether the request names no more than one host: the runtime takes the first of several and joins them in the header. */
+function hasOneHost({ headers }: Request): boolean {
+  return headers.get('host')?.includes(',') !== true
 }
 
 /** The request; a probe without a Host as if it had one. Any other request without one has no URL. */

@@ -35,6 +35,7 @@ function probe(operationId: string, summary: string, checks: readonly string[]):
     responses,
   } satisfies DescribedOperation
 }
+const liveDetail = probe('get_liveness', 'Whether the process answers', ['live'])
 const healthDetail = probe('get_health', 'Liveness', ['database'])
 const readyDetail = probe('get_readiness', 'Readiness', [
   'database',
@@ -46,9 +47,10 @@ const readyDetail = probe('get_readiness', 'Readiness', [
   'degraded',
 ])
 
-/** GET /healthz and GET /readyz. */
+/** GET /livez, which asks nothing else, GET /healthz and GET /readyz. */
 export function opsRoutes(health: Health) {
   return new Elysia({ name: 'ops' })
+    .get('/livez', () => Response.json({ live: true }), { detail: liveDetail })
     .get(
       '/healthz',
       async () => {

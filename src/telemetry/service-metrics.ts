@@ -20,7 +20,7 @@ export type HttpSurface = (typeof httpSurfaces)[number]
 
 /** Which surface a path belongs to. */
 export function surfaceOf(pathname: string): HttpSurface {
-  if (pathname === '/healthz' || pathname === '/readyz') return 'probe'
+  if (pathname === '/livez' || pathname === '/healthz' || pathname === '/readyz') return 'probe'
   const [, first = '', second = ''] = pathname.split('/')
   if (first === 'v1')
     return second === 'iceberg'

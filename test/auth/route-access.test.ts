@@ -22,6 +22,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/docs/swagger-ui-bundle.js': 'open',
   'GET /api/docs/swagger-ui.css': 'open',
   'GET /healthz': 'open',
+  'GET /livez': 'open',
   'GET /readyz': 'open',
   'GET /login': 'open',
   'GET /callback': 'open',

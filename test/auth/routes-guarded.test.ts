@@ -10,6 +10,7 @@ import { prefix } from '../support/service.ts'
 /** What runs without a session. Webhooks have their signature, /login and /callback make sessions. */
 const withoutSession = [
   'GET /healthz',
+  'GET /livez',
   'GET /readyz',
   // The version, and links.
   'GET /',

@@ -368,3 +368,9 @@ describe('parseJsonInTurns', () => {
     expect(turns).toBeGreaterThanOrEqual(Math.floor(text.length / (128 * 1024)))
   })
 })
+
+test('members of all objects together have a bound where one is given', () => {
+  const text = '{"a": [{"b": 1}, {"c": {}}], "d": 2}'
+  expect(parseJson(text, { membersMax: 4 })).toEqual(parseJson(text))
+  expect(() => parseJson(text, { membersMax: 3 })).toThrow('Invalid JSON: more than 3 members at byte 29.')
+})

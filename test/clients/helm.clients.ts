@@ -130,7 +130,7 @@ test('helm: two replicas, of which one stays, in a pod that writes to its volume
     capabilities: { drop: ['ALL'] },
   })
   expect(container.image).toBe(`covenant:${version}`)
-  expect(container.livenessProbe.httpGet).toEqual({ path: '/healthz', port: 'http' })
+  expect(container.livenessProbe.httpGet).toEqual({ path: '/livez', port: 'http' })
   expect(container.readinessProbe.httpGet).toEqual({ path: '/readyz', port: 'http' })
   const volumes = new Set(
     [...pod.volumes, ...spec.volumeClaimTemplates.map(({ metadata }: never) => metadata)].map(
@@ -156,13 +156,14 @@ test('helm: the service accepts the settings that the chart gives it, beside tho
       ['http', config.listen.port],
       ['metrics', config.metricsListen.port],
       ['pgwire', config.pgwireListen.port],
+      ['xmla', config.xmlaListen.port],
     ]),
   )
 }, 90_000)
 
 test('helm: the network policy lets in clients and the monitoring, and can be narrowed and left out', async () => {
   const [clients, metrics] = one(await objects(), 'NetworkPolicy').spec.ingress
-  expect(clients.ports.map(({ port }: { port: string }) => port)).toEqual(['http', 'pgwire'])
+  expect(clients.ports.map(({ port }: { port: string }) => port)).toEqual(['http', 'pgwire', 'xmla'])
   expect(metrics.from).toEqual([
     { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': 'monitoring' } } },
   ])
@@ -203,10 +204,10 @@ test('helm: what is selected is there: pods, services, ports, the budget and the
 test('helm: a pod that starts is given time, one that hangs is restarted, and one that is not ready gets nothing', async () => {
   const [container] = one(await objects(), 'StatefulSet').spec.template.spec.containers
   const { startupProbe, livenessProbe, readinessProbe } = container
-  expect(startupProbe.httpGet).toEqual({ path: '/healthz', port: 'http' })
+  expect(startupProbe.httpGet).toEqual({ path: '/livez', port: 'http' })
   // Migrations of many tenants take minutes.
   expect(startupProbe.periodSeconds * startupProbe.failureThreshold).toBeGreaterThanOrEqual(300)
-  expect(livenessProbe.httpGet.path).toBe('/healthz')
+  expect(livenessProbe.httpGet.path).toBe('/livez')
   expect(readinessProbe.httpGet.path).toBe('/readyz')
   expect(readinessProbe.periodSeconds * readinessProbe.failureThreshold).toBeLessThanOrEqual(15)
 }, 90_000)

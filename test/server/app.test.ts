@@ -203,6 +203,23 @@ describe('a database that hangs', () => {
     expect(answers.map(({ status }) => status)).toEqual([503, 503, 503])
     expect(await answers[0]?.json()).toEqual({ database: false })
     await eventually(() => hanging.log().includes('the database does not answer'))
+    expect((await fetch(new URL('/livez', hanging.app.url))).status).toBe(200)
+  })
+
+  test('does not have the process restarted, however long it is away', async () => {
+    await using service = await startTestService()
+    await service.store.close()
+    const status = async (path: string) => (await fetch(new URL(path, service.app.url))).status
+    const chart = new URL('../../deploy/helm/covenant/templates/statefulset.yaml', import.meta.url)
+    const text = await Bun.file(chart).text()
+    const [, path = '', period, failures] =
+      /livenessProbe:\s+httpGet: \{ path: (\S+), [^}]*\}\s+periodSeconds: (\d+)\s+timeoutSeconds: \d+\s+failureThreshold: (\d+)/.exec(
+        text,
+      ) ?? []
+    // Two minutes of what the chart asks, and as many more.
+    expect(Number(period) * Number(failures)).toBeGreaterThanOrEqual(120)
+    for (let time = 0; time < 2 * Number(failures); time++) expect(await status(path)).toBe(200)
+    expect([await status('/healthz'), await status('/readyz')]).toEqual([503, 503])
   })
 })
 

@@ -64,6 +64,17 @@ test('a request for anything else without a host is 400', async () => {
   expect(answer).toContain('The Host header is missing or invalid.')
 })
 
+test.each(['Host: x\r\nHost: y', 'Host: x\r\nHost: x', 'host: x\r\nHOST: y', 'Host: x, y'])(
+  'a request with more than one host is 400: %j',
+  async (hosts) => {
+    for (const path of ['/v1/lineage', '/readyz']) {
+      const answer = await converse(`GET ${path} HTTP/1.1\r\n${hosts}\r\nConnection: close\r\n\r\n`).answer
+      expect(answer).toStartWith('HTTP/1.1 400 Bad Request')
+      expect(answer).toContain('The Host header is missing or invalid.')
+    }
+  },
+)
+
 test.each(['the public listener', 'the metrics listener'])('%s refuses an address that is taken', (which) => {
   const { port = 0 } = server
   const listen = () =>

@@ -797,7 +797,7 @@ test('says what webhooks and probes answer', async () => {
   const hit = { tenant_id: service.owner.tenant, metadata_location: 's3://lake/1.json' }
   const signature = createHmac('sha256', webhook_secret).update(JSON.stringify(hit)).digest('hex')
   await succeed('POST', '/v1/webhooks/alpha', { headers: { 'x-alpha-signature': signature }, body: hit })
-  for (const path of ['/healthz', '/readyz']) await succeed('GET', path, {})
+  for (const path of ['/livez', '/healthz', '/readyz']) await succeed('GET', path, {})
 })
 
 test('has been held against every answer of success', () => {

@@ -142,6 +142,7 @@ export const recordedRequests: readonly (readonly [method: string, path: string,
   ['GET', '/admin/intents'],
   ['GET', '/admin/tenants/{tenant}/graph/reach?label=Table&id=sales%1Fnone'],
   ['GET', '/admin/tenants/{tenant}/graph/match?query=CREATE'],
+  ['GET', '/livez'],
   ['GET', '/healthz'],
   ['GET', '/readyz'],
 ]

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
+import { limits } from '../../limits.ts'
 import type { DocumentEdit } from '../../wire/odcs/edit-document.ts'
 
 /** Operations of one patch. */
@@ -21,7 +22,7 @@ export function readEdits(
   const editedFrom = /^"([0-9a-f]{64})"$/.exec(headers.get('if-match') ?? '')?.[1]
   if (editedFrom === undefined)
     throw new Fault('bad_request', 'Send If-Match with the ETag of the document that the patch was made for.')
-  return { edits: readEditList(parseJson(body)), editedFrom }
+  return { edits: readEditList(parseJson(body, { membersMax: limits.documentKeysMax })), editedFrom }
 }
 
 /** The edits of a patch. @throws Fault `bad_request` */

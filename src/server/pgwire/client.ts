@@ -2,6 +2,7 @@
 
 import type { Inbox } from './inbox.ts'
 import type { Outbox } from './outbox.ts'
+import type { WireError } from './wire-error.ts'
 
 export interface Client {
   readonly inbox: Inbox
@@ -17,6 +18,8 @@ export interface Client {
   startTls(): void
   /** Aborted once the socket is closed. */
   readonly gone: AbortSignal
+  /** Ends the statement that runs, for this reason, because the server stops; set while there is a session. */
+  cut?: ((reason: WireError) => void) | undefined
   /** Closes the socket. */
   end(): void
 }

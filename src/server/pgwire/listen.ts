@@ -123,7 +123,7 @@ export function listenPgwire(options: ListenOptions, parts: ServeParts): PgwireS
       introductions.end()
       const reason = new WireError('57P01', 'terminating connection due to administrator command', 'FATAL')
       for (const { inbox } of connections) inbox.interrupt(reason)
-      const finished = await connections.end(timeoutMs)
+      const finished = await connections.end(timeoutMs, ({ cut }) => cut?.(reason))
       listener.stop(true)
       return finished
     },
@@ -146,6 +146,7 @@ class Connection implements Client, SocketReceiver {
   readonly address: string
   readonly isLoopback: boolean
   readonly #gone = new AbortController()
+  cut: Client['cut']
   #channel: Channel
   #encryption: 'none' | 'upgraded' | DirectTls = 'none'
   #hasRead = false

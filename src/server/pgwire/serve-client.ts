@@ -109,6 +109,7 @@ function openSession(
   const session = new WireSession(state, inbox)
   const { address, isEncrypted } = client
   release.push(parts.activity.add({ state, address, isEncrypted, startedAtMs: parts.clock.now() }))
+  client.cut = (reason) => session.cancel(reason)
   const close = () => session.close()
   client.gone.addEventListener('abort', close, { once: true })
   release.push(() => {

@@ -61,9 +61,9 @@ export class WireSession {
     this.#trace = new RequestTrace(state.parts.tracer)
   }
 
-  /** Stops the current statement, if any. */
-  cancel(): void {
-    this.#current?.abort(new WireError('57014', 'canceling statement due to user request'))
+  /** Stops the current statement, if any. A reason that is FATAL ends the connection. */
+  cancel(reason = new WireError('57014', 'canceling statement due to user request')): void {
+    this.#current?.abort(reason)
   }
 
   /** Stops everything, because the client has disconnected or is being disconnected. */

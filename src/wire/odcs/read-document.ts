@@ -45,7 +45,10 @@ function decode(bytes: Uint8Array): string {
 
 function readJson(text: string): JsonValue {
   try {
-    return parseJson(text, { depthMax: limits.contractDocumentDepthMax })
+    return parseJson(text, {
+      depthMax: limits.contractDocumentDepthMax,
+      membersMax: limits.documentKeysMax,
+    })
   } catch (thrown) {
     if (!(thrown instanceof Fault)) throw thrown
     const offset = Number(/\bbyte (\d+)/.exec(thrown.publicMessage)?.[1] ?? 0)

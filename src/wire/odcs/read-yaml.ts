@@ -40,13 +40,15 @@ export function readYaml(text: string): YamlText {
   const refuse = (offset: number, message: string): never => {
     throw new DocumentRefusal([{ ...place(offset), message }])
   }
+  countKeys(text)
   scan(text, lines, refuse)
   const document = parseDocument(text, {
     version: '1.2',
     schema: 'core',
     merge: false,
     intAsBigInt: true,
-    uniqueKeys: true,
+    // The library compares each key with all before it; the reader below looks in a Map.
+    uniqueKeys: false,
     strict: true,
     prettyErrors: false,
     logLevel: 'error',
@@ -60,6 +62,21 @@ export function readYaml(text: string): YamlText {
 }
 
 const sentence = (message: string) => message.split('\n')[0]?.replace(/\.$/, '') ?? message
+
+/** A colon that may end a key. One in prose counts too, so that nothing has to be read to count them. */
+const keyEnd = /:(?=[\s[{"'&*!]|$)|(?<=["']):/g
+
+/** @throws DocumentRefusal where there are more keys than are read: each costs its time, whatever it says */
+function countKeys(text: string): void {
+  let keys = 0
+  for (const { index } of text.matchAll(keyEnd)) {
+    if (++keys <= limits.documentKeysMax) continue
+    const before = text.slice(0, index)
+    const [line, column] = [before.split('\n').length, index - before.lastIndexOf('\n')]
+    const message = `The document has more than ${limits.documentKeysMax} keys`
+    throw new DocumentRefusal([{ line, column, message }])
+  }
+}
 
 /** Goes over the tokens, before anything recursive sees the text. */
 function scan(text: string, lines: LineCounter, refuse: (offset: number, message: string) => never): void {

@@ -504,6 +504,33 @@ describe('an address whose clients keep failing', () => {
 })
 
 describe('shutdown', () => {
+  test.each(['select endless', 'select silent'])(
+    'tells a client whose %s outlasts it, before the socket closes',
+    async (text) => {
+      const silent: TestQuery = {
+        columns: [{ name: 'n', type: 'int4' }],
+        async *batches() {
+          await new Promise(() => {})
+          yield { rowCount: 0, columns: [] }
+        },
+      }
+      await using wire = await startWire({
+        queries: { 'select endless': endless(), 'select silent': silent },
+      })
+      const [simple, extended] = [await wire.logIn(), await wire.logIn()]
+      simple.send(query(text))
+      extended.send(parse(text), bind(), execute(), sync())
+      await eventually(() => wire.runs.length === 2)
+      const answers = [simple, extended].map(async (client) =>
+        (await client.until('never')).map(spoken).at(-1),
+      )
+      expect(await wire.server.stop(1)).toBe(false)
+      expect(await Promise.all(answers)).toEqual(
+        Array(2).fill('E 57P01 terminating connection due to administrator command'),
+      )
+    },
+  )
+
   test('ends idle connections and lets a statement finish', async () => {
     let finish = () => {}
     const gate = new Promise<void>((resolve) => {

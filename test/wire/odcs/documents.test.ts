@@ -117,7 +117,7 @@ const bomb = `${minimal}customProperties:
 
 describe('a hostile document is refused with its place', () => {
   test.each([
-    ['a duplicate key', `${minimal}id: d\n`, '5:1 Map keys must be unique'],
+    ['a duplicate key', `${minimal}id: d\n`, '5:1 The key id is there twice'],
     ['keys that differ in kind only', `${minimal}tenant: {1: a, "1": b}\n`, '5:16 The key 1 is there twice'],
     ['too many aliases', bomb, '11:43 Aliases are expanded more than 100 times'],
     ['an alias of itself', `${minimal}tags: &t [*t]\n`, '5:11 The document is deeper than 64 levels'],
@@ -145,6 +145,22 @@ describe('a hostile document is refused with its place', () => {
     ['a comment', '{\n // no\n}', '2:2'],
   ])('as JSON: %s', (_, text, expected) => {
     expect(problem(text, 'json')).toStartWith(expected)
+  })
+
+  const manyKeys = (form: (name: string) => string, separator: string) =>
+    Array.from({ length: 70_000 }, (_, index) => form(`k${index}`)).join(separator)
+  test.each([
+    ['as lines', 'yaml', manyKeys((name) => `${name}: 1`, '\n'), '30001:7 '],
+    ['as a flow mapping', 'yaml', `{${manyKeys((name) => `${name}: 1`, ',')}}`, '1:'],
+    ['quoted, without blanks', 'yaml', `{${manyKeys((name) => `"${name}":1`, ',')}}`, '1:'],
+    ['without values', 'yaml', manyKeys((name) => `${name}:`, '\n'), '30001:7 '],
+    ['in small mappings', 'yaml', `tags:\n${manyKeys((name) => `- ${name}: 1`, '\n')}`, '30001:9 '],
+    ['as JSON', 'json', `{${manyKeys((name) => `"${name}":1`, ',')}}`, '1:'],
+    ['as JSON in small objects', 'json', `[${manyKeys((name) => `{"${name}":1}`, ',')}]`, '1:'],
+  ] as const)('of 70,000 keys, before it is read: %s', (_, format, text, place) => {
+    const said = problem(text, format)
+    expect(said).toStartWith(place)
+    expect(said).toMatch(/more than 30000 (?:keys|members)/)
   })
 
   test('above 1 MiB', () => {
