@@ -26,7 +26,9 @@ export const readableFrom = `
 export const isReadable = (id: string) => isReadableKey(`to_jsonb(${id})::text::agtype`)
 
 /** The same, where the id is a property of the graph. */
-export const isReadableKey = (key: string) => `exists (select 1 ${readableFrom} and ${tableId} = ${key})`
+export const isReadableKey = (key: string) =>
+  // Not EXISTS: PostgreSQL would hash all tables that may be read for one page.
+  `coalesce((select true ${readableFrom} and ${tableId} = ${key} limit 1), false)`
 
 /** Nodes of lineage datasets that are stored as a table that may not be read. */
 export const hiddenDatasets = `
