@@ -101,7 +101,7 @@ export const seenLists = overTenant(
     of: 'tables, with a row of each list for each',
     unit: 'ms of the slowest page that leaves out what is not seen',
     declared: 'flat',
-    sizes: [500, 5_000, 50_000],
+    sizes: [300, 3_000, 30_000],
     smokeSizes: [30, 60, 120],
   },
   ({ store, tenant }) => {
