@@ -159,7 +159,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   metrics.buildInfo.set({ version, runtime: `bun ${Bun.version}`, store: store.backend }, 1)
   const policies = new PolicyEngine()
   const rules = addressRules(config.upstreamAllow)
-  const { budget, engineBytes } = openBudget(config, metrics)
+  const { budget, engineBytes, catalogRefusal } = openBudget(config, metrics, log)
   const catalogs = new OpenCatalogs({
     addressRules: rules,
     budget,
@@ -316,6 +316,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       queries,
       systemCatalog: options.systemCatalog,
       catalogDirectory: options.catalogDirectory,
+      catalogRefusal,
       budget,
       explain: (context, statement) => explainPlan({ store, states, clock }, context, statement),
       metrics,

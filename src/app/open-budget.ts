@@ -3,12 +3,14 @@
  * (docs/sizing.md).
  */
 
+import type { Logger } from 'pino'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
 import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
 import { engineHeldBytes } from '../engine/open-engines.ts'
+import { limits } from '../limits.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
 const KiB = 1024
@@ -40,6 +42,8 @@ export interface MemoryPlan {
   readonly engineBytes: number
   /** What is left for requests once the engine has started. */
   readonly requestBytes: number
+  /** Why no statement about the catalog can be served; undefined where it can. It stays so until the process gets more. */
+  readonly catalogRefusal: string | undefined
 }
 
 /**
@@ -59,7 +63,14 @@ export function planMemory(totalBytes: number, engineSetting: number | undefined
       'misconfigured',
       `SVC_MEMORY_MB: ${inMiB(totalBytes)} MiB of memory are too few beside ${inMiB(engineBytes)} MiB of the read engine. Give the process more, or lower SVC_READ_MEMORY_MB (docs/sizing.md).`,
     )
-  return { budgetBytes, engineBytes, requestBytes }
+  return { budgetBytes, engineBytes, requestBytes, catalogRefusal: refusalOf(totalBytes, requestBytes) }
+}
+
+/** A database of the catalog must fit beside the engine: what comes first would otherwise shut out the other. */
+function refusalOf(totalBytes: number, requestBytes: number): string | undefined {
+  const room = requestBytes - Math.floor(requestBytes / memoryShares.smallShare)
+  if (room >= limits.catalogHeldBytes) return undefined
+  return `Statements about the catalog (pg_catalog, information_schema) need more memory than this process has: ${inMiB(limits.catalogHeldBytes)} MiB beside the read engine, and ${inMiB(room)} of its ${inMiB(totalBytes)} MiB are left. Give it 2 GiB, or lower SVC_READ_MEMORY_MB (docs/sizing.md).`
 }
 
 const inMiB = (bytes: number) => Math.floor(bytes / MiB)
@@ -71,8 +82,10 @@ const inMiB = (bytes: number) => Math.floor(bytes / MiB)
 export function openBudget(
   { memoryBytes = memorySize(), readEngine }: Pick<Config, 'memoryBytes' | 'readEngine'>,
   metrics: Pick<Metrics, 'memoryBound' | 'memoryRefused'>,
-): { readonly budget: ByteBudget; readonly engineBytes: number } {
-  const { budgetBytes, engineBytes, requestBytes } = planMemory(memoryBytes, readEngine.memoryBytes)
+  log: Pick<Logger, 'warn'>,
+): { readonly budget: ByteBudget } & Pick<MemoryPlan, 'engineBytes' | 'catalogRefusal'> {
+  const plan = planMemory(memoryBytes, readEngine.memoryBytes)
+  const { budgetBytes, engineBytes, requestBytes, catalogRefusal } = plan
   const budget = new ByteBudget({
     bytesMax: budgetBytes,
     keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
@@ -85,5 +98,6 @@ export function openBudget(
     },
   })
   metrics.memoryBound.set(budgetBytes)
-  return { budget, engineBytes }
+  if (catalogRefusal !== undefined) log.warn(catalogRefusal)
+  return { budget, engineBytes, catalogRefusal }
 }

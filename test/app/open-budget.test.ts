@@ -31,6 +31,11 @@ describe('memory is divided', () => {
     expect(planMemory(8 * GiB, 4 * GiB).engineBytes).toBe(4 * GiB)
   })
 
+  test('with room for a database of the catalog from 2 GiB on, and below that with why there is none', () => {
+    expect(planMemory(2 * GiB, undefined).catalogRefusal).toBeUndefined()
+    expect(planMemory(GiB, undefined).catalogRefusal).toContain('1024 MiB are left. Give it 2 GiB')
+  })
+
   test('and refused where too little is left for requests, with what to do', () => {
     const refusal = () => planMemory(2 * GiB, 2 * GiB)
     expect(refusal).toThrow(Fault)
@@ -43,7 +48,7 @@ describe('memory is divided', () => {
 test('the setting decides over what the machine has, the bound is in metrics, and nothing is held yet', async () => {
   const metrics = createMetrics()
   const config = parseConfig({ SVC_MEMORY_MB: '2048', SVC_READ_MEMORY_MB: '300' })
-  const { budget, engineBytes } = openBudget(config, metrics)
+  const { budget, engineBytes } = openBudget(config, metrics, { warn: () => {} })
   expect(engineBytes).toBe(300 * MiB)
   expect(budget.held('engine')).toBe(0)
   const bound = 2_048 * MiB * (1 - 1 / memoryShares.allocatorShare) - memoryShares.processBytes

@@ -96,7 +96,7 @@ test('the steps of the workflow plan a pull request and apply a merge', async ()
   writeFileSync(file, `${contractText('people')}id: twice\n`)
   expect(await job('plan')).toMatchObject({
     code: 1,
-    text: expect.stringContaining(':17:1: error: Map keys'),
+    text: expect.stringContaining(':17:1: error: The key id is there twice'),
   })
   writeFileSync(file, contractText('people'))
   const planned = await job('plan')

@@ -39,6 +39,8 @@ export interface PgwireOptions extends ListenOptions {
   readonly systemCatalog?: CatalogService | undefined
   /** Where the snapshot of the shadow databases is cached for the next start; undefined: nowhere. */
   readonly catalogDirectory?: string | undefined
+  /** Why statements about the catalog are refused: the process is too small for a database of it. */
+  readonly catalogRefusal?: string | undefined
   /** The bytes of the process, of which those databases take some; absent: they are not counted. */
   readonly budget?: ByteBudget | undefined
   readonly explain: ExplainStatement
@@ -74,6 +76,7 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
           activity: (session) => activity.of(session),
           snapshotDirectory: options.catalogDirectory,
           budget: options.budget,
+          refusal: options.catalogRefusal,
           onDatabases: (count) => metrics.pgwireCatalogDatabases.set(count),
         })
       : undefined
@@ -101,7 +104,9 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
   })
   return {
     port: server.port,
-    warm: async () => await ownCatalog?.prepare(),
+    async warm() {
+      if (options.catalogRefusal === undefined) await ownCatalog?.prepare()
+    },
     async stop(timeoutMs) {
       const finished = await server.stop(timeoutMs)
       await channel?.close()

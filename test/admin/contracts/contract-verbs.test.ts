@@ -316,7 +316,7 @@ test('a folder with a broken document is told with line and column, and nothing 
       env: { COVENANT_URL: `http://127.0.0.1:${freePort()}` },
     })
     expect(status).toBe(1)
-    expect(err).toMatch(/x\.odcs\.yaml:\d+:1: error: Map keys must be unique\.\n$/)
+    expect(err).toMatch(/x\.odcs\.yaml:\d+:1: error: The key \w+ is there twice\.\n$/)
   }
 })
 

@@ -46,7 +46,7 @@ test('sound documents, YAML and JSON, at any depth, end with 0', async () => {
 describe('an error is told with its place and ends with 1', () => {
   const bomb = `${sound}tags: [&a [x, x], ${Array.from({ length: 101 }, () => '*a').join(', ')}]\n`
   test.each<[string, string | Uint8Array, RegExp]>([
-    ['a duplicate key', `${sound}id: again\n`, /^x\.odcs\.yaml:17:1: error: Map keys must be unique\.$/m],
+    ['a duplicate key', `${sound}id: again\n`, /^x\.odcs\.yaml:17:1: error: The key id is there twice\.$/m],
     [
       'a field that the standard has not',
       `${sound}owner: me\n`,
@@ -121,7 +121,7 @@ test('the answer can be had as JSON', async () => {
   expect(JSON.parse(out)).toMatchObject({
     contracts: [],
     problems: [
-      { file: 'x.odcs.yaml', line: 17, column: 1, severity: 'error', message: 'Map keys must be unique' },
+      { file: 'x.odcs.yaml', line: 17, column: 1, severity: 'error', message: 'The key id is there twice' },
     ],
   })
 })
@@ -150,7 +150,7 @@ test('policy tests are run without a service, one line each; a failed one ends w
   )
   const broken = await run('test', { 'x.odcs.yaml': `${tests(kept)}id: y\n` })
   expect(broken).toMatchObject({ status: 1, out: '0 passed, 0 failed.' })
-  expect(broken.err[0]).toMatch(/x\.odcs\.yaml:17:1: error: Map keys must be unique\.$/)
+  expect(broken.err[0]).toMatch(/x\.odcs\.yaml:17:1: error: The key id is there twice\.$/)
 })
 
 test('links are not followed out of the folder', async () => {

@@ -38,6 +38,8 @@ export interface CatalogOptions {
   readonly onDatabases?: (count: number) => void
   /** The bytes of the process, of which databases take some; absent: they are not counted. */
   readonly budget?: ByteBudget | undefined
+  /** Why every statement is refused, where the process is too small for a database. */
+  readonly refusal?: string | undefined
 }
 
 export interface OpenCatalogService extends CatalogService {
@@ -76,6 +78,7 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
         if (!(error instanceof RangeError)) throw error
         return errorMessage('08P01', `The catalog statement was refused: ${error.message}.`)
       }
+      if (options.refusal !== undefined) return errorMessage('53200', options.refusal)
       if (request.texts.some((text) => coverageOf(text) !== 'catalog'))
         return errorMessage('0A000', 'This statement about the catalog is not supported.')
       const scope = await scopeFor(session)

@@ -1,6 +1,7 @@
 /** A catalog database takes bytes of the process's budget, and is refused where there is no room for it. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
+import { planMemory } from '../../../../src/app/open-budget.ts'
 import { ByteBudget } from '../../../../src/base/byte-budget.ts'
 import { newTenantId } from '../../../../src/core/tenant.ts'
 import { limits } from '../../../../src/limits.ts'
@@ -12,6 +13,8 @@ import { query, readAnswer } from './wire.ts'
 
 setDefaultTimeout(300_000)
 
+const MiB = 1024 * 1024
+
 const session = {
   tenant: newTenantId(),
   principal: { sub: 'alice', roles: [] },
@@ -20,6 +23,20 @@ const session = {
   settings: new Map<string, string>(),
   backendPid: 1,
 }
+
+test('in a process that is too small for a database, a statement is 53200 with what to do, and nobody is told to retry', async () => {
+  const { catalogRefusal } = planMemory(1024 * MiB, undefined)
+  const source = { mark: async () => ({ text: '', tableCount: 0 }), tables: async () => sampleTables }
+  const service = openCatalogService({
+    ...{ source, activity: () => [], ...testCatalogOptions },
+    refusal: catalogRefusal,
+  })
+  const answer = readAnswer(await service.execute(session, query('select 1 from pg_class limit 1')))
+  expect(answer.error).toMatchObject({ code: '53200' })
+  expect(answer.error?.message).toContain('Give it 2 GiB, or lower SVC_READ_MEMORY_MB (docs/sizing.md).')
+  expect(answer.error?.message).not.toContain('etry')
+  expect(service.databases).toBe(0)
+})
 
 test('a statement about the catalog is 53200 while there is no memory for a database, and runs once there is', async () => {
   const bytesMax = limits.catalogBuildHeldBytes
