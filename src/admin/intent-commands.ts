@@ -51,7 +51,7 @@ export const intentCommands: readonly Command[] = [
     usage: `--tenant ID (--id COMMIT --outcome ${settlementOutcomes.join('|')} [--metadata LOCATION] | --all-proven [--table ns.table]) --reason TEXT`,
     switches: ['all-proven'],
     summary:
-      'Ends a stale intent that recovery could not decide. `made` writes its audit row; a commit needs the metadata location that it wrote. With --all-proven, ends as made all that `intent list` shows with a proposed file.',
+      'Ends a stale intent that recovery could not decide. `made` writes its audit row; a commit needs the metadata location that it wrote. With --all-proven, ends as made all that `intent list` shows with a proven file.',
     prepare(flags) {
       const reason = flags.required('reason')
       if (flags.isSet('all-proven')) return allProven(flags, reason)

@@ -775,7 +775,7 @@ async function leaveProven(): Promise<void> {
   const intent = intentOf()
   await openIntent(service.store, tenant, intent, { leaseMs: 0, upstreamMs: 0 })
   const metadataLocation = `s3://lake/${intent.commitId}.metadata.json`
-  const proposal = { metadataLocation, evidence: 'the file holds this change, and another' }
+  const proposal = { metadataLocation, evidence: 'the file holds this change, and another', isProven: true }
   await noteProposal(service.store, tenant, intent.commitId, proposal)
 }
 

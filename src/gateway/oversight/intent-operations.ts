@@ -7,6 +7,7 @@ import { pageView, tablePageRequest } from '../../http/page-view.ts'
 import {
   described,
   filteredTable,
+  flag,
   list,
   maybe,
   nonEmpty,
@@ -55,8 +56,8 @@ const members = {
   base_metadata_location: described(text, 'the file that the change was judged on; empty for none'),
   proposed: maybe(
     described(
-      object({ metadata_location: text, evidence: text }),
-      'the one file that the change may have written, as recovery found it, and what speaks for it',
+      object({ metadata_location: text, evidence: text, proven: flag }),
+      'the one file that the change may have written, as recovery found it, what speaks for it, and whether it can be no other change’s',
     ),
   ),
 }
@@ -145,7 +146,7 @@ export const intentOperations = [
     tag: 'policies',
     summary: 'Settles all intents whose file recovery has found, once a person has looked at them',
     description:
-      'Settles as `made` each stale intent that `GET …/intents` lists with a `proposed` file, unless an audit row or another proposal has the same file. Each gets its `APPROVED` audit row and its own line in the administration log.',
+      'Settles as `made` each stale intent that `GET …/intents` lists with a `proposed` file that is `proven`, unless an audit row or another proposal has the same file. Each gets its `APPROVED` audit row and its own line in the administration log.',
     method: 'POST',
     path: '/intents/settle-proven',
     access: settling,

@@ -15,7 +15,11 @@ export function intentView({ intent, state, openedAt, proposed }: OpenIntent) {
     principal_source: intent.principalSource,
     request_id: intent.requestId,
     base_metadata_location: intent.baseMetadataLocation,
-    proposed: proposed && { metadata_location: proposed.metadataLocation, evidence: proposed.evidence },
+    proposed: proposed && {
+      metadata_location: proposed.metadataLocation,
+      evidence: proposed.evidence,
+      proven: proposed.isProven === true,
+    },
   }
 }
 

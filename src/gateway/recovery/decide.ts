@@ -28,6 +28,8 @@ export type IntentOutcome =
 export interface Proposal {
   readonly metadataLocation: string
   readonly evidence: string
+  /** Whether the file can be no other change's. */
+  readonly isProven: boolean
 }
 
 /**
@@ -217,20 +219,19 @@ function proposalOf(
   const file = only && open[only[0]]
   if (only === undefined || file === undefined || others.length > 0) return undefined
   const { metadataLocation } = file
-  if (only[1] === 'whole') return { metadataLocation, evidence: 'the file holds this change and no other' }
-  if (only[1] === 'among-others')
-    return { metadataLocation, evidence: 'the file holds this change, and another' }
+  const proposed = (evidence: string, isProven: boolean) => ({ metadataLocation, evidence, isProven })
+  if (only[1] === 'whole') return proposed('the file holds this change and no other', true)
+  if (only[1] === 'among-others') return proposed('the file holds this change, and another', true)
   if (isLogless && (isShown || (one.isSurelyMade && mayHold)))
-    return {
-      metadataLocation,
-      evidence:
-        'the table holds this change, and the catalog names no other file: another may have come since',
-    }
+    return proposed(
+      'the table holds this change, and the catalog names no other file: another may have come since',
+      false,
+    )
   // Without the base, files that are no longer known may have been its.
   if (!isReached) return undefined
   if (isShown || one.isSurelyMade)
-    return { metadataLocation, evidence: 'the change was made, and no other file is left for it' }
+    return proposed('the change was made, and no other file is left for it', true)
   return mayHold
-    ? { metadataLocation, evidence: 'the table holds what the change sets, and no other file is left for it' }
+    ? proposed('the table holds what the change sets, and no other file is left for it', false)
     : undefined
 }

@@ -33,6 +33,8 @@ export interface IntentProposal {
   readonly metadataLocation: string
   /** What speaks for it, in words. */
   readonly evidence: string
+  /** Whether the file can be no other change's. Otherwise a person settles the intent by itself. */
+  readonly isProven: boolean
 }
 
 export interface OpenIntent {

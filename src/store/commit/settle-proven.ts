@@ -26,7 +26,7 @@ export interface SettledIntent extends IntentProposal {
 type Proposed = OpenIntent & { readonly proposed: IntentProposal }
 
 /**
- * Settles as made what is stale and has a proposed file that nothing else claims: no audit row, and no other proposal.
+ * Settles as made what is stale and has a proven file that nothing else claims: no audit row, and no other proposal.
  * @returns what was settled, by commit id; the rest stays
  * @throws Fault `bad_request` for the reason; what the store throws, after which some may be settled
  */
@@ -41,6 +41,8 @@ export async function settleProven(
     if (one.state === 'stale' && one.proposed !== undefined) proposed.push({ ...one, proposed: one.proposed })
   const settled: SettledIntent[] = []
   for (const { intent, proposed: proposal } of await unclaimed(store, tenant, proposed)) {
+    // What an earlier version proposed does not say.
+    if (proposal.isProven !== true) continue
     const { metadataLocation } = proposal
     const settlement = {
       outcome: 'made',

@@ -293,7 +293,7 @@ describe('what became of an intent', () => {
       expect(outcome).toMatchObject({
         kind: 'undecidable',
         isMade: true,
-        proposed: { metadataLocation: 'm9' },
+        proposed: { metadataLocation: 'm9', isProven: false },
       })
     })
 

@@ -7,6 +7,7 @@ import type { CommitIntent } from '../../../src/core/commit.ts'
 import { recoverIntents } from '../../../src/gateway/recovery/recover-intents.ts'
 import { listCatalogCredentials } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { openIntent } from '../../../src/store/commit/commit-intents.ts'
+import { noteProposal } from '../../../src/store/commit/intent-settlements.ts'
 import { runOn } from '../../admin/command-line.ts'
 import { intentOf } from '../../support/commits.ts'
 import { call, session } from '../../support/identity.ts'
@@ -132,7 +133,7 @@ test('of two that died, each row names its own file, whichever was received firs
 })
 
 interface Listed {
-  readonly items: readonly { readonly commit_id: string; readonly proposed?: Record<string, string> }[]
+  readonly items: readonly { readonly commit_id: string; readonly proposed?: Record<string, unknown> }[]
 }
 
 test('what the files leave open is proposed with its evidence, and settled at once by a person who has looked', async () => {
@@ -155,11 +156,13 @@ test('what the files leave open is proposed with its evidence, and settled at on
   expect(proposed.get(mine)).toEqual({
     metadata_location: file,
     evidence: 'the file holds this change, and another',
+    proven: true,
   })
   for (const twin of twins)
     expect(proposed.get(twin)).toEqual({
       metadata_location: shared,
       evidence: 'the file holds this change and no other',
+      proven: true,
     })
   const settled = await call(service, 'POST', '/api/v1/intents/settle-proven', {
     secret: steward,
@@ -179,6 +182,22 @@ test('what the files leave open is proposed with its evidence, and settled at on
   expect(await fileOf(mine)).toBe(file)
   expect((await list()).map((one) => one.commit_id).toSorted()).toEqual(twins.toSorted())
   expect(await fileOf(theirs, foreign)).toBeUndefined()
+})
+
+test('a file that another change may have written is settled by the id of its intent, and never with all others', async () => {
+  const mine = await leave(setProperties({ a: 'made' }))
+  const file = await pastTheGateway(setProperties({ a: 'made', b: 'too' }))
+  await recover()
+  const proposal = { metadataLocation: file, evidence: 'another may have come since' }
+  for (const isProven of [false, undefined]) {
+    await noteProposal(service.store, tenant.tenant, mine, { ...proposal, isProven } as never)
+    const settled = await call(service, 'POST', '/api/v1/intents/settle-proven', {
+      secret: steward,
+      body: { reason: 'seen' },
+    })
+    expect(await settled.json()).toEqual({ settled: [] })
+  }
+  expect(await fileOf(mine)).toBeUndefined()
 })
 
 test('the command line settles what is proven, of one table or all, and takes no other flags then', async () => {
