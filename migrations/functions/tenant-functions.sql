@@ -13,7 +13,7 @@ declare
     'ingest_snapshot', 'ingest_table', 'load_policies', 'load_read', 'number_events', 'open_intent',
     'open_keyed_intent', 'quarantined', 'read_events', 'record_unjudged', 'record_usage', 'record_verdict',
     'refuse_key', 'reserve_vended', 'restricting_roles', 'sources', 'spellings', 'territories',
-    'territory_at', 'write_governance'];
+    'territory_at', 'told_of_key', 'write_governance'];
   own constant text := 't_' || replace(tenant::text, '-', '_');
   original record;
   definition text;

@@ -335,9 +335,14 @@ function storeOver(
       return inAuditLane(functionsOfAudit.has(name), id, work)
     },
     adminCall: (name, params) => call(undefined, 'svc', name, params),
-    async sessionCall(expected, name, params) {
+    async sessionCall<Row extends object>(
+      expected: TenantId,
+      name: SessionFunction,
+      params: readonly Param[],
+    ) {
       const id = checkedTenant(expected)
-      return call(id, schemaName(id), name, params)
+      const work = () => call<Row>(id, schemaName(id), name, params)
+      return inAuditLane(functionsOfAudit.has(name), id, work)
     },
     async adminTransaction(work, options = {}) {
       const begin = beginText('svc_admin', '', adminPath, options)

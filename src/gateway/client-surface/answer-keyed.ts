@@ -46,7 +46,10 @@ export async function answerKeyed(
   }
 }
 
-/** Keeps a refusal that stays. @returns what is known of the request that it repeats, if it does */
+/**
+ * Looks up what the request repeats, whatever refuses it now: a client cleans up after a refusal. Keeps a refusal that stays.
+ * @returns what is known of the first request, if this is not it
+ */
 async function afterRefusal(
   { parts, tenant, commitId }: SurfaceRequest,
   keyed: KeyedRequest,
@@ -55,12 +58,14 @@ async function afterRefusal(
 ): Promise<KnownRequest | undefined> {
   const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
   const answer = refuse(fault)
-  if (!finalStatuses.has(answer.status)) return undefined
+  // After these no client cleans up.
+  if (answer.status >= 500) return undefined
   const body = await answer.text()
-  if (Buffer.byteLength(body) > refusalBytesMax) return undefined
+  const isKept = finalStatuses.has(answer.status) && Buffer.byteLength(body) <= refusalBytesMax
   try {
     const claim = claimOf(keyed, [commitId])
-    return claim && (await keepRefusal(parts.store, tenant, claim, { status: answer.status, body }))
+    const refusal = isKept ? { status: answer.status, body } : undefined
+    return claim && (await keepRefusal(parts.store, tenant, claim, refusal))
   } catch (err) {
     // It may have been made by a request before this one, so it must not be told as refused.
     throw new Fault('unavailable', 'What became of this request could not be looked up. Repeat it.', {

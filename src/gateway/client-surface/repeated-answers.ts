@@ -10,6 +10,8 @@ import { tableName } from '../../core/table-ref.ts'
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { discloseReply, tableMembers } from '../base/disclosure.ts'
 import type { ClientPath } from './client-path.ts'
+import { feedLoaded } from './feed-loaded.ts'
+import { assertOneViewName } from './one-view-name.ts'
 import type { operations } from './operations.ts'
 import { loadTable } from './read.ts'
 import { disclosureOf, jsonResponse, objectOf, type SurfaceRequest } from './surface-request.ts'
@@ -72,6 +74,8 @@ async function tableNow(surface: SurfaceRequest, table: EarlierDecision): Promis
   const { vended: _, ...disclosure } = await disclosureOf(surface, table)
   const loaded = await upstream.catalog.loadTable(table, { signal: request.signal })
   if (loaded.status !== 'loaded') throw new Error('a load without a condition was answered as not modified')
+  // Another table may have the name since, which is governed by its own.
+  await feedLoaded(surface, table, loaded.body)
   const masked = disclosure.masked || disclosure.denied === true
   const shown = { ...disclosure, masked, vended: false, whole: true }
   const { body } = await discloseReply(loaded.body, tableMembers, shown)
@@ -81,13 +85,18 @@ async function tableNow(surface: SurfaceRequest, table: EarlierDecision): Promis
 /** The reply to a creation: a load, with access to the files where the client asks for it. */
 async function newTableNow(surface: SurfaceRequest, { namespace, name }: EarlierDecision): Promise<Response> {
   const path: ClientPath = { ...surface.path, operation: 'loadTable', namespace, name }
-  return await loadTable({ ...surface, path, query: new URLSearchParams() })
+  const { url, headers: sent } = surface.request
+  const headers = new Headers(sent)
+  headers.delete('if-none-match')
+  const request = new Request(url, { headers, signal: surface.request.signal })
+  return await loadTable({ ...surface, request, path, query: new URLSearchParams() })
 }
 
 /** Others may have replaced it meanwhile, by a text over tables that this caller may not have. */
 async function viewNow(surface: SurfaceRequest, view: EarlierDecision): Promise<Response> {
   const { namespace, name } = view
   const loaded = await loadedView(surface, view)
+  await assertOneViewName(surface, view, loaded)
   await assertViewOpen(
     { ...surface, path: { ...surface.path, operation: 'loadView', namespace, name } },
     loaded,

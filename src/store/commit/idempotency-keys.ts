@@ -23,17 +23,18 @@ export function assertClaimed(row: KnownRow | undefined): void {
 
 /**
  * Keeps the refusal of a request that left neither an intent nor a verdict.
+ * @param refusal undefined: nothing is kept, only looked up
  * @returns what is known of an earlier request with the key; then nothing is kept
  */
 export async function keepRefusal(
   store: Store,
   tenant: TenantId,
   claim: KeyClaim,
-  refusal: EarlierRefusal,
+  refusal: EarlierRefusal | undefined,
 ): Promise<KnownRequest | undefined> {
   const [row] = await store.tenantCall<KnownRow>(tenant, 'refuse_key', [
     storableJson(claim),
-    storableJson(refusal),
+    refusal === undefined ? null : storableJson(refusal),
   ])
   return row?.known == null ? undefined : (JSON.parse(row.known) as KnownRequest)
 }

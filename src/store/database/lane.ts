@@ -49,8 +49,9 @@ export class Lane {
   }
 }
 
-/** SQL functions of a tenant that read or write the audit log. Statements that name it are known by their text. */
+/** SQL functions that read or write the audit log. Statements that name it are known by their text. */
 export const functionsOfAudit: ReadonlySet<string> = new Set([
+  'begin_keyed_commit',
   'number_events',
   'open_keyed_intent',
   'read_events',
