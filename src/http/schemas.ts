@@ -88,13 +88,20 @@ export function nameOf<T extends TSchema>(schema: T): T {
   return { ...schema, [isName]: true }
 }
 
-const identifier = nameOf(Type.String({ pattern: '^[a-zA-Z0-9_-]+$' }))
+const sentIdentifier = Type.String({ pattern: '^[a-zA-Z0-9_-]+$' })
+const identifier = nameOf(sentIdentifier)
 const name = nameOf(nonEmpty)
 
 /** A table in a path: `{namespace}/{table}`, with namespace levels joined by %1F as in Iceberg REST. */
 export const tableAddress = {
   namespace: described(list(identifier, { minItems: 1 }), 'its levels joined by %1F'),
   table: identifier,
+}
+
+/** The same for operations that return the name as it was sent, because their reader compares the two. */
+export const sentTableAddress = {
+  namespace: described(list(sentIdentifier, { minItems: 1 }), 'its levels joined by %1F'),
+  table: sentIdentifier,
 }
 
 /** The table that an address names. */

@@ -17,6 +17,7 @@ import {
   oneOf,
   pageInput,
   pageOf,
+  sentTableAddress,
   tableAddress,
   tableIdentifier,
   text,
@@ -105,7 +106,7 @@ export const protectionOperations = [
     access: writing,
     gives: { visible: ['existence', 'columns'] },
     input: object({
-      ...tableAddress,
+      ...sentTableAddress,
       catalog: maybe(described(nonEmpty, 'needed where the tenant has several')),
       schema_id: maybe(described(int64, 'default: the current schema')),
       public_key: maybe(

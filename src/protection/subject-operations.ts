@@ -12,7 +12,7 @@ import {
   object,
   pageInput,
   pageOf,
-  tableAddress,
+  sentTableAddress,
   text,
   time,
   wholeNumber,
@@ -41,7 +41,7 @@ export const subjectOperations = [
     gives: { nothing: 'own input' },
     status: 200,
     input: object({
-      ...tableAddress,
+      ...sentTableAddress,
       catalog: maybe(described(nonEmpty, 'needed where the tenant has several')),
       schema_id: int64,
       plan: described({ ...nonEmpty, maxLength: 256 }, '`<policy_version>:<nonce>` of the plan'),
