@@ -1,5 +1,5 @@
 # Bun comes the way a fresh clone gets it (scripts/bun.sh, from npm, by its hash), so that image and clone run the same.
-# Bases are pinned by their full tags; docs/compose.md says how to pin them by digest.
+# Bases are pinned by their full tags; docs/supply-chain.md says how to pin them by digest.
 FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
