@@ -1,10 +1,13 @@
 /** `bun run audit` against a registry of the test's own. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { acceptedIn, advisoriesIn, expired, judge } from '../../scripts/release/advisories.ts'
+
+// Each test starts processes.
+setDefaultTimeout(60_000)
 
 const root = new URL('../../', import.meta.url).pathname
 const advisory = (severity: string, id: string) => ({

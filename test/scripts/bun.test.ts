@@ -1,6 +1,6 @@
 /** scripts/bun.sh without an installed Bun: how it calls npm, and what it takes from a registry that lies. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import {
   chmodSync,
   cpSync,
@@ -14,6 +14,9 @@ import {
 } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
+
+// Each test starts processes.
+setDefaultTimeout(60_000)
 
 const script = new URL('../../scripts/bun.sh', import.meta.url).pathname
 const version = /^version=(\S+)$/m.exec(readFileSync(script, 'utf8'))?.[1] ?? ''
@@ -127,25 +130,17 @@ test('a package of the pinned hash is installed, and runs no script of its own',
   expect({ code, out, err }).toMatchObject({ code: 0, out: `${version}\n` })
   expect(readdirSync(join(folder, `.cache/bun-${version}`))).toEqual(['bin'])
   expect(readFileSync(join(folder, 'ran'), 'utf8')).toBe('good\n')
-}, 60_000)
+})
 
 test.each([
   ['and the registry owns up to its hash', true],
   ['and the registry claims the pinned hash', false],
-])(
-  'a tampered package is refused and nothing of it runs, %s',
-  async (_, honest) => {
-    const [good, tampered] = [await packed('good'), await packed('tampered')]
-    const pinned = integrityOf(good)
-    const { code, out, err } = await runWithRegistry(
-      pinned,
-      tampered,
-      honest ? integrityOf(tampered) : pinned,
-    )
-    expect({ code, out }).toEqual({ code: 1, out: '' })
-    expect(err).toMatch(/^Refused: @oven\/bun-[\w-]+@\S+ is not what scripts\/bun\.sh pins by its hash\./m)
-    expect(existsSync(join(folder, 'ran'))).toBe(false)
-    expect(readdirSync(join(folder, `.cache/bun-${version}`), { recursive: true })).toEqual(['bin'])
-  },
-  60_000,
-)
+])('a tampered package is refused and nothing of it runs, %s', async (_, honest) => {
+  const [good, tampered] = [await packed('good'), await packed('tampered')]
+  const pinned = integrityOf(good)
+  const { code, out, err } = await runWithRegistry(pinned, tampered, honest ? integrityOf(tampered) : pinned)
+  expect({ code, out }).toEqual({ code: 1, out: '' })
+  expect(err).toMatch(/^Refused: @oven\/bun-[\w-]+@\S+ is not what scripts\/bun\.sh pins by its hash\./m)
+  expect(existsSync(join(folder, 'ran'))).toBe(false)
+  expect(readdirSync(join(folder, `.cache/bun-${version}`), { recursive: true })).toEqual(['bin'])
+})

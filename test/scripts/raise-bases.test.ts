@@ -1,10 +1,13 @@
 /** `bun run bases` on a copy of what it rewrites, against a registry of the test's own. */
 
-import { afterEach, beforeEach, expect, test } from 'bun:test'
+import { afterEach, beforeEach, expect, setDefaultTimeout, test } from 'bun:test'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { filesWithImages, isOwn, referencesIn } from '../../scripts/release/image-references.ts'
+
+// Each test starts processes.
+setDefaultTimeout(60_000)
 
 const root = new URL('../../', import.meta.url).pathname
 const manifest = (image: string) => JSON.stringify({ schemaVersion: 2, annotations: { image } })
