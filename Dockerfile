@@ -1,11 +1,11 @@
-# Bun comes the way a fresh clone gets it (scripts/bun.sh, from npm), so that image and clone run the same.
-# Bases are pinned by their full tags; docs/compose.md says how to pin them by digest.
+# Bun comes the way a fresh clone gets it (scripts/bun.sh, from npm, by its hash), so that image and clone run the same.
+# Bases are pinned by their full tags; docs/supply-chain.md says how to pin them by digest.
 FROM node:22.22.2-bookworm-slim AS build
 WORKDIR /app
 COPY package.json bun.lock bunfig.toml ./
 COPY scripts/bun.sh scripts/bun.sh
 RUN sh scripts/bun.sh --version \
- && install -m 0755 .cache/bun-*/node_modules/bun/bin/bun.exe /usr/local/bin/bun \
+ && install -m 0755 .cache/bun-*/bin/bun /usr/local/bin/bun \
  && rm -rf node_modules \
  && bun install --frozen-lockfile --production
 

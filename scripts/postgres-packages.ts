@@ -68,8 +68,12 @@ export async function packagesRoot(): Promise<string> {
   const partial = mkdtempSync(`${root}.`)
   try {
     const packages = '--include=postgresql-18,postgresql-18-age'
-    // The script is named last, because an older debootstrap does not know the suite by name.
-    await run(['debootstrap', '--variant=minbase', packages, 'forky', partial, mirror, 'sid'], env)
+    // Without the keys of the distribution, debootstrap would only warn. The script is named last, because an older one
+    // does not know the suite by name.
+    await run(
+      ['debootstrap', '--force-check-gpg', '--variant=minbase', packages, 'forky', partial, mirror, 'sid'],
+      env,
+    )
     // The server's user must be able to enter it, because it is the root of a file system.
     chmodSync(partial, 0o755)
     renameSync(partial, root)

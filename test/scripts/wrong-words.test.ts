@@ -14,6 +14,8 @@ const commands = [
   ['scripts/test-walks.ts'],
   ['scripts/check.ts'],
   ['scripts/sbom.ts'],
+  ['scripts/raise-bases.ts'],
+  ['scripts/audit.ts'],
   ['scripts/release.ts'],
   ['bench/main.ts'],
   ['demo/main.ts'],
