@@ -125,6 +125,10 @@ describe.skipIf(!hasPostgres)('the digits of a quotient after the point are thos
     ['an average of one number', 'SELECT 1, avg(n) FROM (VALUES (7)) v(n)'],
     ['an average of numerics', 'SELECT 1, avg(n::numeric(10,3)) FROM (VALUES (1.5), (2.25)) v(n)'],
     ['an average over a window', 'SELECT n, avg(n) OVER (ORDER BY n) FROM (VALUES (1), (2)) v(n)'],
+    [
+      'a sum with digits after the point that is large',
+      'SELECT 1, sum(n::numeric(20,3)) / 0.5 FROM (VALUES (60000000000000000)) v(n)',
+    ],
     ['long operands', 'SELECT 1, 3.00000000000000000000000000 / 2'],
   ])('out of %s', async (_, sql) => {
     const texts = await both(sql)

@@ -98,6 +98,6 @@ function ofCall(name: string, args: readonly Expr[]): TextScale | undefined {
 function ownScale(expr: Expr): number {
   if (expr.size !== undefined) return expr.size[1]
   if (expr.kind === 'literal') return /\.(\d+)$/.exec(expr.value ?? '')?.[1]?.length ?? 0
-  const shape = expr.kind === 'column' || expr.kind === 'call' ? shapeOf(expr) : undefined
+  const shape = expr.kind === 'cast' || expr.kind === 'parameter' ? undefined : shapeOf(expr)
   return typeof shape === 'object' ? shape[1] : 0
 }
