@@ -4,6 +4,7 @@
  */
 
 import type { GovernedTable } from '../core/governed-table.ts'
+import type { TextScale } from '../core/quotient-scale.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -16,6 +17,8 @@ export interface EngineColumn {
   readonly name: string
   readonly type: SqlType
   readonly size?: NumericSize | undefined
+  /** Digits after the point of a numeric that the engine computes as a double. */
+  readonly textScale?: TextScale | undefined
 }
 
 /** A table that a statement reads, and the snapshot at which it must be read. */

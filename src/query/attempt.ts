@@ -184,7 +184,12 @@ function ended(): SqlError {
 
 /** The output columns, named c1, c2, … because the client's names never reach the engine. */
 export function outputsOf({ compiled }: Load): readonly EngineColumn[] {
-  return compiled.columns.map(({ type, size }, index) => ({ name: `c${index + 1}`, type, size }))
+  return compiled.columns.map(({ type, size, textScale }, index) => ({
+    name: `c${index + 1}`,
+    type,
+    size,
+    textScale,
+  }))
 }
 
 /** The tables of a load whose files hold deleted rows. */

@@ -6,6 +6,7 @@
 import type { GovernedTable } from '../core/governed-table.ts'
 import { foldName } from '../core/name-case.ts'
 import { oversees, type Principal } from '../core/principal.ts'
+import type { TextScale } from '../core/quotient-scale.ts'
 import type { ReadLineage } from '../core/read-lineage.ts'
 import { isReadable } from '../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../core/sql-type.ts'
@@ -55,6 +56,8 @@ export interface ResultColumn {
   readonly type: SqlType
   /** Precision and scale of a numeric, where known. */
   readonly size?: NumericSize | undefined
+  /** Digits after the point of a numeric that engines compute as a double, where PostgreSQL's rule tells them. */
+  readonly textScale?: TextScale | undefined
 }
 
 /** What a statement reads of one table: its lineage, for the usage record. */
@@ -153,7 +156,7 @@ function compile(input: CompileInput): CompiledQuery {
   let origins: readonly (OutputOrigin | undefined)[] | undefined
   const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
-    columns: query.columns.map(({ name, type, size }) => ({ name, type, size })),
+    columns: query.columns.map(({ name, type, size, textScale }) => ({ name, type, size, textScale })),
     parameters: Array.from(
       { length: Math.max(0, ...types.keys()) },
       (_, index) => types.get(index + 1) ?? 'text',

@@ -4,6 +4,7 @@
  */
 
 import type { GovernedColumn, GovernedTable } from '../core/governed-table.ts'
+import type { TextScale } from '../core/quotient-scale.ts'
 import type { NumericSize, SqlType } from '../core/sql-type.ts'
 import { tableKey } from '../core/table-ref.ts'
 import type { AggregateDef, FunctionDef } from './functions/definition.ts'
@@ -40,6 +41,7 @@ export interface ColumnExpr extends Typed {
   readonly index: number
   /** How engines store a numeric of a query, where known. */
   readonly shape?: DecimalShape | undefined
+  readonly textScale?: TextScale | undefined
   /** How many query levels further out the relation is. */
   readonly levelsUp: number
 }
@@ -131,6 +133,7 @@ export interface OutputColumn extends Typed {
   readonly name: string
   /** How engines store a numeric, where known. */
   readonly shape?: DecimalShape | undefined
+  readonly textScale?: TextScale | undefined
 }
 
 export interface Query {

@@ -11,6 +11,7 @@ import {
   DuckDBTypeId,
 } from '@duckdb/node-api'
 import duckdb from '@duckdb/node-bindings'
+import type { TextScale } from '../../core/quotient-scale.ts'
 import type { ColumnVector, ResultBatch } from '../../core/result-batch.ts'
 import { elementOf, isArray, type ScalarType, type SqlType } from '../../core/sql-type.ts'
 import type { EngineColumn } from '../engine.ts'
@@ -96,7 +97,7 @@ export type ChunkDecoder = (chunk: DuckDBDataChunk) => ResultBatch
  */
 export function chunkDecoder(columns: readonly EngineColumn[], types: readonly DuckDBType[]): ChunkDecoder {
   if (columns.length !== types.length) throw mismatch()
-  const decoders = columns.map(({ type }, index) => columnDecoder(type, types[index]))
+  const decoders = columns.map(({ type, textScale }, index) => columnDecoder(type, types[index], textScale))
   return (chunk) => {
     const rowCount = chunk.rowCount
     return {
@@ -108,17 +109,22 @@ export function chunkDecoder(columns: readonly EngineColumn[], types: readonly D
   }
 }
 
-function columnDecoder(type: SqlType, from: DuckDBType | undefined): Decode {
+function columnDecoder(type: SqlType, from: DuckDBType | undefined, textScale?: TextScale): Decode {
   if (from === undefined) throw mismatch()
-  return decoderOfType(type, from) ?? nullsDecoder(type, from)
+  return decoderOfType(type, from, textScale) ?? nullsDecoder(type, from)
 }
 
-function decoderOfType(type: SqlType, from: DuckDBType): Decode | undefined {
+function decoderOfType(
+  type: SqlType,
+  from: DuckDBType,
+  textScale: TextScale | undefined,
+): Decode | undefined {
   if (isArray(type))
     return from instanceof DuckDBListType
       ? listDecoder(columnDecoder(elementOf(type), from.valueType))
       : undefined
-  const layout = type === 'numeric' ? numericLayout(from) : layouts[type === 'unknown' ? 'text' : type]
+  const layout =
+    type === 'numeric' ? numericLayout(from, textScale) : layouts[type === 'unknown' ? 'text' : type]
   if (layout === undefined || ('from' in layout && layout.from !== from.typeId)) return undefined
   return (vector, count) => layout.read(rawVector(vector, count, layout.bytes))
 }
@@ -144,14 +150,17 @@ function emptyValues(type: SqlType, count: number): ColumnVector {
 }
 
 /** Numerics arrive as any type that holds them exactly, or as doubles where they are inexact (docs/sql.md). */
-function numericLayout(from: DuckDBType | undefined): Layout | undefined {
+function numericLayout(from: DuckDBType | undefined, textScale: TextScale | undefined): Layout | undefined {
   if (from instanceof DuckDBDecimalType) {
     const { width, scale } = from
     const bytes = width <= 4 ? 2 : width <= 9 ? 4 : width <= 18 ? 8 : 16
     return { bytes, read: (raw) => ({ type: 'numeric', ...nulls(raw), values: decimals(raw, bytes), scale }) }
   }
   if (from?.typeId === DOUBLE)
-    return { bytes: 8, read: (raw) => ({ type: 'numeric', ...nulls(raw), ...doublesAsDecimals(raw) }) }
+    return {
+      bytes: 8,
+      read: (raw) => ({ type: 'numeric', ...nulls(raw), ...doublesAsDecimals(raw, textScale) }),
+    }
   const bytes =
     from?.typeId === INTEGER ? 4 : from?.typeId === BIGINT ? 8 : from?.typeId === HUGEINT ? 16 : undefined
   if (bytes === undefined) return undefined

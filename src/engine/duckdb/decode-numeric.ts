@@ -1,5 +1,6 @@
 /** Decodes DuckDB's decimals, integers and doubles as numerics: unscaled integers and a scale. */
 
+import { shownDigits, type TextScale } from '../../core/quotient-scale.ts'
 import { EngineError } from '../engine-error.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
 
@@ -37,14 +38,16 @@ function huge(buffer: ArrayBuffer, count: number): bigint[] {
 /**
  * Doubles as the shortest decimals that read back as the same doubles, each with a scale of its own: the text of a value
  * must not depend on the values that share its batch.
+ * @param textScale digits after the point; undefined: as many as each value needs
  * @throws EngineError 22003 for NaN and infinities
  */
-export function doublesAsDecimals(raw: RawVector) {
+export function doublesAsDecimals(raw: RawVector, textScale?: TextScale) {
   const doubles = new Float64Array(raw.bytes.slice().buffer)
   const values: bigint[] = []
   const scale = new Uint16Array(raw.count)
   for (let row = 0; row < raw.count; row++) {
-    const part = hasValue(raw, row) ? shortest(doubles[row] ?? 0) : zero
+    const double = doubles[row] ?? 0
+    const part = hasValue(raw, row) ? shownDigits(double, shortest(double), textScale) : zero
     values.push(part.digits)
     scale[row] = part.scale
   }
@@ -53,7 +56,8 @@ export function doublesAsDecimals(raw: RawVector) {
 
 const zero = { digits: 0n, scale: 0 }
 
-function shortest(value: number): { readonly digits: bigint; readonly scale: number } {
+/** A double's shortest decimal that reads back as it. @throws EngineError 22003 for NaN and infinities */
+export function shortest(value: number): { readonly digits: bigint; readonly scale: number } {
   const [, sign, whole = '', fraction = '', exponent = '0'] =
     /^(-?)(\d+)(?:\.(\d+))?(?:e([+-]\d+))?$/.exec(String(value)) ?? []
   if (whole === '') throw new EngineError('22003', 'value out of range')

@@ -1,7 +1,8 @@
 /** Builds column vectors from JSON rows, and decides which of Trino's types may be delivered as which SQL type. */
 
 import type { JsonValue } from '../../base/json.ts'
-import { type ColumnVector, scaleAt } from '../../core/result-batch.ts'
+import { shownDigits, type TextScale } from '../../core/quotient-scale.ts'
+import type { ColumnVector } from '../../core/result-batch.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import { byteValues, utf8Values, type VariableWidth } from '../../core/variable-width.ts'
 import type { EngineColumn } from '../engine.ts'
@@ -37,7 +38,7 @@ const integers: Readonly<Record<'int2' | 'int4' | 'int8', readonly string[]>> = 
 export function vectorBuilder(column: EngineColumn, trinoType: string): BuildVector | undefined {
   // Trino's type of an untyped NULL.
   if (trinoType === 'unknown') return nulls(column)
-  const { type, size } = column
+  const { type, size, textScale } = column
   if (isArray(type)) {
     const inner = /^array\((.*)\)$/.exec(trinoType)?.[1]
     const element =
@@ -52,7 +53,7 @@ export function vectorBuilder(column: EngineColumn, trinoType: string): BuildVec
     case 'int8':
       return integers[type].includes(trinoType) ? integerVector(type) : undefined
     case 'numeric':
-      return numericBuilder(trinoType, size)
+      return numericBuilder(trinoType, size, textScale)
     case 'float4':
       return trinoType === 'real' ? (cells) => ({ type, ...filled(cells, Float32Array, float) }) : undefined
     case 'float8':
@@ -149,8 +150,12 @@ function integerVector(type: 'int2' | 'int4' | 'int8'): BuildVector {
 }
 
 /** Quotients and averages are doubles on the engines (docs/sql.md); they are delivered with 15 digits. */
-function numericBuilder(trinoType: string, size: NumericSize | undefined): BuildVector | undefined {
-  if (trinoType === 'double') return doubleNumericVector
+function numericBuilder(
+  trinoType: string,
+  size: NumericSize | undefined,
+  textScale: TextScale | undefined,
+): BuildVector | undefined {
+  if (trinoType === 'double') return doubleNumericVector(textScale)
   if (integers.int8.includes(trinoType))
     return (cells) => ({ type: 'numeric', scale: 0, ...bigints(cells, integer) })
   const decimal = /^decimal\((\d+), ?(\d+)\)$/.exec(trinoType)
@@ -170,16 +175,21 @@ function numericBuilder(trinoType: string, size: NumericSize | undefined): Build
 }
 
 /** Each has a scale of its own: the text of a value must not depend on the values that share its page. */
-const doubleNumericVector: BuildVector = (cells) => {
-  const doubles = cells.map((cell) => (cell === null ? 0 : float(cell)))
-  const scale = Uint16Array.from(doubles, doubleScale)
-  return {
-    type: 'numeric',
-    scale,
-    values: doubles.map((value, row) => doubleDecimal(value, scaleAt(scale, row))),
-    ...validityOf(cells),
+const doubleNumericVector =
+  (textScale: TextScale | undefined): BuildVector =>
+  (cells) => {
+    const shown = cells.map((cell) => {
+      const value = cell === null ? 0 : float(cell)
+      const scale = doubleScale(value)
+      return shownDigits(value, { digits: doubleDecimal(value, scale), scale }, textScale)
+    })
+    return {
+      type: 'numeric',
+      scale: Uint16Array.from(shown, ({ scale }) => scale),
+      values: shown.map(({ digits }) => digits),
+      ...validityOf(cells),
+    }
   }
-}
 
 const boolVector: BuildVector = (cells) => ({
   type: 'bool',

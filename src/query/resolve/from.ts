@@ -195,9 +195,9 @@ function outputColumns(
   alias: Alias | undefined,
 ): readonly ScopeColumn[] {
   const own = columns.map(
-    ({ name, type, size, shape }, index): ScopeColumn => ({
+    ({ name, type, size, shape, textScale }, index): ScopeColumn => ({
       name,
-      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size, shape },
+      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size, shape, textScale },
     }),
   )
   return renamed(own, alias)

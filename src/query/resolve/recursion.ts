@@ -108,7 +108,9 @@ const digitsMax = 38
 /** The base with its decimals as wide as they may become. Their scale cannot grow from level to level. */
 function decimalsOf(base: Query): Query {
   const columns = base.columns.map((column): OutputColumn => {
-    if (column.type !== 'numeric' || column.shape === 'double') return column
+    if (column.type !== 'numeric') return column
+    // The recursive term may compute other digits.
+    if (column.shape === 'double') return { ...column, textScale: undefined }
     const size = column.size ?? column.shape
     if (size === undefined || typeof size === 'string') throw growing(column.name)
     const wide: NumericSize = [digitsMax, size[1]]

@@ -16,6 +16,7 @@ import { conditionAt } from './place.ts'
 import { resolveRecursive } from './recursion.ts'
 import { checkTargetSets, setOrder, targetSets } from './sets.ts'
 import { resolveTargets } from './targets.ts'
+import { columnTextScale, textScaleOf } from './text-scale.ts'
 
 /**
  * Resolves a query.
@@ -76,7 +77,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
       name,
       type: expr.type,
       size: expr.size,
-      ...(expr.type === 'numeric' && { shape: shapeOf(expr) }),
+      ...(expr.type === 'numeric' && { shape: shapeOf(expr), textScale: textScaleOf(expr) }),
     }),
   )
   const exprs = targets.map(({ expr }) => expr)
@@ -282,7 +283,10 @@ function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
   const plain = retype(query, types)
   const shapes = types.map((type, index) => (type === 'numeric' ? columnShapes(plain, index) : []))
   const sized = resize(plain, shapes.map(sharedSize))
-  return { ...sized, orderBy: outputSort(node.sortClause ?? [], sized.columns) }
+  const columns = sized.columns.map((column, index) =>
+    column.type === 'numeric' ? { ...column, textScale: columnTextScale([sized], index) } : column,
+  )
+  return { ...sized, columns, orderBy: outputSort(node.sortClause ?? [], columns) }
 }
 
 function resolveSet(
@@ -320,7 +324,10 @@ function resolveSet(
     ({ name: column, type }, index): OutputColumn => ({
       name: column,
       type,
-      ...(type === 'numeric' && { shape: shapeTogether(shapes[index] ?? []) }),
+      ...(type === 'numeric' && {
+        shape: shapeTogether(shapes[index] ?? []),
+        textScale: columnTextScale([a, b], index),
+      }),
     }),
   )
   return {

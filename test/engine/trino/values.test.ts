@@ -2,6 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { JsonValue } from '../../../src/base/json.ts'
+import type { TextScale } from '../../../src/core/quotient-scale.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'
 import { vectorBuilder } from '../../../src/engine/trino/vectors.ts'
 import { cellText } from '../../support/vector-text.ts'
@@ -11,8 +12,9 @@ function read(
   trinoType: string,
   cells: readonly JsonValue[],
   size?: readonly [number, number],
+  textScale?: TextScale,
 ) {
-  const vector = vectorBuilder({ name: 'c', type, size }, trinoType)?.(cells)
+  const vector = vectorBuilder({ name: 'c', type, size, textScale }, trinoType)?.(cells)
   if (vector === undefined) throw new Error(`${trinoType} is not taken for ${type}`)
   return cells.map((_, row) => cellText(vector, row))
 }
@@ -87,6 +89,13 @@ test.each(cases)('%s from %s', (type, trinoType, cells, expected) => {
 
 test('a numeric has at least the scale that it was declared with', () => {
   expect(read('numeric', 'decimal(5, 1)', ['1.5'], [12, 3])).toEqual(['1.500'])
+})
+
+test('a double that stands for a quotient, or for a rounded one, has the digits of PostgreSQL', () => {
+  const cells = [10, 1 / 3, null, 0]
+  const quotients = ['10.0000000000000000', '0.33333333333333300000', null, '0.00000000000000000000']
+  expect(read('numeric', 'double', cells, undefined, { operands: 2 })).toEqual(quotients)
+  expect(read('numeric', 'double', [10, 0.33], undefined, 2)).toEqual(['10.00', '0.33'])
 })
 
 const mismatches: readonly (readonly [SqlType, string])[] = [

@@ -3,12 +3,17 @@
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
-import { type CompiledQuery, type CompileInput, compileQuery } from '../../../src/query/compile.ts'
+import {
+  type CompiledQuery,
+  type CompileInput,
+  compileQuery,
+  type ResultColumn,
+} from '../../../src/query/compile.ts'
 import { renderSql } from '../../../src/query/emit/render.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
 
 export interface Answer {
-  readonly columns: readonly { readonly name: string; readonly type: SqlType }[]
+  readonly columns: readonly ResultColumn[]
   readonly rows: readonly (readonly (string | null)[])[]
 }
 

@@ -199,7 +199,11 @@ export function samples(seed: number): readonly Sample[] {
     sample(
       'numeric of a scale for each',
       'numeric',
-      { type: 'numeric', values: [10n, 5n, -25n, 123_456_789n], scale: Uint16Array.of(0, 16, 1, 4) },
+      {
+        type: 'numeric',
+        values: [10n, 5n, -25n, 123_456_789n, 0n, 10n ** 20n, -125n],
+        scale: Uint16Array.of(0, 16, 1, 4, 20, 20, 24),
+      },
       4,
     ),
     sample('date', 'date', { type: 'date', values: days }, days.length),
