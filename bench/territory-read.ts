@@ -107,6 +107,7 @@ async function measurePlanning(folder: string, table: Written, count: number) {
       planSnapshot(storage, metadataLocation, snapshotId, {
         signal: new AbortController().signal,
         guard: territoryGuard(given),
+        hold: () => {},
       })
     const rounds = await roundsOf(count, table, plan)
     const planned = await plan(territory)

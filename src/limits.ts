@@ -341,9 +341,8 @@ export const limits = {
   /** One metadata, manifest-list or manifest file of a table in storage, compressed or not. */
   tableMetadataBytesMax: 64 * MiB,
 
-  /** Manifests, and data and delete files, of one snapshot that a query reads. */
+  /** Manifests of one snapshot that a query reads. Its files are bounded by the memory that they take. */
   engineManifestsMax: 10_000,
-  engineFilesMax: 100_000,
   /** Rows that one deletion vector may delete. */
   engineDeletedRowsMax: 16_000_000,
   /** Bytes requested at once for a data file, and concurrent fetches of all queries. */

@@ -80,7 +80,7 @@ async function readCapped(request: Request) {
 }
 
 function parseBody(bytes: Uint8Array): JsonObject {
-  const body = parseJson(bytes, { depthMax: jsonDepthMax })
+  const body = parseJson(bytes, { depthMax: jsonDepthMax, membersMax: limits.documentKeysMax })
   if (!isJsonObject(body)) throw new Fault('bad_request', 'The body is not a JSON object.')
   return body
 }

@@ -16,6 +16,7 @@ import { loadRead } from '../store/governance/read-call.ts'
 import type { Store } from '../store/store.ts'
 import type { Load } from './attempt.ts'
 import type { CachedVersions } from './cached-versions.ts'
+import { GovernanceChanged } from './governance-changed.ts'
 import { assertNotQuarantined } from './quarantined.ts'
 import type { QueryContext } from './query-service.ts'
 import { runError } from './run-error.ts'
@@ -144,10 +145,11 @@ function restsOn(
   return { contract, pin, readable, filters: texts(rowFilters), masks: texts(masks) }
 }
 
-function changed(what: string): SqlError {
-  return new SqlError('55000', `${what} has changed since the query began. Run it again.`)
+function changed(what: string): GovernanceChanged {
+  return new GovernanceChanged(`${what} has changed since the query began. Run it again.`)
 }
 
-function credentialEnded(): SqlError {
+/** The error for a reader whose credential no longer holds. */
+export function credentialEnded(): SqlError {
   return new SqlError('28000', 'The credential that the query runs with was revoked or has expired.')
 }

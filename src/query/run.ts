@@ -7,7 +7,6 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
 import { type Pace, processPace } from '../base/right-of-way.ts'
-import { readsRecordsOnly, recordsOnly } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -19,16 +18,12 @@ import { batchBytes } from './batch-bytes.ts'
 import { CachedVersions } from './cached-versions.ts'
 import type { ResultColumn } from './compile.ts'
 import { CompileCache } from './compile-cache.ts'
+import { againWhereChanged, type GovernanceChanged } from './governance-changed.ts'
 import type { ParameterValue } from './ir.ts'
 import { spendLiftedQuery } from './lifted-budget.ts'
 import type { LineageRecorder } from './lineage/lineage-recorder.ts'
-import { type LoadedTables, type LoadOptions, type LoadParts, loadTables } from './load-tables.ts'
-import {
-  type ExpandedStatement,
-  expandStatement,
-  mayNameMetrics,
-  withExpansion,
-} from './metrics/expand-statement.ts'
+import { type CompileParts, loadAgain, loadAndCompile, loadOfRun, withValues } from './load-and-compile.ts'
+import type { LoadedTables, LoadParts } from './load-tables.ts'
 import { shownOrigins } from './output-origins.ts'
 import type {
   PreparedQuery,
@@ -44,12 +39,12 @@ import { type RevealValues, revealBatch } from './reveal/reveal-batch.ts'
 import { RunCheck } from './run-check.ts'
 import { runError } from './run-error.ts'
 import { type RunWatch, watchRun } from './run-watch.ts'
-import { noSpeculation, nothingStarted, type Speculation } from './speculative/speculation.ts'
+import { noSpeculation, nothingStarted } from './speculative/speculation.ts'
 import { SpeculativeStarts } from './speculative/speculative-starts.ts'
-import { affectedByFilter, SqlError } from './sql-error.ts'
+import { SqlError } from './sql-error.ts'
 import { type Statement, statementOf } from './statement.ts'
 import type { Tripwire } from './tripwire.ts'
-import type { QueryProgress } from './usage-of.ts'
+import { discard, type QueryProgress } from './usage-of.ts'
 
 export interface RunParts extends LoadParts {
   readonly engines: EngineKinds
@@ -71,12 +66,9 @@ export interface RunParts extends LoadParts {
   readonly isSpeculative?: boolean
 }
 
-interface Parts extends RunParts {
-  readonly cache: CompileCache
+interface Parts extends RunParts, CompileParts {
   readonly pace: Pace
   readonly requests: RequestLoads
-  readonly speculation: Speculation
-  readonly versions: CachedVersions
 }
 
 /** A query service over these parts. */
@@ -93,7 +85,7 @@ export function queryService(given: RunParts): QueryService {
     run(context, query, options) {
       const waiting = requests.take(query, context)
       const progress = waiting?.progress ?? newProgress(clock, query.text)
-      const rows = run(parts, { context, query, options, progress, waiting })
+      const rows = run(parts, { context, query, options, progress, waiting, counted: new Set() })
       return {
         queryId: progress.queryId,
         columns: query.columns,
@@ -126,7 +118,11 @@ async function prepare(
     : nothingStarted
   if (signal !== undefined) start.follow(signal)
   try {
-    const loaded = await loadAndCompile(parts, statement, progress, { signal, sessionCheck })
+    const loaded = await againWhereChanged((changed) =>
+      changed === undefined
+        ? loadAndCompile(parts, statement, progress, { signal, sessionCheck })
+        : loadAgain(parts, statement, progress, signal),
+    )
     const { columns, parameters, needsValues, policies: protections } = loaded.compiled
     const origins = shownOrigins(loaded.compiled.origins())
     const query = { text, columns, parameters, needsValues, origins, protections }
@@ -149,6 +145,8 @@ interface Run {
   readonly progress: QueryProgress
   /** The load that `prepare` of the same request left for this run. */
   readonly waiting: WaitingLoad | undefined
+  /** The attestations whose bounds count this run already. */
+  readonly counted: Set<string>
 }
 
 /** Loads, compiles, runs and records one query. */
@@ -159,16 +157,9 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
   let outcome: UsageOutcome = 'cancelled'
   let failure: SqlError | undefined
   try {
-    const [load, attempt] = await startRun(parts, given, watch)
-    const check = new RunCheck(parts, context, load)
-    const reveal = revealFor(parts, context, load)
+    const { check, next, first } = await firstRows(parts, given, watch)
     progress.confirm = () => watch.confirm(check)
-    for (;;) {
-      const { done, value: stored } = await watch.race(attempt.next())
-      if (done) break
-      const batch = reveal === undefined ? stored : await watch.race(reveal(stored))
-      const asked = check.look()
-      if (asked !== undefined) await watch.race(asked)
+    for (let batch = first; batch !== undefined; batch = await next()) {
       progress.rowsOut += batch.rowCount
       progress.bytesOut += batchBytes(batch)
       watch.idle()
@@ -197,6 +188,42 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
   }
 }
 
+interface OpenRun {
+  readonly check: RunCheck
+  /** Rows that may be given now; undefined after the last. */
+  next(): Promise<ResultBatch | undefined>
+  readonly first: ResultBatch | undefined
+}
+
+/**
+ * Starts the run and waits for its first rows. As long as none was given, a change of governance starts it again.
+ * @throws SqlError as the load, the compiler, the engine and RunCheck do; Fault of the store; the signal's reason
+ */
+function firstRows(parts: Parts, given: Run, watch: RunWatch): Promise<OpenRun> {
+  const { context, progress } = given
+  const attempt = async (changed: GovernanceChanged | undefined): Promise<OpenRun> => {
+    const [load, attempt] = await startRun(parts, given, watch, changed)
+    const check = new RunCheck(parts, context, load)
+    const reveal = revealFor(parts, context, load)
+    const next = async () => {
+      const { done, value: stored } = await watch.race(attempt.next())
+      if (done) return undefined
+      const batch = reveal === undefined ? stored : await watch.race(reveal(stored))
+      const asked = check.look()
+      if (asked !== undefined) await watch.race(asked)
+      return batch
+    }
+    return { check, next, first: await next() }
+  }
+  return againWhereChanged(attempt, async () => {
+    const { attempt } = progress
+    // The next attempt needs the slot.
+    if (attempt !== undefined) await watch.race(attempt.vacate())
+    discard(progress, attempt?.stats)
+    Object.assign(progress, { attempt: undefined, loaded: undefined, compiled: undefined })
+  })
+}
+
 /**
  * What opens the protected values of a run's rows; undefined where there are none. Who runs a statement as another
  * principal sees what is stored.
@@ -219,106 +246,37 @@ function revealFor(
  */
 async function startRun(
   parts: Parts,
-  { context, query, options, progress, waiting }: Run,
+  { context, query, options, progress, waiting, counted }: Run,
   watch: RunWatch,
+  changed: GovernanceChanged | undefined,
 ): Promise<readonly [Load, Attempt]> {
   const { parameters = [], sessionCheck } = options
   const { signal } = watch
   const statement = statementOfRun(context, query, parameters)
   const engineRun = { context, queryId: progress.queryId, parameters }
-  const request = waiting?.use()
-  const start = request?.start ?? parts.speculation.start(statement, engineRun)
+  const request = changed === undefined ? waiting?.use() : undefined
+  // After a change the last load is of the old governance.
+  const begin = () => (changed ? nothingStarted : parts.speculation.start(statement, engineRun))
+  const start = request?.start ?? begin()
   start.follow(signal)
   try {
+    const loading = () =>
+      changed === undefined
+        ? loadAndCompile(parts, statement, progress, { signal, sessionCheck })
+        : loadAgain(parts, statement, progress, signal)
     const load =
-      request === undefined
-        ? await watch.race(loadAndCompile(parts, statement, progress, { signal, sessionCheck }))
-        : withValues(parts, statement, request.load)
+      request === undefined ? await watch.race(loading()) : withValues(parts, statement, request.load)
     if (request !== undefined) reportSession(load.loaded, sessionCheck)
     progress.compiled = load.compiled
-    assertColumns(query, load)
-    if (load.compiled.budgets.length > 0)
-      await watch.race(spendLiftedQuery(parts.store, context, load.compiled))
+    assertColumns(query, load, changed)
+    const budgets = load.compiled.budgets.filter(({ attestation }) => !counted.has(attestation))
+    if (budgets.length > 0) await watch.race(spendLiftedQuery(parts.store, context, { budgets }))
+    for (const { attestation } of budgets) counted.add(attestation)
     const confirmed = await watch.race(start.confirm(load))
     progress.attempt = confirmed ?? new Attempt(parts, load, engineRun, signal)
     return [load, progress.attempt]
   } finally {
     await start.discard(progress, signal)
-  }
-}
-
-/** @throws SqlError of the load and the compiler; Fault of the store; the signal's reason */
-async function loadAndCompile(
-  parts: Parts,
-  given: Statement,
-  progress: QueryProgress,
-  options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
-): Promise<Load> {
-  const { speculation, versions, pace } = parts
-  const { context, text } = given
-  let statement = given
-  try {
-    if (readsRecordsOnly(context.principal)) throw new SqlError('42501', recordsOnly)
-    // A statement without metrics does not wait here: its load checks the session only if it begins in this turn.
-    const expanded = mayNameMetrics(text)
-      ? await expandStatement(parts, given, options.signal)
-      : { statement: given, version: undefined }
-    statement = expanded.statement
-    const assumed = speculation.last(statement)?.loaded
-    const askedMs = pace.now()
-    const source = statement.expansion?.tree ?? text
-    const loaded = await loadTables(parts, context, source, { ...options, assumed })
-    versions.learn(context.tenant, loaded.governanceVersion, askedMs)
-    progress.loaded = loaded
-    assertAttested(expanded, loaded)
-    const load = compile(parts, statement, loaded)
-    progress.compiled = load.compiled
-    progress.loadedMs = performance.now()
-    if (context.refusesFilters) assertUnfiltered(load)
-    return load
-  } catch (thrown) {
-    speculation.remember(statement, undefined)
-    throw thrown
-  }
-}
-
-/**
- * Refuses to read by attestations where anything of the governance changed between the two loads.
- * @throws SqlError 55000
- */
-function assertAttested({ statement, version }: ExpandedStatement, loaded: LoadedTables): void {
-  if (statement.expansion?.liftedUntilMs !== undefined && version !== loaded.governanceVersion)
-    throw new SqlError(
-      '55000',
-      'The governance of the tables changed while the query was compiled. Run it again.',
-    )
-}
-
-/** @throws SqlError 42501 where a row filter applies to a table of the statement */
-function assertUnfiltered({ compiled }: Load): void {
-  const filtered = compiled.policies.find(({ kind }) => kind === 'row_filter')
-  if (filtered !== undefined) throw affectedByFilter(filtered.table.name)
-}
-
-/** @throws SqlError of the compiler */
-function compile({ cache, speculation }: Parts, statement: Statement, loaded: LoadedTables): Load {
-  const load = cache.compileLoaded(statement, loaded, speculation.last(statement))
-  speculation.remember(statement, load)
-  return load
-}
-
-/**
- * The load for the request's run. The run passes the inferred parameter types, which may make another statement.
- * @returns undefined where that does not compile; the run then loads again and reports the error
- */
-function loadOfRun(parts: Parts, { context, text, parameterTypes }: Statement, load: Load): Load | undefined {
-  const { loaded, compiled, expansion } = load
-  const { parameters } = compiled
-  if (Bun.deepEquals(parameterTypes, parameters, true)) return load
-  try {
-    return compile(parts, withExpansion(statementOf(context, text, parameters), expansion), loaded)
-  } catch {
-    return undefined
   }
 }
 
@@ -335,19 +293,20 @@ function statementOfRun(
   return statementOf(context, text, parameters, values)
 }
 
-/** The load of a prepared statement, compiled with the values of the parameters that must be literals. */
-function withValues(parts: Parts, statement: Statement, load: Load): Load {
-  if (statement.parameterValues.length === 0) return load
-  return compile(parts, withExpansion(statement, load.expansion), load.loaded)
-}
-
-/** Refuses other columns than the client was sent, because it reads rows by them. @throws SqlError 0A000 */
-function assertColumns({ columns, needsValues }: PreparedQuery, { compiled }: Load): void {
+/**
+ * Refuses other columns than the client was sent, because it reads rows by them.
+ * @throws `changed`, where the governance did it while the run was under way; else SqlError 0A000
+ */
+function assertColumns(
+  { columns, needsValues }: PreparedQuery,
+  { compiled }: Load,
+  changed: GovernanceChanged | undefined,
+): void {
   // The digits of a numeric may depend on a value, as in round(amount, $1).
   const described = (each: readonly ResultColumn[]) =>
     JSON.stringify(needsValues.length > 0 ? each.map(({ name, type }) => [name, type]) : each)
   if (compiled.columns !== columns && described(compiled.columns) !== described(columns))
-    throw new SqlError('0A000', 'cached plan must not change result type')
+    throw changed ?? new SqlError('0A000', 'cached plan must not change result type')
 }
 
 /** Reports that the session is valid, where the load of this request has checked it already. */

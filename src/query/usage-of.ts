@@ -15,13 +15,13 @@ export interface QueryProgress {
   readonly startedAtMs: number
   readonly startMs: number
   readonly fingerprint: string | undefined
-  loaded?: LoadedTables
-  compiled?: CompiledQuery
+  loaded?: LoadedTables | undefined
+  compiled?: CompiledQuery | undefined
   /** `performance.now()` when the query was loaded and compiled. */
-  loadedMs?: number
+  loadedMs?: number | undefined
   /** The attempt whose rows the run returns; undefined before it starts. */
-  attempt?: Attempt
-  /** The cost of a speculative attempt that was discarded. */
+  attempt?: Attempt | undefined
+  /** The cost of the attempts that were discarded. */
   discarded?: EngineStats | undefined
   rowsOut: number
   bytesOut: number
@@ -80,6 +80,13 @@ export function usageOf(
 function appliedTo({ recordedAs }: QueryContext, compiled: CompiledQuery | undefined) {
   const policies = compiled?.policies ?? []
   return recordedAs === undefined ? policies : policies.filter(({ kind }) => kind !== 'reveal')
+}
+
+/** Counts the cost of an attempt whose rows nobody gets. */
+export function discard(progress: QueryProgress, stats: EngineStats | undefined): void {
+  if (stats === undefined) return
+  const bytesScanned = sum(progress.discarded?.bytesScanned, stats.bytesScanned)
+  progress.discarded = { ...stats, bytesScanned }
 }
 
 function sum(one: number | undefined, other: number | undefined): number | undefined {

@@ -43,6 +43,7 @@ beforeAll(async () => {
   await planSnapshot(seen, metadataLocation, snapshotId, {
     signal: new AbortController().signal,
     guard: territoryGuard(undefined),
+    hold: () => {},
   })
 })
 afterAll(() => engine.close())
@@ -89,6 +90,7 @@ test(`${runs} damaged documents each give a plan or an error of ours`, async () 
         const plan = await planSnapshot(storage, metadataLocation, snapshotId, {
           signal,
           guard: territoryGuard(undefined),
+          hold: () => {},
         })
         await applicableDeletes(plan, plan.dataFiles, signal)
       } catch (thrown) {

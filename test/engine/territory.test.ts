@@ -104,6 +104,7 @@ describe.each(stolenLayers)('a table that names the %s of another', (layer) => {
     const plan = planSnapshot(seen, metadataLocation, snapshotOf(secret).snapshotId, {
       signal: new AbortController().signal,
       guard: territoryGuard(territory('enforce', 'forged')),
+      hold: () => {},
     })
     expect(await plan.then(String, (thrown: Error) => thrown.name)).toBe('TerritoryFailure')
     expect(opened.length).toBeGreaterThan(0)

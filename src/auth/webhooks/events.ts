@@ -6,6 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson, stringifyJson } from '../../base/json.ts'
 import { isOrganizationId, parseTenantId } from '../../core/tenant.ts'
+import { limits } from '../../limits.ts'
 import type { Effect, ProviderEvent } from '../../store/session/provider-events.ts'
 
 const textMax = 255
@@ -74,7 +75,7 @@ export function readBillingEvent(body: Uint8Array, messageId?: string): Provider
 }
 
 function objectOf(body: Uint8Array): JsonObject {
-  const value = parseJson(body)
+  const value = parseJson(body, { membersMax: limits.documentKeysMax })
   if (!isJsonObject(value)) throw new Fault('bad_request', 'The webhook body must be a JSON object.')
   return value
 }

@@ -34,9 +34,11 @@ export async function runOnCopies(
   if (leave === undefined) return { outcome: 'busy' }
   const signal = AbortSignal.any([asked.run.signal, wanted.signal])
   const storage = openStorage(scope.access, shared.budget)
+  const planned = shared.budget?.reserve({})
   const files = new LocalFiles(shared.database, shared.damaged, shared.cache, shared.shapes, scope)
   try {
-    const tables = await localTables(shared, scope, asked.tables, { storage, files, signal })
+    const hold = (bytes: number) => planned?.add({ parse: bytes })
+    const tables = await localTables(shared, scope, asked.tables, { storage, files, signal, hold })
     const opened = openTables(tables)
     if (!asked.hides && !asked.tables.some(({ table }) => opened.hasDeletes(table)))
       return { outcome: 'nothing_hidden' }
@@ -48,6 +50,7 @@ export async function runOnCopies(
   } finally {
     await files.release()
     await storage.close()
+    planned?.release()
     leave()
   }
 }

@@ -13,7 +13,7 @@ import { territoryGuard } from '../../storage/territory-guard.ts'
 import type { EngineHandle, EngineRun, TableSnapshot } from '../engine.ts'
 import { EngineError, unreadable } from '../engine-error.ts'
 import { admitPlan, rememberAdmitted } from '../iceberg/admitted-plans.ts'
-import { planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
+import { type PlanOptions, planBytes, planSnapshot, type SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { classifyError } from './classify-error.ts'
 import type { DamagedFiles } from './damaged-files.ts'
 import type { FileCache, ReadScope } from './file-cache.ts'
@@ -74,7 +74,11 @@ export async function openHandle(
     const brought = new LocalFiles(shared.database, shared.damaged, shared.cache, shared.shapes, scope)
     files = brought
     closers.push(() => brought.release())
-    const opening = { storage, files, signal: ended.signal }
+    // Plans are held as long as the handle, because a cached plan may be dropped while it is in use.
+    const planned = shared.budget?.reserve({})
+    closers.push(() => planned?.release())
+    const hold = (bytes: number) => planned?.add({ parse: bytes })
+    const opening = { storage, files, signal: ended.signal, hold }
     const tables = await localTables(shared, scope, snapshots, opening)
     const { starts } = shared.database
     const { held, key } = await connect(shared, scope, [...tables.values()], ended.signal)
@@ -122,6 +126,7 @@ interface Opening {
   readonly storage: Storage
   readonly files: LocalFiles
   readonly signal: AbortSignal
+  readonly hold: PlanOptions['hold']
 }
 
 /** Fetches the tables' files. @throws as localTable; EngineError where a snapshot cannot be planned */
@@ -129,11 +134,12 @@ export async function localTables(
   shared: DuckdbShared,
   scope: ReadScope,
   snapshots: readonly TableSnapshot[],
-  { storage, files, signal }: Opening,
+  opening: Opening,
 ): Promise<ReadonlyMap<GovernedTable, LocalTable>> {
   const tables = new Map<GovernedTable, LocalTable>()
   for (const snapshot of snapshots) {
-    const plan = await planOf(shared, scope, snapshot, storage, signal)
+    const plan = await planOf(shared, scope, snapshot, opening)
+    const { storage, files, signal } = opening
     tables.set(snapshot.table, await localTable(snapshot, plan, tables.size, files, storage, signal))
   }
   return tables
@@ -147,8 +153,7 @@ async function planOf(
   { plans }: DuckdbShared,
   { key }: ReadScope,
   snapshot: TableSnapshot,
-  storage: Storage,
-  signal: AbortSignal,
+  { storage, signal, hold }: Omit<Opening, 'files'>,
 ): Promise<SnapshotPlan> {
   const { metadataLocation, snapshotId } = snapshot
   const planKey = JSON.stringify([key, metadataLocation, String(snapshotId)])
@@ -160,7 +165,7 @@ async function planOf(
       return cached
     }
     const planned = storage.during(() =>
-      planSnapshot(storage, metadataLocation, snapshotId, { signal, guard }),
+      planSnapshot(storage, metadataLocation, snapshotId, { signal, guard, hold }),
     )
     const plan = await unlessAborted(planned, signal)
     plans.set(planKey, plan, planBytes(plan))
@@ -172,12 +177,6 @@ async function planOf(
       snapshot.territory.report(guard.outside)
     throw signal.aborted ? signal.reason : unreadable(thrown)
   }
-}
-
-/** Approximate memory of a plan; statistics take the most. */
-function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
-  const bounds = dataFiles.reduce((sum, { stats }) => sum + stats.nullCounts.size, 0)
-  return 10_000 + 1_000 * (dataFiles.length + deletes.length) + 500 * bounds
 }
 
 /** A connection whose relations are longer is not cached: it would drive out many others. */

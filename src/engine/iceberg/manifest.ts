@@ -25,6 +25,11 @@ export interface FileEntry {
   readonly stats: ColumnStats
 }
 
+/** Approximate memory of an entry; statistics take the most. */
+export function entryBytes({ stats }: FileEntry): number {
+  return 1_000 + 500 * stats.nullCounts.size
+}
+
 /** A position delete file, an equality delete file or a deletion vector. */
 export interface DeleteEntry extends FileEntry {
   readonly kind: 'position' | 'equality' | 'vector'
@@ -63,16 +68,26 @@ interface Names {
   readonly partition: readonly (readonly [string, number])[]
 }
 
+/** Bytes of entries that are reserved at once. */
+const heldStep = 256 * 1024
+
+export interface EntryReader {
+  /** Is called for each file before it is named. */
+  readonly admit: (kind: 'data file' | 'delete file', location: string) => void
+  /** Reserves the bytes that the entries take, some at a time. It throws where there are none. */
+  readonly hold: (bytes: number) => void
+  readonly signal: AbortSignal
+}
+
 /**
  * The live files of a manifest.
- * @param admit is called for each before it is named
- * @throws ReadFailure where the manifest is malformed; EngineError where a file is encrypted; what `admit` throws
+ * @throws ReadFailure where the manifest is malformed; EngineError where a file is encrypted; what `admit` and `hold`
+ *   throw
  */
 export async function readManifest(
   bytes: Uint8Array,
   ref: ManifestRef,
-  admit: (kind: 'data file' | 'delete file', location: string) => void,
-  signal: AbortSignal,
+  { admit, hold, signal }: EntryReader,
 ): Promise<ManifestEntries> {
   const { schema, records } = manifestIn(bytes)
   const entry = fieldNames(schema, entryFields)
@@ -89,6 +104,13 @@ export async function readManifest(
   const data: FileEntry[] = []
   const deletes: DeleteEntry[] = []
   const turn = turnTaker(signal)
+  let unheld = 0
+  const holdAll = () => {
+    // After an abort, what was held is released already.
+    signal.throwIfAborted()
+    hold(unheld)
+    unheld = 0
+  }
   for (const record of records) {
     const next = turn()
     if (next !== undefined) await next
@@ -104,7 +126,10 @@ export async function readManifest(
     else if ((content === 1 || content === 2) && ref.content === 'deletes')
       deletes.push(deleteEntry(read, fields, names, content))
     else throw new ReadFailure('a manifest mixes data files and delete files')
+    unheld += entryBytes(read)
+    if (unheld >= heldStep) holdAll()
   }
+  holdAll()
   return { data, deletes }
 }
 

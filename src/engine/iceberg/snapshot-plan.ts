@@ -1,7 +1,7 @@
 /**
  * Plans the reading of one snapshot from its metadata file: data files, delete files and schemas (Iceberg
  * specification, Scan Planning, versions 1 to 3). Does not depend on an engine, opens no data file, and opens and names
- * only files that the table's territory admits.
+ * only files that the table's territory admits. How many files a snapshot has is bounded by the memory that they take.
  */
 
 import { eachInTurns } from '../../base/in-turns.ts'
@@ -20,7 +20,7 @@ import {
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
 import { engineCannotRead } from '../engine-error.ts'
-import { type DeleteEntry, type FileEntry, readManifest } from './manifest.ts'
+import { type DeleteEntry, type EntryReader, entryBytes, type FileEntry, readManifest } from './manifest.ts'
 import { type NameMapping, nameMapping } from './name-mapping.ts'
 import { schemaOfSnapshot, type TableField, type TableSchema, tableSchema } from './table-schema.ts'
 
@@ -52,18 +52,26 @@ export interface PlanOptions {
   readonly guard: TerritoryGuard
   /** Whether files of any format are planned, because another reader opens them. */
   readonly anyFormat?: boolean
+  /** As in EntryReader. */
+  readonly hold: EntryReader['hold']
+}
+
+/** Approximate memory of a plan. */
+export function planBytes({ dataFiles, deletes }: SnapshotPlan): number {
+  const bytesOf = (files: readonly FileEntry[]) => files.reduce((sum, file) => sum + entryBytes(file), 0)
+  return 10_000 + bytesOf(dataFiles) + bytesOf(deletes)
 }
 
 /**
  * @param snapshotId undefined for a table without a snapshot, which has no files
- * @throws TerritoryFailure where the guard refuses a file; ReadFailure, Fault or EngineError where the snapshot is
+ * @throws what `hold` throws; TerritoryFailure where the guard refuses a file; ReadFailure, Fault or EngineError where the snapshot is
  *   missing or cannot be read completely
  */
 export async function planSnapshot(
   storage: Storage,
   metadataLocation: string,
   snapshotId: bigint | undefined,
-  { signal, guard, anyFormat = false }: PlanOptions,
+  { signal, guard, hold, anyFormat = false }: PlanOptions,
 ): Promise<SnapshotPlan> {
   const opened: SnapshotPlan['opened'][number][] = []
   const admit: Admit = (kind, location) => {
@@ -74,7 +82,7 @@ export async function planSnapshot(
   const metadata = await readingFile(metadataLocation, () => readMetadata(storage, metadataLocation))
   signal.throwIfAborted()
   const snapshot = snapshotId === undefined ? undefined : snapshotWithId(metadata, snapshotId)
-  const files = snapshot && (await snapshotFiles(storage, snapshot, signal, admit))
+  const files = snapshot && (await snapshotFiles(storage, snapshot, { signal, admit, hold }))
   if (!anyFormat) {
     await eachInTurns(files?.data ?? [], signal, assertReadable)
     await eachInTurns(files?.deletes ?? [], signal, assertReadableDelete)
@@ -102,8 +110,7 @@ function snapshotWithId(metadata: JsonObject, id: bigint): JsonObject {
 async function snapshotFiles(
   storage: Storage,
   snapshot: JsonObject,
-  signal: AbortSignal,
-  admit: Admit,
+  { signal, admit, hold }: Pick<PlanOptions, 'signal' | 'hold'> & { readonly admit: Admit },
 ): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
   if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
@@ -120,7 +127,7 @@ async function snapshotFiles(
     admit('manifest', ref.location)
     const entries = await storage.during(() =>
       readingFile(ref.location, async () =>
-        readManifest(await manifestBytes(storage, ref), ref, admit, signal),
+        readManifest(await manifestBytes(storage, ref), ref, { admit, hold, signal }),
       ),
     )
     // Not spread into push: a manifest may hold more entries than an argument list can.
@@ -129,8 +136,6 @@ async function snapshotFiles(
       data.push(entry)
     })
     await eachInTurns(entries.deletes, signal, (entry) => deletes.push(entry))
-    if (data.length + deletes.length > limits.engineFilesMax)
-      throw new ReadFailure(`a snapshot has more than ${limits.engineFilesMax} files`)
   }
   if (locations.size !== data.length) throw new ReadFailure('a snapshot names one data file twice')
   return { data, deletes }

@@ -14,8 +14,6 @@ import type { SignScope } from '../../vending/sign/judge-request.ts'
 
 /** Plans that clients may fetch once more, or cancel. */
 const plansMax = 10_000
-/** Files and deletes of the planned snapshots that are kept. */
-const plannedFilesMax = 100_000
 
 export interface MadePlan {
   /** Its first page. */
@@ -32,7 +30,7 @@ export interface SignStanding {
 export interface ClientFiles {
   /** By id. */
   readonly plans: Lru<string, MadePlan>
-  /** By table, state and folders. */
+  /** By table, state and folders; by bytes. */
   readonly plannedSnapshots: Lru<string, SnapshotPlan>
   /** Files of snapshots that readers have signed, by bytes. */
   readonly signedSnapshots: Lru<string, Promise<FileSet>>
@@ -44,7 +42,7 @@ export interface ClientFiles {
 export function clientFiles(): ClientFiles {
   return {
     plans: new Lru(plansMax),
-    plannedSnapshots: new Lru(plannedFilesMax),
+    plannedSnapshots: new Lru(limits.enginePlanBytes),
     signedSnapshots: new Lru(limits.signFilesBytes),
     signStandings: new SharedChecks(),
   }

@@ -6,7 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { EngineError } from '../../engine/engine-error.ts'
-import { planSnapshot, type SnapshotPlan } from '../../engine/iceberg/snapshot-plan.ts'
+import { planBytes, planSnapshot, type SnapshotPlan } from '../../engine/iceberg/snapshot-plan.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage } from '../../storage/storage.ts'
 import { TerritoryFailure, territoryGuard } from '../../storage/territory-guard.ts'
@@ -38,6 +38,8 @@ export async function snapshotPlan(
   if (kept !== undefined) return kept
   const guard = territoryGuard({ mode: 'enforce', version: '', prefixes })
   try {
+    // Held until the request is answered.
+    const held = parts.budget?.reserve({})
     const storage = openStorage(await parts.tableAccess(tenant, credential, table), parts.budget)
     try {
       const plan = await storage.during(() =>
@@ -45,11 +47,13 @@ export async function snapshotPlan(
           signal: request.signal,
           guard,
           anyFormat: true,
+          hold: (bytes) => held?.add({ parse: bytes }),
         }),
       )
-      plannedSnapshots.set(key, plan, plan.dataFiles.length + plan.deletes.length + 1)
+      plannedSnapshots.set(key, plan, planBytes(plan))
       return plan
     } finally {
+      held?.leave()
       await storage.close()
     }
   } catch (thrown) {

@@ -10,6 +10,7 @@
 import { readEngineOf } from '../../core/read-engine.ts'
 import { Attempt, type AttemptParts, type AttemptRun, type Load } from '../attempt.ts'
 import type { Statement } from '../statement.ts'
+import { discard } from '../usage-of.ts'
 import { isSameLoad, LastLoads } from './last-loads.ts'
 import { nothingStarted, type Speculation, type SpeculativeAttempt } from './speculation.ts'
 
@@ -52,7 +53,7 @@ function startOf(attempt: Attempt): SpeculativeAttempt {
     async discard(progress, signal) {
       if (attempt === progress.attempt) return
       await (signal?.aborted ? attempt.end() : attempt.vacate())
-      progress.discarded = attempt.stats
+      discard(progress, attempt.stats)
     },
   }
 }

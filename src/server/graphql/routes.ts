@@ -11,9 +11,11 @@ import { type Plugin, useExecutionCancellation } from 'graphql-yoga'
 import type { Logger } from 'pino'
 import type { Admit } from '../../auth/admit.ts'
 import { Fault } from '../../base/fault.ts'
+import { assertMembers } from '../../base/json-input.ts'
 import type { Caller } from '../../core/operation.ts'
 import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import { readBodyOf } from '../../http/read-body.ts'
+import { limits } from '../../limits.ts'
 import { findOperation, takesStoredOnly } from '../../store/query/graphql-operations.ts'
 import { withSignal } from '../../store/with-signal.ts'
 import { graphqlBounds } from './bounds.ts'
@@ -104,6 +106,8 @@ function admission(
         if (!/^application\/json(?:;|$)/i.test(request.headers.get('content-type') ?? ''))
           throw new Fault('bad_request', 'Send the operation as application/json.')
         const { bytes } = await readBodyOf(request, graphqlBounds.bodyBytesMax, () => admitted(request))
+        // Yoga parses the body without a bound on its members.
+        assertMembers(bytes, limits.documentKeysMax)
         const isStream = request.headers.get('accept')?.includes('text/event-stream') === true
         const signal = isStream ? request.signal : AbortSignal.any([request.signal, timeUp(after)])
         const { url, method, headers } = request

@@ -20,6 +20,7 @@ import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../../
 import type { McpScope } from '../../core/mcp-scope.ts'
 import { errorResponse } from '../../http/fault-response.ts'
 import { readBodyOf } from '../../http/read-body.ts'
+import { limits } from '../../limits.ts'
 import { mcpBounds } from './bounds.ts'
 import { type CallParts, CallSlots, callTool, type ToolCaller } from './call-tool.ts'
 import type { AdmitMcp, McpCaller } from './caller.ts'
@@ -104,7 +105,7 @@ export function mcpServer({
     if (caller instanceof Response) return caller
     if (request.method !== 'POST') return await handler.fetch(request)
     const { bytes } = await readBodyOf(request, mcpBounds.bodyBytesMax, () => admit(request))
-    const body = parseJson(bytes)
+    const body = parseJson(bytes, { membersMax: limits.documentKeysMax })
     if (!isJsonObject(body)) throw new Fault('bad_request', 'The body must be one JSON-RPC message.')
     const missing = missingScope(body, caller)
     if (missing !== undefined) return insufficientScope(missing, challenge)

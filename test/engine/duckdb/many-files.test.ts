@@ -41,6 +41,7 @@ const plan = (admit: (kind: string, location: string) => void) =>
   planSnapshot(storage, snapshot.metadataLocation, snapshot.snapshotId, {
     signal,
     guard: { admit, outside: [] },
+    hold: () => {},
   })
 
 /** The plan, each use of whose files is counted. */

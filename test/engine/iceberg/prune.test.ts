@@ -26,6 +26,7 @@ async function filesLeft(writer: IcebergWriter, ...ranges: ColumnRange[]): Promi
   const plan = await planSnapshot(storage, metadataLocation, snapshotId, {
     signal: new AbortController().signal,
     guard: territoryGuard(undefined),
+    hold: () => {},
   })
   await storage.close()
   const left = await prunedFiles(plan, ranges, new AbortController().signal)
