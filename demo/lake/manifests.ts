@@ -20,6 +20,8 @@ export interface Manifest {
   readonly content: number
   readonly snapshotId: bigint
   readonly sequence: number
+  /** 0 where absent. */
+  readonly specId?: number
 }
 
 /** The manifest entry of a data or delete file that this snapshot added. */
@@ -121,10 +123,10 @@ export function manifestListBytes(version: FormatVersion, manifests: readonly Ma
       { name: 'added_snapshot_id', type: 'long', 'field-id': 503 },
     ],
   }
-  const records = manifests.map(({ path, length, content, snapshotId, sequence }) => ({
+  const records = manifests.map(({ path, length, content, snapshotId, sequence, specId = 0 }) => ({
     manifest_path: path,
     manifest_length: BigInt(length),
-    partition_spec_id: 0,
+    partition_spec_id: specId,
     ...(v1 ? {} : { content, sequence_number: BigInt(sequence), min_sequence_number: BigInt(sequence) }),
     added_snapshot_id: snapshotId,
   }))

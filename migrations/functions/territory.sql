@@ -145,28 +145,32 @@ begin
 end $$;
 
 -- The other name, [namespace, name], under which a table was first seen in its catalog; null where it is this one, which it
--- is from now on, or where the table has no uuid. `met` are rows that it meets (svc.claim_territory): a table that was seen
+-- is from now on, or where the table has no uuid. `o` is an owner, with the `kind` where it is a view's: a view may have the
+-- uuid of a table, and neither tells the name of the other. `met` are rows that it meets (svc.claim_territory): a table that was seen
 -- before names were kept has its name there.
 create or replace function svc.take_table_name(o jsonb, met jsonb) returns jsonb
 language plpgsql as $$
 declare
   first jsonb;
+  its_kind text := coalesce(o ->> 'kind', 'table');
 begin
   if o ->> 'uuid' is null then return null; end if;
   select jsonb_build_array(n.table_id, n.namespace, n.table_name) into first from svc.table_name n
-    where n.tenant_id = svc.current_tenant() and n.table_uuid = o ->> 'uuid' and n.catalog_md5 = md5(o ->> 'catalog');
+    where n.tenant_id = svc.current_tenant() and n.kind = its_kind and n.table_uuid = o ->> 'uuid'
+      and n.catalog_md5 = md5(o ->> 'catalog');
   if first is null then
     select jsonb_build_array(pair -> 1 -> 4, pair -> 1 -> 5, pair -> 1 -> 6) into first
       from jsonb_array_elements(met) pair
       where pair -> 1 ->> 2 = o ->> 'catalog' and pair -> 1 ->> 3 = o ->> 'uuid' limit 1;
     first := coalesce(first, jsonb_build_array(o -> 'table_id', o -> 'namespace', o -> 'name'));
-    insert into svc.table_name (tenant_id, table_uuid, catalog, table_id, namespace, table_name)
-      values (svc.current_tenant(), o ->> 'uuid', o ->> 'catalog', first ->> 0, first -> 1, first ->> 2)
+    insert into svc.table_name (tenant_id, kind, table_uuid, catalog, table_id, namespace, table_name)
+      values (svc.current_tenant(), its_kind, o ->> 'uuid', o ->> 'catalog', first ->> 0, first -> 1, first ->> 2)
       on conflict do nothing;
   end if;
   if first ->> 0 = o ->> 'table_id' then return null; end if;
   -- A steward has said that it is a clone: it is governed like its source.
-  if exists (select from svc.territory r where r.tenant_id = svc.current_tenant() and r.table_id = o ->> 'table_id'
+  if its_kind = 'table' and exists (select from svc.territory r
+      where r.tenant_id = svc.current_tenant() and r.table_id = o ->> 'table_id'
       and r.kind = 'derived' and r.source ->> 'table_id' = first ->> 0 and coalesce(r.released_at, 'infinity') > clock_timestamp())
   then return null; end if;
   return first - 0;
@@ -278,7 +282,8 @@ begin
     where t.tenant_id = tenant and t.source ->> 'table_id' = v ->> 'table_id' and t.source ->> 'catalog' = v ->> 'catalog';
   update svc.table_name n
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
-    where n.tenant_id = tenant and n.table_id = v ->> 'table_id' and n.catalog_md5 = md5(v ->> 'catalog');
+    where n.tenant_id = tenant and n.kind = 'table' and n.table_id = v ->> 'table_id'
+      and n.catalog_md5 = md5(v ->> 'catalog');
   -- So does what was found, and is still to be found, of its manifests.
   update svc.snapshot_quarantine q
     set table_id = new_name ->> 'table_id', namespace = new_name -> 'namespace', table_name = new_name ->> 'name'
@@ -300,12 +305,17 @@ begin
       where t.tenant_id = svc.current_tenant() and md5(t.catalog) = md5(folding) and t.table_id <> lower(t.table_id)
         and t.released_at is null
     union select n.table_id, n.namespace, n.table_name from svc.table_name n
-      where n.tenant_id = svc.current_tenant() and n.catalog_md5 = md5(folding) and n.table_id <> lower(n.table_id)
+      where n.tenant_id = svc.current_tenant() and n.kind = 'table' and n.catalog_md5 = md5(folding)
+        and n.table_id <> lower(n.table_id)
   loop
     perform svc.rename_territory(jsonb_build_object('table_id', held.table_id, 'catalog', folding, 'renamed_to',
       jsonb_build_object('table_id', lower(held.table_id), 'namespace', lower(held.namespace::text)::jsonb,
         'name', lower(held.table_name))));
   end loop;
+  update svc.table_name n
+    set table_id = lower(n.table_id), namespace = lower(n.namespace::text)::jsonb, table_name = lower(n.table_name)
+    where n.tenant_id = svc.current_tenant() and n.kind = 'view' and n.catalog_md5 = md5(folding)
+      and n.table_id <> lower(n.table_id);
 end $$;
 
 revoke all on function svc.take_table_name, svc.note_second_name, svc.fold_territory from public;

@@ -177,7 +177,8 @@ begin
       where t.tenant_id = record_verdict.tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog'
         and t.released_at is null;
     delete from svc.table_name n
-      where n.tenant_id = record_verdict.tenant and n.table_id = v ->> 'table_id' and n.catalog_md5 = md5(v ->> 'catalog');
+      where n.tenant_id = record_verdict.tenant and n.kind = 'table' and n.table_id = v ->> 'table_id'
+        and n.catalog_md5 = md5(v ->> 'catalog');
   end if;
   -- What the snapshots of an accepted change name is checked afterwards, also by a process that starts later.
   if recorded and v ->> 'decision' = 'APPROVED' and not v ? 'storage_unread'

@@ -64,7 +64,7 @@ export const unavailableReasons = {
   request: 'the request cannot be applied to the metadata file that it names',
   judging: 'judging it again took too long, or failed',
   manifests: 'the manifests of the commit cannot be read any more',
-  hidden: 'a row filter or column mask of the table applies to who started the replay',
+  hidden: 'who started the replay may not read all values of the table',
 } as const
 export type UnavailableReason = keyof typeof unavailableReasons
 

@@ -209,6 +209,8 @@ function nullCount(commit: CelMap, column: string): bigint {
   const facts = commit.get(factsKey)
   const counts = isCelMap(facts) ? facts.get(nullCountsKey) : undefined
   const nulls = isCelMap(counts) ? counts.get(String(id)) : undefined
+  // Files without rows need not count any.
+  if (nulls === undefined && counts !== undefined && manifestFact(commit, 'added_rows') === 0n) return 0n
   if (typeof nulls !== 'bigint')
     throw new Error(`a manifest of the commit does not count the nulls of ${column} in every added file`)
   return nulls

@@ -17,11 +17,16 @@ export interface ManifestFile {
   /** False where the entry records that the file was deleted. */
   readonly isLive: boolean
   readonly recordCount: number
+  /** Whether it deletes rows by their values, which may lie in other partitions. */
+  readonly deletesByValue: boolean
   /** Of the file; undefined where the manifest does not say it. */
   readonly fileBytes: number | undefined
   /** The partition's values as they stand in the manifest, by the fields of its spec. */
   readonly partition: AvroRecord
-  /** Nulls by field id. Read only where they are asked for. */
+  /**
+   * Nulls by field id. Read only where they are asked for.
+   * @throws ReadFailure where they are malformed, or more than the values
+   */
   readonly nulls: () => ReadonlyMap<number, number>
 }
 
@@ -32,6 +37,7 @@ const fileFields = {
   record_count: 103,
   file_size_in_bytes: 104,
   partition: 102,
+  value_counts: 109,
   null_value_counts: 110,
   content_offset: 144,
 } as const
@@ -39,6 +45,8 @@ const fileFields = {
 const addedStatus = 1
 /** `status` of an entry that records a deletion. */
 export const deletedStatus = 2
+/** `content` of a file that deletes rows by their values. */
+const equalityContent = 2
 /** Entries after which other work on this thread gets its turn. */
 const turnEntries = 500
 
@@ -78,18 +86,31 @@ export async function* manifestFiles(
     if (((fields?.[file.content] ?? 0) === 0) !== (ref.content === 'data'))
       throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
     if (status === addedStatus && fields) checkBounds?.(fields)
+    const rows = count(fields?.[file.record_count])
     const offset = fields?.[file.content_offset]
     const size = fields?.[file.file_size_in_bytes]
     yield {
       location: path,
       key: offset === null || offset === undefined ? path : `${path}\0${offset}`,
       isLive: status !== deletedStatus,
-      recordCount: count(fields?.[file.record_count]),
+      recordCount: rows,
+      deletesByValue: fields?.[file.content] === equalityContent,
       fileBytes: size === null || size === undefined ? undefined : count(size),
       partition: (fields?.[file.partition] ?? {}) as AvroRecord,
-      nulls: () => countsByField(fields?.[file.null_value_counts]),
+      nulls: () => nullsOf(fields?.[file.null_value_counts], fields?.[file.value_counts], rows),
     }
   }
+}
+
+/** Nulls by field id. Only what lies in a list or map may have more values than the file has rows, and none without rows. */
+function nullsOf(nulls: unknown, values: unknown, rows: number): ReadonlyMap<number, number> {
+  const found = countsByField(nulls)
+  for (const [id, sum] of found) {
+    if (sum <= rows) continue
+    if (rows === 0 || sum > (countsByField(values).get(id) ?? rows))
+      throw new ReadFailure('a manifest counts more nulls than the file has values')
+  }
+  return found
 }
 
 /** Maps with keys other than strings are arrays of pairs in Avro (specification, Appendix A). */

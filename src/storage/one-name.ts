@@ -7,10 +7,16 @@ import { CatalogError } from '../catalog/catalog.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { Store } from '../store/store.ts'
-import { type ConflictSource, moveTableName, noteSecondName } from '../store/territory/territory-rows.ts'
+import {
+  type ConflictSource,
+  moveTableName,
+  type NamedKind,
+  noteSecondName,
+} from '../store/territory/territory-rows.ts'
 import type { FedTable } from './feed-territory.ts'
 
 export interface KnownTable {
+  readonly kind: NamedKind
   readonly fed: FedTable
   /** The name under which it was seen first. */
   readonly first: TableRef
@@ -18,14 +24,14 @@ export interface KnownTable {
 }
 
 /**
- * Whether the first name still is this table. Then that is listed, and told once as an event.
- * @param uuidOf loads a table and gives its uuid; throws a CatalogError where there is none
+ * Whether the first name still is this table, or this view. Then that is listed, and told once as an event.
+ * @param uuidOf loads a name as the same kind, and gives its uuid; throws a CatalogError where there is none
  * @throws Fault of the store or the upstream: then it is not known
  */
 export async function hasTwoNames(
   store: Store,
   tenant: TenantId,
-  { fed: { owner, folders }, first, source }: KnownTable,
+  { kind, fed: { owner, folders }, first, source }: KnownTable,
   uuidOf: (table: TableRef) => Promise<string | undefined>,
 ): Promise<boolean> {
   if (await isStill(uuidOf(first), owner.tableUuid)) {
@@ -33,7 +39,7 @@ export async function hasTwoNames(
     await noteSecondName(store, tenant, { owner, first, source, location })
     return true
   }
-  await moveTableName(store, tenant, owner, first)
+  await moveTableName(store, tenant, kind, owner, first)
   return false
 }
 

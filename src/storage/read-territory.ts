@@ -42,7 +42,10 @@ export async function territoryForRead(
     return territoryOf(found, owner)
   const claimed = await feedTerritory(store, tenant, fed, 'load', found)
   const first = claimed?.knownAs
-  if (first !== undefined && (await hasTwoNames(store, tenant, { fed, first, source: 'load' }, uuidOf)))
+  if (
+    first !== undefined &&
+    (await hasTwoNames(store, tenant, { kind: 'table', fed, first, source: 'load' }, uuidOf))
+  )
     throw new Fault(
       'conflict',
       'The table is known under another name in its catalog, and is read under its first name only.',

@@ -23,8 +23,11 @@ export interface SnapshotDifference {
   readonly deletedFiles: number
   /** Added files, and manifests that only the later snapshot lists, with the list itself, that lie outside. */
   readonly outsideFiles: number
-  /** Partitions of files of either kind that were added or are held no longer, each once. */
-  readonly touchedPartitions: ReadonlySet<string>
+  /**
+   * Partitions of files of either kind that were added, are held no longer, or are held in another partition, each once.
+   * Undefined where a file deletes by value in all partitions, of which nobody says how many there are.
+   */
+  readonly touchedPartitions: ReadonlySet<string> | undefined
   /**
    * Nulls in the added data files by field id, of columns for which the manifests count them in every such file. Empty where
    * they were not asked for.
@@ -172,11 +175,11 @@ export function snapshotReader(
     async compare(before, after, asked) {
       const [older, newer] = await Promise.all([listAt(before), listAt(after)])
       assertAlike(older, newer)
-      const gone = new Map<string, readonly [ManifestFile['partition'], number]>()
-      await eachFile(onlyIn(older, newer), (key, { specId }, { isLive, partition }) => {
-        if (isLive) gone.set(key, [partition, specId])
+      const gone = new Map<string, Placed>()
+      await eachFile(onlyIn(older, newer), (key, { specId }, { isLive, partition, deletesByValue }) => {
+        if (isLive) gone.set(key, { partition, deletesByValue, specId })
       })
-      const touched = new Set<string>()
+      const touched = new TouchedPartitions([...older.values(), ...newer.values()])
       const nulls = new NullCounts()
       const recorded = new Set<string>()
       const counts = { addedFiles: 0, addedRows: 0, addedBytes: 0, addedDeleteFiles: 0, outsideFiles: 0 }
@@ -193,9 +196,13 @@ export function snapshotReader(
           return
         }
         // A file that is listed a second time is read a second time.
-        if (gone.delete(key)) return
+        const held = gone.get(key)
+        if (gone.delete(key)) {
+          if (held !== undefined) touched.move({ ...file, specId }, held)
+          return
+        }
         place(location)
-        touched.add(partitionKey(file.partition, specId))
+        touched.add({ ...file, specId })
         if (content === 'deletes') counts.addedDeleteFiles++
         else {
           counts.addedFiles++
@@ -205,15 +212,47 @@ export function snapshotReader(
           if (asked?.nullCounts) nulls.add(file.nulls(), recordCount)
         }
       })
-      for (const [partition, specId] of gone.values()) touched.add(partitionKey(partition, specId))
+      for (const file of gone.values()) touched.add(file)
       return {
         ...counts,
         deletedFiles: gone.size,
-        touchedPartitions: touched,
+        touchedPartitions: touched.found(),
         addedNulls: nulls.complete(),
         losesFiles: [...gone.keys()].some((key) => !recorded.has(key)),
       }
     },
+  }
+}
+
+type Placed = Pick<ManifestFile, 'partition' | 'deletesByValue'> & { readonly specId: number }
+
+/** Collects the partitions that files touch. */
+class TouchedPartitions {
+  readonly #found = new Set<string>()
+  readonly #specs: ReadonlySet<number>
+  #isKnown = true
+
+  /** @param manifests all of both snapshots: what has no partition lies beside the partitions of another spec */
+  constructor(manifests: readonly ManifestRef[]) {
+    this.#specs = new Set(manifests.map(({ specId }) => specId))
+  }
+
+  add({ partition, deletesByValue, specId }: Placed): void {
+    // Without a partition it deletes in all. A spec whose fields were all dropped has no partitions, and only nulls.
+    const isOfAll = Object.values(partition).every((value) => value === null || value === undefined)
+    if (deletesByValue && isOfAll && this.#specs.size > 1) this.#isKnown = false
+    this.#found.add(partitionKey(partition, specId))
+  }
+
+  /** Of a file that both snapshots hold. */
+  move(to: Placed, from: Placed): void {
+    if (partitionKey(to.partition, to.specId) === partitionKey(from.partition, from.specId)) return
+    this.add(from)
+    this.add(to)
+  }
+
+  found(): ReadonlySet<string> | undefined {
+    return this.#isKnown ? this.#found : undefined
   }
 }
 
@@ -233,7 +272,7 @@ class NullCounts {
   #files = 0
 
   add(nulls: ReadonlyMap<number, number>, rows: number): void {
-    // A file without rows has no nulls, counted or not.
+    // A file without rows has no nulls, whether it counts them or not; its reader refuses others.
     if (rows === 0) return
     this.#files++
     for (const [id, count] of nulls) {

@@ -307,6 +307,18 @@ describe('facts', () => {
     expect((await sendAppend(other, own, undefined)).status).toBe(503)
   })
 
+  test('tell no nulls of a commit that adds only files without rows, beside those of files with rows', async () => {
+    const table = await governedTable({ definitionCel: 'manifest.null_count(commit, "id") == 0' })
+    const empty = { ...writtenFile, recordCount: 0 }
+    const first = made(await table.writer.append([empty]))
+    expect((await sendAppend(table, first, undefined)).status).toBe(200)
+    const counted = { ...writtenFile, stats: { nullCounts: { 1: 0 } } }
+    const second = made(await table.writer.append([empty, counted]))
+    expect((await sendAppend(table, second, first)).status).toBe(200)
+    const lying = made(await table.writer.append([{ ...empty, stats: { nullCounts: { 1: 7 } } }]))
+    expect((await sendAppend(table, lying, second)).status).toBe(503)
+  })
+
   test('tell nulls to a policy that warns, where an enforced one asks for something else', async () => {
     const table = await governedTable({ definitionCel: 'manifest.added_files(commit) == 1' })
     await putPolicy(service.store, service.owner.tenant, table.ref, {

@@ -103,13 +103,13 @@ describe('a snapshot that', () => {
     const deletes = await files.manifest([{ path: 'x', day: '5' }], 'deletes')
     const after = await files.list([kept, rewritten, added, deletes])
     const { touchedPartitions } = await reader().compare(before, after)
-    expect([...touchedPartitions].toSorted()).toEqual(
+    expect([...(touchedPartitions ?? [])].toSorted()).toEqual(
       ['0 ["2"]', '0 ["3"]', '0 ["4"]', '0 ["5"]', '0 [null]'].toSorted(),
     )
   })
 
   test('has the nulls of its added data files summed, of columns that every such file counts', async () => {
-    const stats = (nullCounts: Readonly<Record<number, number>>) => ({ stats: { nullCounts } })
+    const stats = (nullCounts: Readonly<Record<number, number>>) => ({ rows: 100, stats: { nullCounts } })
     const old = await files.manifest([{ path: 'a', ...stats({ 1: 100 }) }])
     const added = await files.manifest([
       { path: 'b', ...stats({ 1: 2, 2: 1, 3: 4 }) },
@@ -127,6 +127,74 @@ describe('a snapshot that', () => {
     )
     expect((await reader().compare(...lists)).addedNulls).toEqual(new Map())
   })
+
+  test('lists a file that it held in another partition, touches both', async () => {
+    const held = await files.manifest([
+      { path: 'a', day: '1' },
+      { path: 'b', day: '2' },
+    ])
+    const moved = await files.manifest([
+      { path: 'a', day: '9', status: 'existing' },
+      { path: 'b', day: '2', status: 'existing' },
+    ])
+    const { touchedPartitions, addedFiles } = await reader().compare(
+      await files.list([held]),
+      await files.list([moved]),
+    )
+    expect([[...(touchedPartitions ?? [])].toSorted(), addedFiles]).toEqual([['0 ["1"]', '0 ["9"]'], 0])
+    const entries = [{ path: 'a', day: '1', status: 'existing' }] as const
+    const respecified = await files.list([await files.manifest(entries, 'data', 1)])
+    const before = await files.list([await files.manifest([{ path: 'a', day: '1' }])])
+    const other = await reader().compare(before, respecified)
+    expect([...(other.touchedPartitions ?? [])].toSorted()).toEqual(['0 ["1"]', '1 ["1"]'])
+  })
+
+  test.each([undefined, null])(
+    'deletes by value without a partition, touches one where all files are of that spec, else nobody knows (%p)',
+    async (day) => {
+      const entry = { path: 'x', byValue: true, ...(day === null && { day }) } as const
+      const plain = await files.manifest([{ path: 'a' }])
+      const deletes = await files.manifest([entry], 'deletes')
+      const partitioned = await files.manifest([{ path: 'b', day: '1' }], 'data', 1)
+      const own = await reader().compare(await files.list([plain]), await files.list([plain, deletes]))
+      expect(own.touchedPartitions?.size).toBe(1)
+      const held = [plain, partitioned]
+      const added = [await files.list(held), await files.list([...held, deletes])] as const
+      expect((await reader().compare(...added)).touchedPartitions).toBeUndefined()
+      expect((await reader().compare(added[1], added[0])).touchedPartitions).toBeUndefined()
+      const positions = await files.manifest([{ path: 'y' }], 'deletes')
+      const placed = await reader().compare(added[0], await files.list([...held, positions]))
+      expect(placed.touchedPartitions).toEqual(new Set(['0 []']))
+    },
+  )
+
+  test.each([
+    ['without rows', { rows: 0, stats: { nullCounts: { 1: 7 } } }, true],
+    [
+      'without rows that counts values',
+      { rows: 0, stats: { nullCounts: { 1: 7 }, valueCounts: { 1: 9 } } },
+      true,
+    ],
+    ['with fewer rows', { rows: 2, stats: { nullCounts: { 1: 3 } } }, true],
+    ['with fewer values', { rows: 2, stats: { nullCounts: { 1: 3 }, valueCounts: { 1: 2 } } }, true],
+    [
+      'with lists of so many values',
+      { rows: 2, stats: { nullCounts: { 1: 3 }, valueCounts: { 1: 4 } } },
+      false,
+    ],
+    ['without rows and nulls', { rows: 0, stats: { nullCounts: { 1: 0 } } }, false],
+  ] as const)(
+    'counts more nulls of a file %s than it can have, is refused: %#',
+    async (_what, file, isRefused) => {
+      const list = await files.list([await files.manifest([{ path: 'a', ...file }])])
+      const asked = reader().compare(undefined, list, { nullCounts: true })
+      if (isRefused)
+        expect(await failure(asked)).toBe('a manifest counts more nulls than the file has values')
+      else expect((await asked).addedFiles).toBe(1)
+      // Where nobody asks for nulls, nobody reads them.
+      expect((await reader().compare(undefined, list)).addedFiles).toBe(1)
+    },
+  )
 
   test('appends adds the files and rows of its new manifests, and reads no manifest that both list', async () => {
     const old = await files.manifest([{ path: 'a', rows: 5 }])

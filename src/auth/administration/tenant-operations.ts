@@ -8,7 +8,9 @@ import type { Actor } from '../../core/administration.ts'
 import type { Declaration, Operation, SessionAccess } from '../../core/operation.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { ownNames } from '../../http/own-names.ts'
 import { object, text } from '../../http/schemas.ts'
+import { foldsAllNames } from '../../store/catalog-credential/name-case.ts'
 import type { Store } from '../../store/store.ts'
 import { existingTenant } from './tenants.ts'
 
@@ -69,12 +71,13 @@ export function tenantOperationsOf<Parts extends { readonly store: Store }>() {
     run,
     ...shared
   }: TenantDeclaration<Parts, M, O>): readonly Operation<Parts>[] => {
+    const members = object(input)
     const own = operation({
       ...shared,
       name,
       path: `/api/v1${path}`,
       access,
-      input: object(input),
+      input: members,
       examples,
       run: ({ parts, caller }, given) =>
         run({ parts, tenant: caller.tenant, actor: caller.actor, isOperator: false }, given as Given<M>),
@@ -90,7 +93,11 @@ export function tenantOperationsOf<Parts extends { readonly store: Store }>() {
       run: async ({ parts, caller }, given) => {
         const { tenant, ...rest } = given as unknown as { readonly tenant: string }
         const existing = await existingTenant(parts.store, tenant)
-        return await run({ parts, tenant: existing, actor: caller.actor, isOperator: true }, rest as Given<M>)
+        const named = await ownNames(members, rest, () => foldsAllNames(parts.store, existing))
+        return await run(
+          { parts, tenant: existing, actor: caller.actor, isOperator: true },
+          named as Given<M>,
+        )
       },
     })
     return [own, admin]

@@ -62,7 +62,12 @@ export async function feedLoaded(
     const claimed = await feedTerritory(store, tenant, fed, 'load')
     const asker = { tenant, identified, mayCommit, signal: request.signal }
     if (claimed?.knownAs !== undefined)
-      await assertOneName(parts, upstream, asker, { fed, first: claimed.knownAs, source: 'load' })
+      await assertOneName(parts, upstream, asker, {
+        kind: 'table',
+        fed,
+        first: claimed.knownAs,
+        source: 'load',
+      })
     const isStray = claimed !== undefined && isStrayIn(fed, claimed.found)
     const vended = known?.owner.tableUuid === fed.owner.tableUuid ? known?.vended : undefined
     fedTables.set(key, { ...fed, location, isStray, isRestricted: restricted, vended }, 1)

@@ -38,10 +38,10 @@ export async function assertOneViewName(
   const uuid = viewUuidOf(loaded)
   if (uuid === undefined) return
   const owner = ownerOf(surface, view, uuid)
-  const first = await takeTableName(parts.store, tenant, owner)
+  const first = await takeTableName(parts.store, tenant, 'view', owner)
   if (first === undefined) return
   const asker = { tenant, identified, mayCommit, signal: request.signal }
-  const known = { fed: { owner, folders: [] }, first, source: 'load' } as const
+  const known = { kind: 'view', fed: { owner, folders: [] }, first, source: 'load' } as const
   await assertOneName(parts, upstream, asker, known, async (name) => {
     const now = await loadedView(surface, name).catch((thrown: unknown) => {
       if (thrown instanceof Fault && thrown.kind === 'not_found') return undefined
@@ -60,7 +60,7 @@ export async function noteViewName(
   const { parts, tenant, commitId } = surface
   try {
     const uuid = viewUuidOf(reply)
-    if (uuid !== undefined) await takeTableName(parts.store, tenant, ownerOf(surface, view, uuid))
+    if (uuid !== undefined) await takeTableName(parts.store, tenant, 'view', ownerOf(surface, view, uuid))
   } catch (err) {
     parts.log.warn({ err, view, commitId }, 'the name of a new view could not be kept')
   }

@@ -7,6 +7,7 @@ import { decisions } from '../../core/decision.ts'
 import type { RawContext, SessionAccess } from '../../core/operation.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { ownNames } from '../../http/own-names.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import { readInput } from '../../http/read-input.ts'
 import {
@@ -24,6 +25,7 @@ import {
   time,
   uuid,
 } from '../../http/schemas.ts'
+import { foldsAllNames } from '../../store/catalog-credential/name-case.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import { type DecisionFilter, listDecisions } from '../../store/commit/decision-list.ts'
 import { givesWritten, showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
@@ -105,9 +107,10 @@ async function respond(
   tenantOf: (input: ExportInput) => Promise<TenantId>,
   reader: ValuesReader,
 ): Promise<Response> {
-  const input = (await readInput(declaration, request, again)) as ExportInput
+  const sent = (await readInput(declaration, request, again)) as ExportInput
+  const tenant = await tenantOf(sent)
+  const input = await ownNames(declaration.input, sent, () => foldsAllNames(parts.store, tenant))
   const { format: wanted = 'jsonl', tenant: _, ...filter } = input
-  const tenant = await tenantOf(input)
   return await exportDecisions({
     store: parts.store,
     tenant,

@@ -1,8 +1,7 @@
 /** Declares the operations on replays: start, list, show, cancel, and what each has found. */
 
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { readerOf, tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
-import type { Actor } from '../../core/administration.ts'
 import { decisions } from '../../core/decision.ts'
 import { policyKinds } from '../../core/policy.ts'
 import {
@@ -33,6 +32,7 @@ import {
 } from '../../http/schemas.ts'
 import { groupFindings, listFindings, tablesOfFindings } from '../../store/commit/replay-findings.ts'
 import { endReplay, findReplay, listReplays, type Replay, startReplay } from '../../store/commit/replays.ts'
+import { givesWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import { checkScope, namedScope } from '../../store/policy/policy-scope.ts'
 import type { Store } from '../../store/store.ts'
 import { askedScope, scopeMembers } from '../oversight/policy-views.ts'
@@ -73,7 +73,7 @@ const replaySchema = object({
   looked_at: described(wholeNumber, 'of these, so far'),
   counts: described(
     object(countMembers),
-    'changes of each outcome so far; `unavailable` where a row filter or mask of the table applies to who asks',
+    'changes of each outcome so far; `unavailable` where who asks may not read all values of the table',
   ),
   problem: maybe(text),
 })
@@ -117,10 +117,10 @@ async function seenBy(
   { store }: Parts,
   tenant: TenantId,
   replays: readonly Replay[],
-  actor: Actor,
+  reader: ValuesReader,
 ): Promise<readonly Replay[]> {
   const tables = replays.flatMap(({ tableCounts }) => tableCounts.map(({ table }) => table))
-  const hidden = new Set((await hiddenTables(store, tenant, tables, actor)).map(tableKey))
+  const hidden = new Set((await hiddenTables(store, tenant, tables, reader)).map(tableKey))
   return replays.map((replay) => {
     const { startedBy, counts, tableCounts } = replay
     const shown: Partial<Record<ReplayOutcome, number>> = {}
@@ -130,7 +130,7 @@ async function seenBy(
     for (const { table, outcome, count } of tableCounts)
       add(hidden.has(tableKey(table)) ? 'unavailable' : outcome, count)
     // What an older version counted is of no table, so only who started it is told.
-    const isOwn = startedBy.sub === actor.sub
+    const isOwn = reader !== 'operator' && startedBy.sub === reader.sub
     for (const outcome of replayOutcomes) {
       const known = tableCounts.filter((each) => each.outcome === outcome)
       const rest = (counts[outcome] ?? 0) - known.reduce((sum, { count }) => sum + count, 0)
@@ -141,8 +141,8 @@ async function seenBy(
 }
 
 /** One replay, as {@link seenBy}. */
-async function viewFor(parts: Parts, tenant: TenantId, replay: Replay, actor: Actor) {
-  const [seen = replay] = await seenBy(parts, tenant, [replay], actor)
+async function viewFor(parts: Parts, tenant: TenantId, replay: Replay, reader: ValuesReader) {
+  const [seen = replay] = await seenBy(parts, tenant, [replay], reader)
   return replayView(seen)
 }
 
@@ -163,9 +163,9 @@ async function existing({ store }: Parts, tenant: TenantId, replay: string): Pro
 }
 
 /** The tables of a replay's findings that are hidden from who asks. @throws Fault `not_found` */
-async function hiddenIn(parts: Parts, tenant: TenantId, replay: string, actor: Actor) {
+async function hiddenIn(parts: Parts, tenant: TenantId, replay: string, reader: ValuesReader) {
   await existing(parts, tenant, replay)
-  return await hiddenTables(parts.store, tenant, await tablesOfFindings(parts.store, tenant, replay), actor)
+  return await hiddenTables(parts.store, tenant, await tablesOfFindings(parts.store, tenant, replay), reader)
 }
 
 export const replayOperations = [
@@ -257,10 +257,11 @@ export const replayOperations = [
     gives: { visible: ['counts'], overseen: ['existence'] },
     input: pageInput,
     output: pageOf(replaySchema),
-    run: async ({ parts, tenant, actor }, page) => {
+    run: async (context, page) => {
+      const { parts, tenant } = context
       const found = await listReplays(parts.store, tenant, pageRequest(page))
       return pageView(
-        { ...found, items: await seenBy(parts, tenant, found.items, await actor()) },
+        { ...found, items: await seenBy(parts, tenant, found.items, await readerOf(context)) },
         replayView,
       )
     },
@@ -276,8 +277,10 @@ export const replayOperations = [
     input: { id },
     output: replaySchema,
     faults: unknown,
-    run: async ({ parts, tenant, actor }, { id }) =>
-      await viewFor(parts, tenant, await existing(parts, tenant, id), await actor()),
+    run: async (context, { id }) => {
+      const { parts, tenant } = context
+      return await viewFor(parts, tenant, await existing(parts, tenant, id), await readerOf(context))
+    },
   }),
   pair({
     name: 'cancel_policy_replay',
@@ -290,11 +293,12 @@ export const replayOperations = [
     input: { id },
     output: replaySchema,
     faults: unknown,
-    run: async ({ parts, tenant, actor }, { id }) => {
-      const by = await actor()
+    run: async (context, { id }) => {
+      const { parts, tenant } = context
+      const by = await context.actor()
       const ended = await endReplay(parts.store, tenant, id, 'cancelled', { by })
       if (ended === undefined) throw new Fault('not_found', unknown.not_found)
-      return await viewFor(parts, tenant, ended, by)
+      return await viewFor(parts, tenant, ended, await readerOf(context))
     },
   }),
   pair({
@@ -304,7 +308,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/findings',
     access: reading,
-    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
+    gives: givesWritten,
     input: { id, outcome: maybe(oneOf(replayFindings)), ...pageInput },
     output: pageOf(
       object({
@@ -320,8 +324,9 @@ export const replayOperations = [
       }),
     ),
     faults: unknown,
-    run: async ({ parts, tenant, actor }, { id, outcome, ...page }) => {
-      const without = await hiddenIn(parts, tenant, id, await actor())
+    run: async (context, { id, outcome, ...page }) => {
+      const { parts, tenant } = context
+      const without = await hiddenIn(parts, tenant, id, await readerOf(context))
       const found = await listFindings(parts.store, tenant, id, { outcome, without, ...pageRequest(page) })
       return pageView(found, ({ commitId, createdAt, ...same }) => ({
         ...same,
@@ -337,7 +342,7 @@ export const replayOperations = [
     method: 'GET',
     path: '/policy-replays/{id}/summary',
     access: reading,
-    gives: { visible: ['counts'], overseen: ['existence', 'columns'] },
+    gives: givesWritten,
     input: { id, ...pageInput },
     output: pageOf(
       object({
@@ -350,8 +355,9 @@ export const replayOperations = [
       }),
     ),
     faults: unknown,
-    run: async ({ parts, tenant, actor }, { id, ...page }) => {
-      const without = await hiddenIn(parts, tenant, id, await actor())
+    run: async (context, { id, ...page }) => {
+      const { parts, tenant } = context
+      const without = await hiddenIn(parts, tenant, id, await readerOf(context))
       const found = await groupFindings(parts.store, tenant, id, { without, ...pageRequest(page) })
       return pageView(found, ({ lastAt, ...same }) => ({ ...same, last_at: lastAt }))
     },

@@ -89,7 +89,7 @@ export const tryOperations = [
     }),
     faults: {
       not_found: 'The tenant has no such decision.',
-      forbidden: 'The caller lacks scope or role, or a filter or mask of the table applies to the caller.',
+      forbidden: 'The caller lacks scope or role, or may not read all values of the table.',
       conflict: 'The stored commit cannot be judged again; the message says why.',
     },
     examples: [

@@ -74,7 +74,7 @@ function tableOf({ table, columns, properties }: GivenCommit, nowMs: number): Js
 /**
  * Judges a stored commit again.
  * @param caller verified
- * @throws Fault `not_found`; `forbidden` where a filter or mask keeps the caller from the table's metadata;
+ * @throws Fault `not_found`; `forbidden` where the caller may not read all values of the table;
  *   `conflict` where it cannot be replayed
  */
 export async function tryOnDecision(
@@ -89,7 +89,7 @@ export async function tryOnDecision(
   if ((await hiddenTables(parts.store, tenant, [record.table], caller)).length > 0)
     throw new Fault(
       'forbidden',
-      'A row filter or column mask of the table applies to you, so its metadata is not shown. Give a commit by hand.',
+      'You may not read all values of the table, so its metadata is not shown. Give a commit by hand.',
     )
   const change: StoredChange = { ...record, auditSeq: '0' }
   if (change.body.length === 0) throw gone('the body of the request is not kept any more')

@@ -193,6 +193,7 @@ async function territoryAfter(
 function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): ManifestFacts {
   const sum = (count: (one: SnapshotDifference) => number) =>
     BigInt(differences.reduce((total, one) => total + count(one), 0))
+  const partitions = touchedIn(differences)
   return {
     values: {
       added_files: sum(({ addedFiles }) => addedFiles),
@@ -201,16 +202,27 @@ function factsOf(differences: readonly SnapshotDifference[], leaves: boolean): M
       added_delete_files: sum(({ addedDeleteFiles }) => addedDeleteFiles),
       deleted_files: sum(({ deletedFiles }) => deletedFiles),
       outside_files: sum(({ outsideFiles }) => outsideFiles),
-      touched_partitions: BigInt(new Set(differences.flatMap((one) => [...one.touchedPartitions])).size),
+      ...(partitions !== undefined && { touched_partitions: BigInt(partitions.size) }),
       is_rollback: leaves || differences.some(({ losesFiles }) => losesFiles),
     },
     nullCounts: nullCountsOf(differences),
+    ...(partitions === undefined && { problem: 'a file of the commit deletes by value in all partitions' }),
   }
 }
 
-/** Of the columns that every added data file counts, over all steps. */
+/** The partitions that any step touches; undefined where one does not say. */
+function touchedIn(differences: readonly SnapshotDifference[]): ReadonlySet<string> | undefined {
+  const found = new Set<string>()
+  for (const { touchedPartitions } of differences) {
+    if (touchedPartitions === undefined) return undefined
+    for (const partition of touchedPartitions) found.add(partition)
+  }
+  return found
+}
+
+/** Of the columns that every added data file with rows counts, over all steps. */
 function nullCountsOf(differences: readonly SnapshotDifference[]): ReadonlyMap<number, bigint> {
-  const adding = differences.filter(({ addedFiles }) => addedFiles > 0)
+  const adding = differences.filter(({ addedRows }) => addedRows > 0)
   const ids = [...(adding[0]?.addedNulls.keys() ?? [])]
   const counted = ids.filter((id) => adding.every(({ addedNulls }) => addedNulls.has(id)))
   const sumOf = (id: number) => adding.reduce((sum, one) => sum + BigInt(one.addedNulls.get(id) ?? 0), 0n)

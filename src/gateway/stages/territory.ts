@@ -165,7 +165,8 @@ async function assertFirstName(
   { knownAs: first }: Claimed,
 ): Promise<void> {
   const asker = { ...change, mayCommit: true }
-  if (first !== undefined) await assertOneName(parts, upstream, asker, { fed, first, source: 'commit' })
+  if (first !== undefined)
+    await assertOneName(parts, upstream, asker, { kind: 'table', fed, first, source: 'commit' })
 }
 
 /**

@@ -148,7 +148,7 @@ async function takeTable(
   const fed = { owner, folders: foldersOf(metadata) }
   const first = (await feedTerritory(store, tenant, fed, 'sweep'))?.knownAs
   if (first !== undefined)
-    await hasTwoNames(store, tenant, { fed, first, source: 'sweep' }, async (other) =>
+    await hasTwoNames(store, tenant, { kind: 'table', fed, first, source: 'sweep' }, async (other) =>
       tableUuidOf(await metadataOf(catalog, other, signal)),
     )
 }

@@ -63,7 +63,8 @@ async function serve(
   const context = { parts, caller, signal: request.signal, request, again } as RawContext<unknown>
   if ('respond' in operation) return await operation.respond(context)
   const sent = await readInput(operation, request, again)
-  const { tenant } = caller ?? {}
+  // Below /admin the tenant of a request is not the caller's own: there the operation itself folds names.
+  const tenant = 'organization' in operation.access ? undefined : caller?.tenant
   const input = tenant === undefined ? sent : await ownNames(operation.input, sent, () => foldsAll(tenant))
   const output = await operation.run(context, input)
   if (operation.output === undefined) return new Response(null, { status: operation.status ?? 204 })

@@ -176,6 +176,9 @@ function storedOwner({ catalog, credentialId, table, tableUuid }: TerritoryClaim
   return { catalog, credential_id: credentialId, table_id: territoryTableId(table), namespace, name, uuid }
 }
 
+/** What has a name: a view may have the uuid of a table, and neither tells the name of the other. */
+export type NamedKind = 'table' | 'view'
+
 /**
  * Takes a name for a table or view with an id, where it has none yet.
  * @returns the other name that it has; undefined where it is this one
@@ -184,12 +187,13 @@ function storedOwner({ catalog, credentialId, table, tableUuid }: TerritoryClaim
 export async function takeTableName(
   store: Store,
   tenant: TenantId,
+  kind: NamedKind,
   owner: TerritoryClaim['owner'],
 ): Promise<TableRef | undefined> {
   const [row] = await store.tenantQuery<{ readonly first: readonly [readonly string[], string] | null }>(
     tenant,
     `select svc.take_table_name($1::text::jsonb, '[]') as first`,
-    [storableJson(storedOwner(owner))],
+    [storableJson({ ...storedOwner(owner), kind })],
   )
   const first = row?.first ?? undefined
   return first && { namespace: first[0], name: first[1] }
@@ -219,16 +223,18 @@ export async function noteSecondName(store: Store, tenant: TenantId, named: Seco
 export async function moveTableName(
   store: Store,
   tenant: TenantId,
+  kind: NamedKind,
   { catalog, table, tableUuid }: TerritoryOwner,
   from: TableRef,
 ): Promise<void> {
   await store.tenantQuery(
     tenant,
     `update svc.table_name set table_id = $4, namespace = $5::text::jsonb, table_name = $6
-     where tenant_id = svc.current_tenant() and table_uuid = $1 and catalog_md5 = md5($2) and table_id = $3`,
+     where tenant_id = svc.current_tenant() and table_uuid = $1 and catalog_md5 = md5($2) and table_id = $3
+       and kind = $7`,
     [
       ...[tableUuid ?? '', catalog, territoryTableId(from)],
-      ...[territoryTableId(table), storableJson(table.namespace), table.name],
+      ...[territoryTableId(table), storableJson(table.namespace), table.name, kind],
     ],
   )
 }

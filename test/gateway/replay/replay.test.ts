@@ -407,7 +407,7 @@ test('says nothing of a table whose mask applies to who started it, or to who as
   const own = await replayed(input)
   const { items } = await look(exempt, own.id, 'findings')
   expect(items.map(({ outcome, reason }) => [outcome, reason])).toEqual([
-    ['unavailable', 'a row filter or column mask of the table applies to who started the replay'],
+    ['unavailable', 'who started the replay may not read all values of the table'],
   ])
   const theirs = await replayed(input, exempt)
   expect((await look(exempt, theirs.id, 'findings')).items.map(({ outcome }) => outcome)).toEqual([

@@ -343,7 +343,7 @@ async function plant(on: {
       ...lineage,
     })
     await must('POST', '/api/v1/policy-replays', as.steward, {
-      ...{ definition_cel: 'false', kind: 'schema', table: ref },
+      ...{ definition_cel: unset, kind: 'schema', table: ref },
     })
     await lake.app.jobs.run('replay-policies')
     if (kind === 'bare') await must('DELETE', documents, as.steward)
