@@ -98,7 +98,7 @@ export const tableAddress = {
   table: identifier,
 }
 
-/** The same for operations that return the name as it was sent, because their reader compares the two. */
+/** The same for operations that return the name in the spelling of the request, because their reader compares the two. */
 export const sentTableAddress = {
   namespace: described(list(sentIdentifier, { minItems: 1 }), 'its levels joined by %1F'),
   table: sentIdentifier,
