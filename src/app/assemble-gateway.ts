@@ -53,7 +53,7 @@ export function assembleGateway(
   const { metrics, log } = shared
   return {
     ...shared,
-    nameCases: new NameCases(shared.store, shared.catalogs, shared.clock),
+    nameCases: new NameCases(shared.store, shared.catalogs),
     unaudited: new UnauditedChanges({
       audit: (change) => auditAgain(shared, change),
       sleep: overrides.auditSleep,

@@ -3,7 +3,6 @@
  * and has the store keep the answer. Does not fold names itself (core/name-case.ts).
  */
 
-import { type Clock, systemClock } from '../base/clock.ts'
 import { Lru } from '../base/lru.ts'
 import { askNameCase } from '../catalog/ask-name-case.ts'
 import type { OpenCatalogs } from '../catalog/open-catalog.ts'
@@ -20,17 +19,18 @@ const unknownMs = 60_000
 /** Of as many credentials. */
 const unknownCountMax = 1_000
 
-/** Until when a credential's catalog is taken not to tell, by the process's catalogs: each request asks through them. */
+/** Until when, by `performance.now()`, a credential's catalog is taken not to tell, by the process's catalogs: each request asks through them. */
 const unknownUntil = new WeakMap<OpenCatalogs, Lru<string, number>>()
 
 export class NameCases {
   /** Questions under way, so that many requests ask once. */
   readonly #asking = new Map<string, Promise<NameCase>>()
 
+  /** @param nowMs does not go back, nor jump where the time of the machine is set */
   constructor(
     readonly store: Store,
     readonly catalogs: OpenCatalogs,
-    readonly clock: Clock = systemClock,
+    readonly nowMs: () => number = () => performance.now(),
   ) {}
 
   /**
@@ -47,14 +47,14 @@ export class NameCases {
     const key = JSON.stringify([tenant, credential.id, credential.version])
     const unknown = unknownUntil.get(this.catalogs) ?? new Lru(unknownCountMax)
     unknownUntil.set(this.catalogs, unknown)
-    if ((unknown.get(key) ?? 0) > this.clock.now()) return 'unknown'
+    if ((unknown.get(key) ?? Number.NEGATIVE_INFINITY) > this.nowMs()) return 'unknown'
     const running = this.#asking.get(key)
     if (running !== undefined) return await running
     const asking = this.#askOnce(tenant, credential)
     this.#asking.set(key, asking)
     try {
       const found = await asking
-      if (found === 'unknown') unknown.set(key, this.clock.now() + unknownMs)
+      if (found === 'unknown') unknown.set(key, this.nowMs() + unknownMs)
       return found
     } finally {
       this.#asking.delete(key)

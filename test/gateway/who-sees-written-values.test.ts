@@ -1,6 +1,6 @@
 /**
  * Values that a writer put into a change are on record: in the explanation of its denial, in its body, in the path of a
- * file in quarantine. Stewards read them, and who may read every value of the table; of a foreign tenant nobody does.
+ * file in quarantine or outside of the table's territory. Stewards read them, and who may read every value of the table; of a foreign tenant nobody does.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
@@ -15,7 +15,7 @@ import { intentOf, rejectedOf } from '../support/commits.ts'
 import { call } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { type SeenTables, seenTables, startSeenTables } from '../support/seen-tables.ts'
-import { catalogA, quarantineSnapshot } from '../support/territory.ts'
+import { catalogA, noteConflict, quarantineSnapshot } from '../support/territory.ts'
 
 setDefaultTimeout(300_000)
 
@@ -44,6 +44,7 @@ async function plant(tenant: TenantId, kind: Kind, table: TableRef): Promise<voi
   await openIntent(store, tenant, left)
   const detail = `data file s3://lake/pay=${secret}/1.parquet`
   await quarantineSnapshot(store, tenant, catalogA, undefined, table.name, detail)
+  await noteConflict(store, tenant, { table, credentialId, prefix: `s3://lake/pay=${secret}/` })
   if (tenant !== s.service.owner.tenant) return
   denied.set(kind, intent.commitId)
   held.set(kind, left.commitId)
@@ -75,6 +76,7 @@ const reads: readonly (readonly [string, Reads])[] = [
   ['a list of refusals', (ask, kind) => ask(`refusals?${of(kind)}`)],
   ['an intent', (ask, kind) => ask(`intents/${held.get(kind)}`)],
   ['a list of quarantined snapshots', (ask, kind) => ask(`territory/quarantine?${of(kind)}`)],
+  ['a list of conflicts', (ask, kind) => ask(`territory/conflicts?${of(kind)}`)],
   [
     'a quarantined snapshot',
     async (ask, kind) => {

@@ -1,6 +1,6 @@
 /** How often a catalog is asked whether it folds names, where it holds nothing that tells. */
 
-import { expect, test } from 'bun:test'
+import { expect, setSystemTime, test } from 'bun:test'
 import type { Catalog } from '../../src/catalog/catalog.ts'
 import type { OpenCatalogs } from '../../src/catalog/open-catalog.ts'
 import type { CatalogCredential } from '../../src/core/catalog.ts'
@@ -28,20 +28,36 @@ function emptyCatalogs() {
 
 test('a catalog that cannot tell is asked again a minute later, or after its credential has changed', async () => {
   const { catalogs, asked } = emptyCatalogs()
-  const clock = { nowMs: 0, now: () => clock.nowMs }
+  let nowMs = 0
   // Each request makes its own.
   const settle = (of = tenant, version = 1) =>
-    new NameCases({} as Store, catalogs, clock).settle(of, credential(version))
+    new NameCases({} as Store, catalogs, () => nowMs).settle(of, credential(version))
   for (let tries = 0; tries < 3; tries++) await settle()
   expect(asked()).toBe(1)
   await settle(foreign)
   expect(asked()).toBe(2)
   await settle(tenant, 2)
   expect(asked()).toBe(3)
-  clock.nowMs = 59_999
+  nowMs = 59_999
   await settle()
   expect(asked()).toBe(3)
-  clock.nowMs = 60_000
+  nowMs = 60_000
   await settle()
   expect(asked()).toBe(4)
 })
+
+test.each([-3_600_000, 3_600_000])(
+  'a machine whose time is set %p ms on asks no sooner and no later',
+  async (byMs) => {
+    const { catalogs, asked } = emptyCatalogs()
+    const settle = () => new NameCases({} as Store, catalogs).settle(tenant, credential(1))
+    try {
+      await settle()
+      setSystemTime(new Date(Date.now() + byMs))
+      await settle()
+      expect(asked()).toBe(1)
+    } finally {
+      setSystemTime()
+    }
+  },
+)

@@ -127,3 +127,16 @@ export async function seedTerritory(store: Store, tenant: TenantId): Promise<voi
     [tenant],
   )
 }
+
+/** Lists a conflict of a table with a folder that is nobody's, as a commit that names it does. */
+export async function noteConflict(
+  store: Store,
+  tenant: TenantId,
+  { table, credentialId, prefix }: { table: TableRef; credentialId: string; prefix: string },
+): Promise<void> {
+  await claimTerritory(store, tenant, {
+    owner: { catalog: catalogA, credentialId, table, tableUuid: undefined },
+    ...{ source: 'commit', strict: false, prefixes: [] },
+    conflicts: [{ prefix, reason: 'unowned', owner: undefined }],
+  })
+}

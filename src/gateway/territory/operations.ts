@@ -1,6 +1,6 @@
 /** Declares the operations on a tenant's territory: its mode, prefixes, conflicts, grants, releases and hand-overs. */
 
-import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { readerOf, tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
 import { manifestModes, territoryKinds, territoryModes } from '../../core/territory-owner.ts'
 import { howToRename } from '../../core/unusable-names.ts'
@@ -22,6 +22,7 @@ import {
 } from '../../http/schemas.ts'
 import { ancestorsOf, canonicalPrefix } from '../../storage/canonical-path.ts'
 import { isOutOfBounds } from '../../storage/roots.ts'
+import { forWhom, givesWritten, showsWritten } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import {
   grantTerritory,
@@ -151,13 +152,13 @@ export const territoryOperations = [
     method: 'GET',
     path: '/territory/conflicts',
     access: reading,
-    gives: { overseen: ['existence'] },
+    gives: givesWritten,
     input: { ...tableFilter, ...pageInput },
     output: pageOf(
       object({
         table: tableIdentifier,
         catalog: maybe(text),
-        prefix: described(text, 'the folder of the location'),
+        prefix: maybe(described(text, `the folder of the location; ${forWhom}`)),
         reason: oneOf(conflictReasons),
         source: oneOf(conflictSources),
         owner: maybe(described(tableIdentifier, 'whose territory it is; absent where it is nobody’s')),
@@ -166,15 +167,18 @@ export const territoryOperations = [
         seen: wholeNumber,
       }),
     ),
-    run: async ({ parts, tenant }, page) =>
-      pageView(
-        await listConflicts(parts.store, tenant, tablePageRequest(page)),
-        ({ foundAt, lastSeenAt, ...conflict }) => ({
-          ...conflict,
-          found_at: foundAt,
-          last_seen_at: lastSeenAt,
-        }),
-      ),
+    run: async (context, page) => {
+      const { store } = context.parts
+      const found = await listConflicts(store, context.tenant, tablePageRequest(page))
+      const tables = found.items.map(({ table }) => table)
+      const shown = await showsWritten(store, context.tenant, await readerOf(context), tables)
+      return pageView(found, ({ foundAt, lastSeenAt, prefix, ...conflict }) => ({
+        ...conflict,
+        ...(shown(conflict.table) && { prefix }),
+        found_at: foundAt,
+        last_seen_at: lastSeenAt,
+      }))
+    },
   }),
   pair({
     name: 'grant_territory',

@@ -151,7 +151,7 @@ test('in observe every stray location is listed, and allowed', async () => {
   expect((await create('stray', 's3://lake/stray')).status).toBe(200)
   expect(await append('stray', 's3://lake/seen/metadata/a.avro')).toBe(200)
   expect((await create('above', 's3://lake/seen/below')).status).toBe(200)
-  const listed = await items('/conflicts?namespace=sales&table=stray')
+  const listed = await items('/conflicts?namespace=sales&table=stray', steward)
   expect(listed).toMatchObject([
     {
       prefix: 's3://lake/seen/metadata/',
@@ -161,9 +161,11 @@ test('in observe every stray location is listed, and allowed', async () => {
       seen: 1,
     },
   ])
-  expect(await items('/conflicts?namespace=sales&table=above')).toMatchObject([
+  expect(await items('/conflicts?namespace=sales&table=above', steward)).toMatchObject([
     { prefix: 's3://lake/seen/below/', reason: 'overlap', owner: table('seen') },
   ])
+  const [kept] = await items('/conflicts?namespace=sales&table=above')
+  expect([kept?.reason, kept?.prefix]).toEqual(['overlap', undefined])
   expect((await ask('GET', '', administrator)).body.conflicts).toBeGreaterThanOrEqual(2)
   await ask('PUT', '/mode', administrator, { mode: 'enforce' })
 })

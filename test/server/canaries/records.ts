@@ -1,5 +1,5 @@
 /**
- * Plants what happens to a table beside its rows: a commit whose end is unknown, a snapshot in quarantine, and what an
+ * Plants what happens to a table beside its rows: a commit whose end is unknown, a snapshot in quarantine, a conflict, and what an
  * ended session may have left. The writer put a value of a row into each.
  */
 
@@ -11,6 +11,7 @@ import { openIntent } from '../../../src/store/commit/commit-intents.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { endManifestCheck } from '../../../src/store/territory/manifest-checks.ts'
 import { intentOf } from '../../support/commits.ts'
+import { noteConflict } from '../../support/territory.ts'
 import { leaveVended } from '../../support/vended.ts'
 
 const catalog = '["alpha","https://a.example","w",null]'
@@ -56,5 +57,10 @@ export async function plantRecords(
   const check = { tenant, commitId, credentialId, catalog, table, snapshotIds: undefined, tries: 0 }
   const detail = `data file s3://lake/${table.name}/label=${value}/1.parquet`
   await endManifestCheck(store, check, [{ snapshotId, tableUuid: undefined, cause: 'outside', detail }])
+  await noteConflict(store, tenant, {
+    table,
+    credentialId,
+    prefix: `s3://lake/${table.name}/label=${value}/`,
+  })
   await leaveVended(store, tenant, sessionId, { table, credentialId, access: 'write', prefixes: [] })
 }
