@@ -340,19 +340,19 @@ begin
 
     if stored is null and beside then
       insert into lineage_event (kind, producer, run_id, event_type, event_time, received_at, job_namespace, job_name,
-          principal, principal_source, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
+          principal, principal_source, origin, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
         values (e ->> 'kind', e ->> 'producer', run, e ->> 'event_type', to_timestamp((e ->> 'event_time_ms')::numeric / 1000),
           to_timestamp((e ->> 'received_at_ms')::numeric / 1000), e -> 'job' ->> 'namespace', e -> 'job' ->> 'name',
-          e ->> 'principal', e ->> 'principal_source', sha,
+          e ->> 'principal', e ->> 'principal_source', e -> 'origin', sha,
           substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int),
           case when result = 'heavy' then 'pending' else result end, why, (e -> 'parent' ->> 'run_id')::uuid,
           e -> 'parent' -> 'job' ->> 'namespace', e -> 'parent' -> 'job' ->> 'name');
     elsif stored is null then
       insert into lineage_inbox (kind, producer, run_id, event_type, event_time, received_at, job_namespace, job_name,
-          principal, principal_source, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
+          principal, principal_source, origin, body_sha256, body, state, refusal, parent_run_id, parent_namespace, parent_name)
         values ('run', e ->> 'producer', run, e ->> 'event_type', to_timestamp((e ->> 'event_time_ms')::numeric / 1000),
           to_timestamp((e ->> 'received_at_ms')::numeric / 1000), e -> 'job' ->> 'namespace', e -> 'job' ->> 'name',
-          e ->> 'principal', e ->> 'principal_source', sha,
+          e ->> 'principal', e ->> 'principal_source', e -> 'origin', sha,
           substring(bodies from (e ->> 'offset')::int + 1 for (e ->> 'length')::int),
           case when result = 'heavy' then 'pending' else result end, why, (e -> 'parent' ->> 'run_id')::uuid,
           e -> 'parent' -> 'job' ->> 'namespace', e -> 'parent' -> 'job' ->> 'name');

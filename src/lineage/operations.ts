@@ -95,6 +95,10 @@ const event = object({
   job: maybe(lineageName),
   principal: text,
   principal_source: oneOf(principalSources),
+  session: maybe(
+    described(object({ id: uuid, name: text }), 'through which it was sent; its name is its subject'),
+  ),
+  client: maybe(described(text, '`User-Agent` of the sender')),
   state: oneOf(['pending', 'merged', 'refused']),
   refusal: maybe(described(refusal, 'which edges were refused, and why')),
   is_cut: described(flag, 'whether the body was cut to what you may see'),

@@ -3,10 +3,12 @@
  * body is stored as received, inflated where it was sent as gzip.
  */
 
+import { requestOrigin } from '../auth/request-origin.ts'
 import type { Clock } from '../base/clock.ts'
 import { Fault, toFault } from '../base/fault.ts'
 import type { RawContext, SessionAccess } from '../core/operation.ts'
 import { overseesTables } from '../core/oversight.ts'
+import { throughSession } from '../core/session.ts'
 import { inflateBody } from '../http/inflate-body.ts'
 import { readBodyOf } from '../http/read-body.ts'
 import { limits } from '../limits.ts'
@@ -31,7 +33,11 @@ export async function receiveEvent({
   again,
 }: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
   const event = parseLineageEvent(await readEventBody(request, again), clock.now())
-  const outcome = await receiver.receive(caller.tenant, { event, identified: caller.identified })
+  const outcome = await receiver.receive(caller.tenant, {
+    event,
+    identified: caller.identified,
+    origin: requestOrigin(throughSession(caller.identified, caller.session), request.headers),
+  })
   if (outcome.kind !== 'refused') return
   const { count, first } = outcome
   const seen = overseesTables(caller.principal)

@@ -65,6 +65,8 @@ function eventView(event: StoredEvent, sight: EventSight | undefined) {
     job: event.job,
     principal: event.principal,
     principal_source: event.principalSource,
+    session: event.origin?.session,
+    client: event.origin?.client,
     state: event.state,
     ...(isTold && { refusal }),
     is_cut: cut !== undefined,

@@ -59,6 +59,21 @@ describe('the receiver', () => {
     ])
   })
 
+  test('keeps through which session and with which client an event was sent', async () => {
+    const runId = crypto.randomUUID()
+    const principal = { sub: 'airflow', roles: [] }
+    const made = { name: 'sender', principal, scopes: ['lineage', 'read'] } as const
+    const { id, secret } = await createServiceSession(service.store, service.owner.tenant, made)
+    const headers = { 'user-agent': 'openlineage-python/1.54.0' }
+    expect((await sendLineage(service, lineageEvent({ runId }), { secret, headers })).status).toBe(202)
+    expect((await getJson(service, runPath(runId))).body.items).toEqual([
+      expect.objectContaining({
+        session: { id, name: 'airflow' },
+        client: 'openlineage-python/1.54.0',
+      }),
+    ])
+  })
+
   test('takes POST only, before it looks at who asks', async () => {
     for (const method of ['GET', 'PUT', 'DELETE', 'PATCH', 'OPTIONS']) {
       const response = await sendLineage(service, '{}', { method, secret: 'none' })

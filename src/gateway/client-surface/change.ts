@@ -1,5 +1,6 @@
 /** Handles the operations that change the catalog: each becomes a commit or an action, which policies judge. */
 
+import { requestOrigin } from '../../auth/request-origin.ts'
 import { Fault } from '../../base/fault.ts'
 import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { assertNames } from '../../catalog/catalog.ts'
@@ -13,7 +14,6 @@ import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/co
 import { fieldReader } from '../../wire/iceberg/fields.ts'
 import { topLevelMembers, withStringMember } from '../../wire/iceberg/members.ts'
 import { tableMembers } from '../base/disclosure.ts'
-import { requestOrigin } from '../base/origin.ts'
 import { assertName } from '../base/path.ts'
 import { type ActionCommit, type ActionCommitted, commitAction } from '../commit/commit-action.ts'
 import { commitAtomically } from '../commit/commit-atomically.ts'

@@ -3,6 +3,7 @@
  * verdict are plain text.
  */
 
+import { requestOrigin } from '../../auth/request-origin.ts'
 import type { Fault } from '../../base/fault.ts'
 import { jsonObject, stringifyJson } from '../../base/json.ts'
 import type { Session } from '../../core/session.ts'
@@ -12,7 +13,6 @@ import { errorResponse, faultHeaders, faultStatus } from '../../http/fault-respo
 import { readCommitRequest, readTransactionRequest } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
 import { warningHeader } from '../base/faults.ts'
-import { requestOrigin } from '../base/origin.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { commitTable, type TableCommitted } from '../commit/commit-table.ts'
 import { commitTransaction, type TransactionCommitted } from '../commit/commit-transaction.ts'

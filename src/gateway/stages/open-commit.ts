@@ -1,5 +1,6 @@
 /** Opens a single-table commit: checks its body, starts its loads and prepares its intent. */
 
+import { requestOrigin } from '../../auth/request-origin.ts'
 import { afterSending } from '../../base/turn.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { CommitIntent } from '../../core/commit.ts'
@@ -14,7 +15,7 @@ import {
   snapshotIdsAdded,
 } from '../../wire/iceberg/commit-request.ts'
 import type { CommitBody } from '../base/body.ts'
-import { originOf, requestOrigin } from '../base/origin.ts'
+import { originOf } from '../base/origin.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { PendingIntent } from '../base/pending-intent.ts'
 import type { CachedTable } from '../base/table-cache.ts'

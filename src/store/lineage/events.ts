@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
+import type { ChangeOrigin } from '../../core/commit.ts'
 import type {
   LineageDataset,
   LineageEvent,
@@ -21,6 +22,8 @@ import { isSeenJobNamed } from './seen.ts'
 export interface ReceivedEvent {
   readonly event: LineageEvent
   readonly identified: Pick<IdentifiedPrincipal, 'principal' | 'source'>
+  /** Through what it came; absent where it was stored before. */
+  readonly origin?: ChangeOrigin
 }
 
 export type LineageOutcome =
@@ -128,7 +131,7 @@ export function isContention(fault: Fault): boolean {
 }
 
 /** An event in the form that svc.receive_lineage reads. */
-function eventItem({ event, identified }: ReceivedEvent, offset: number) {
+function eventItem({ event, identified, origin }: ReceivedEvent, offset: number) {
   const { job, parent, inputs, outputs, columns, body } = event
   return {
     kind: event.kind,
@@ -146,6 +149,7 @@ function eventItem({ event, identified }: ReceivedEvent, offset: number) {
     ),
     principal: identified.principal.sub,
     principal_source: identified.source,
+    ...(origin && { origin }),
     body_sha256: createHash('sha256').update(body).digest('hex'),
     offset,
     length: body.length,
@@ -283,6 +287,8 @@ export interface StoredEvent {
   readonly job: LineageName | undefined
   readonly principal: string
   readonly principalSource: PrincipalSource
+  /** Undefined for an event of an earlier version. */
+  readonly origin: ChangeOrigin | undefined
   readonly state: 'pending' | 'merged' | 'refused'
   /** Why the event was refused. */
   readonly refusal: EventRefusal | undefined
@@ -301,6 +307,7 @@ interface StoredRow {
   readonly job_name: string | null
   readonly principal: string
   readonly principal_source: PrincipalSource
+  readonly origin: ChangeOrigin | null
   readonly state: StoredEvent['state']
   readonly refusal: StoredEvent['refusal'] | null
   readonly sha: string
@@ -332,7 +339,7 @@ export async function listRunEvents(
     throw new Fault('bad_request', `A page holds 1 to ${runPageMax} items.`)
   // Times are read as numbers, because a producer may send any year and years before 100 are misread from text.
   const columns = `event_seq, kind, event_type, round(extract(epoch from event_time) * 1000)::float8 as event_time_ms,
-    received_at, job_namespace, job_name, principal, principal_source, state, refusal, encode(body_sha256, 'hex') as sha, body`
+    received_at, job_namespace, job_name, principal, principal_source, origin, state, refusal, encode(body_sha256, 'hex') as sha, body`
   const rows = await store.tenantQuery<StoredRow>(
     tenant,
     `select * from (${inboxes
@@ -358,6 +365,7 @@ function toStoredEvent(row: StoredRow): StoredEvent {
     job: row.job_name === null ? undefined : { namespace: row.job_namespace ?? '', name: row.job_name },
     principal: row.principal,
     principalSource: row.principal_source,
+    origin: row.origin ?? undefined,
     state: row.state,
     refusal: row.refusal ?? undefined,
     bodySha256: row.sha,
