@@ -44,10 +44,9 @@ export function decideIntents(
   if (table === undefined) return new Map(stale.map((one) => [one.intent.commitId, withoutTable(one)]))
   const files = filesOf(table)
   const open = files.filter(({ metadataLocation }) => !table.audited.has(metadataLocation))
-  const isLogless = files.length === 1
   const all = [...stale, ...table.others]
   const places = all.map((one) => placeOf(one, all, files, open, table))
-  const assigned = assignPlaces(places, isLogless, table)
+  const assigned = assignPlaces(places, files.length, table)
   const taken = new Set(assigned.files.values())
   const outcomes = new Map<string, IntentOutcome>()
   for (const place of places.slice(0, stale.length)) {
@@ -64,7 +63,7 @@ export function decideIntents(
       !mayHaveCreated(place, table)
     )
       outcomes.set(intent.commitId, { kind: 'not-committed' })
-    else outcomes.set(intent.commitId, doubtOf(place, places, taken, open, isLogless))
+    else outcomes.set(intent.commitId, doubtOf(place, places, taken, open))
   }
   return outcomes
 }
@@ -95,20 +94,20 @@ interface Assigned {
 }
 
 /** Assigns the files; where their content is not known, by counting what is left. */
-function assignPlaces(places: readonly Place[], isLogless: boolean, table: TableEvidence): Assigned {
+function assignPlaces(places: readonly Place[], count: number, table: TableEvidence): Assigned {
   const first = assignFiles(places.map((place) => claimOf(place, place.isMade)))
   const taken = new Set(first.files.values())
   const left = places.filter(
     ({ one: { intent } }) => !first.files.has(intent.commitId) && !first.none.has(intent.commitId),
   )
   if (table.isReadable || left.some(({ one }) => one.isLeased)) return first
-  const maker = isLogless && taken.size === 0 ? stampedMaker(left, table) : undefined
+  const maker = count === 1 && taken.size === 0 ? loneMaker(left, table) : undefined
   if (maker !== undefined) return { ...first, files: new Map([[maker.one.intent.commitId, 0]]) }
   const counted = new Set(left.filter(({ isMade, mayHold, fits }) => isMade || (mayHold && isUnread(fits))))
   const open = new Set(left.flatMap(({ fits }) => [...fits.keys()]).filter((index) => !taken.has(index)))
   if (!left.every(({ isReached }) => isReached)) return first
   // One that is not counted may have written a file, too, whose effects were undone.
-  if (counted.size !== open.size || counted.size < left.length) return first
+  if (counted.size !== open.size || counted.size < left.length) return withNext(first, left, open)
   const second = assignFiles(places.map((place) => claimOf(place, place.isMade || counted.has(place))))
   const inSequence = bySequence(
     [...counted],
@@ -116,6 +115,18 @@ function assignPlaces(places: readonly Place[], isLogless: boolean, table: Table
     table,
   )
   return { ...second, files: new Map([...second.files, ...inSequence]) }
+}
+
+/**
+ * Of a table that others change past the gateway, whose files were not read: the only commit that is open, made on a
+ * table that was loaded for it, wrote the next file.
+ */
+function withNext(first: Assigned, left: readonly Place[], open: ReadonlySet<number>): Assigned {
+  const [only, ...others] = left
+  const [next] = [...open].sort((a, b) => a - b)
+  if (!only?.isShown || !only.isMade || only.one.intent.baseHeld !== undefined) return first
+  if (others.length > 0 || next === undefined || !isUnread(only.fits)) return first
+  return { ...first, files: new Map([...first.files, [only.one.intent.commitId, next]]) }
 }
 
 function claimOf({ one: { intent }, fits }: Place, isMade: boolean): FileClaim {
@@ -150,19 +161,19 @@ function bySequence(
 }
 
 /**
- * The commit that wrote the file of a catalog without a metadata log: it made the current snapshot, and the file bears
- * the time of that snapshot, as Iceberg writes it. A later file would bear its own.
+ * The one commit that can have written the file of a catalog without a metadata log: it made the current snapshot, or
+ * surely made what the table holds, and no other commit is known that could have come after it.
  */
-function stampedMaker(left: readonly Place[], { metadata }: TableEvidence): Place | undefined {
-  const makers = left.filter(({ isShown, one: { intent } }) => isShown && isCurrent(metadata, intent))
+function loneMaker(left: readonly Place[], { metadata }: TableEvidence): Place | undefined {
+  const current = metadata.get('current-snapshot-id')
+  const makers = left.filter(({ isShown, mayHold, one }) => {
+    const isLast = isShown && one.intent.snapshotIds.at(-1) === current
+    return isLast || mayHold || one.isSurelyMade
+  })
   const [maker] = makers
-  const isStamped =
-    maker && snapshotOf(metadata, maker.one.intent)?.get('timestamp-ms') === metadata.get('last-updated-ms')
-  return makers.length === 1 && isStamped && maker.fits.has(0) ? maker : undefined
+  const isMade = maker !== undefined && (maker.isShown || (maker.one.isSurelyMade && maker.mayHold))
+  return makers.length === 1 && isMade && maker.fits.has(0) ? maker : undefined
 }
-
-const isCurrent = (metadata: TableEvidence['metadata'], { snapshotIds }: IntentHead) =>
-  snapshotIds.length > 0 && snapshotIds.at(-1) === metadata.get('current-snapshot-id')
 
 function sequenceNumber(metadata: TableEvidence['metadata'], intent: IntentHead): bigint {
   const number = snapshotOf(metadata, intent)?.get('sequence-number')
@@ -180,7 +191,6 @@ function doubtOf(
   places: readonly Place[],
   taken: ReadonlySet<number>,
   open: readonly TableFile[],
-  isLogless: boolean,
 ): IntentOutcome {
   const { one, isReached, isShown } = place
   // What another one may have brought shows nothing of this one.
@@ -190,7 +200,7 @@ function doubtOf(
       (twinOf(other.one.intent) !== twinOf(one.intent) &&
         !(other.isShown && sharesSnapshot(other.one.intent, one.intent))),
   )
-  const proposed = proposalOf(place, taken, open, isLogless)
+  const proposed = proposalOf(place, taken, open)
   return {
     kind: 'undecidable',
     why: why(),
@@ -211,7 +221,6 @@ function proposalOf(
   { one, fits, isReached, isShown, mayHold }: Place,
   taken: ReadonlySet<number>,
   open: readonly TableFile[],
-  isLogless: boolean,
 ): Proposal | undefined {
   const left = [...fits].filter(([index]) => !taken.has(index))
   const shown = left.filter(([, fit]) => fit !== 'unknown')
@@ -222,11 +231,6 @@ function proposalOf(
   const proposed = (evidence: string, isProven: boolean) => ({ metadataLocation, evidence, isProven })
   if (only[1] === 'whole') return proposed('the file holds this change and no other', true)
   if (only[1] === 'among-others') return proposed('the file holds this change, and another', true)
-  if (isLogless && (isShown || (one.isSurelyMade && mayHold)))
-    return proposed(
-      'the table holds this change, and the catalog names no other file: another may have come since',
-      false,
-    )
   // Without the base, files that are no longer known may have been its.
   if (!isReached) return undefined
   if (isShown || one.isSurelyMade)

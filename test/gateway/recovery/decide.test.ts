@@ -143,7 +143,7 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
   })
 
-  test('undecidable, where another writer’s file is there too and no time tells them apart, whatever held its base', () => {
+  test('undecidable, where a pinned commit came after another writer’s and no time tells their files apart', () => {
     const intent = stale('1', 'm1', [7n])
     const pinned = { ...intent, intent: { ...intent.intent, baseHeld: 'pinned' as const } }
     const files: History['files'] = [
@@ -152,8 +152,8 @@ describe('what became of an intent', () => {
       ['m3', 3n],
     ]
     const snapshots = [{ id: 7n, at: 9n, sequence: 1n }]
-    for (const one of [intent, pinned])
-      expect(decide([one], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
+    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'm2' })
+    expect(decide([pinned], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
     expect(decide([pinned], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
     const stamped = [
       { id: 6n, at: 2n, sequence: 1n },
@@ -283,18 +283,8 @@ describe('what became of an intent', () => {
       currentSnapshotId: 7n,
     } as const
 
-    test('committed at the file that there is, where the current snapshot is its own and the file bears its time', () => {
-      const stamped = { ...alone, snapshots: [{ id: 7n, at: 90n, sequence: 1n }] }
-      expect(decide([stale('c1', 'm0', [7n])], table(stamped))).toEqual({ c1: 'm9' })
-    })
-
-    test('undecidable and proposed, where the file bears another time: a writer past the gateway may have written it', () => {
-      const outcome = decideIntents([stale('c1', 'm0', [7n])], table(alone)).get('c1')
-      expect(outcome).toMatchObject({
-        kind: 'undecidable',
-        isMade: true,
-        proposed: { metadataLocation: 'm9', isProven: false },
-      })
+    test('committed at the file that there is, where the current snapshot is its own', () => {
+      expect(decide([stale('c1', 'm0', [7n])], table(alone))).toEqual({ c1: 'm9' })
     })
 
     test('undecidable, where the current snapshot is of another commit', () => {
@@ -384,13 +374,14 @@ describe('a commit that was surely made, because another of its transaction was'
     })
   })
 
-  test('is left open with the file that a catalog without a metadata log shows, where its effects hold', () => {
+  test('wrote the file that a catalog without a metadata log shows, where its effects hold and it is alone', () => {
     const evidence = table({ files: [['m9', 9n]] })
-    const outcome = decideIntents([sure(stale('1', 'm1', [], true))], evidence).get('1')
-    expect(outcome).toMatchObject({ kind: 'undecidable', isMade: true, proposed: { metadataLocation: 'm9' } })
-    const lacking = decideIntents([sure(stale('1', 'm1'))], evidence).get('1')
-    expect(lacking).toMatchObject({ kind: 'undecidable', isMade: true })
-    expect(lacking).not.toHaveProperty('proposed')
+    expect(decide([sure(stale('1', 'm1', [], true))], evidence)).toEqual({ 1: 'm9' })
+    expect(decide([sure(stale('1', 'm1'))], evidence)).toEqual({ 1: 'undecidable' })
+    expect(decide([sure(stale('1', 'm1', [], true)), stale('2', 'm0', [], true)], evidence)).toEqual({
+      1: 'undecidable',
+      2: 'undecidable',
+    })
     expect(decide([stale('1', 'm1', [], true)], evidence)).toEqual({ 1: 'undecidable' })
   })
 })
