@@ -184,7 +184,9 @@ async function makeReplica(
     async readiness() {
       try {
         const response = await fetch(new URL('/readyz', url), { signal: AbortSignal.timeout(5_000) })
-        return (await response.json()) as Readonly<Record<string, boolean>>
+        // Not what keeps a replica from traffic: a fault may hold a lock for a while.
+        const { degraded: _, ...checks } = (await response.json()) as Record<string, boolean>
+        return checks
       } catch {
         return undefined
       }
