@@ -19,7 +19,7 @@ export interface KeyClaim extends KeyedRequest {
   readonly commits: readonly string[]
 }
 
-/** A claim of a request that makes one change. */
+/** The claim of a request, if it has a key. @param commits ids of all of its changes */
 export function claimOf(request: KeyedRequest | undefined, commits: readonly string[]): KeyClaim | undefined {
   return request && { ...request, commits }
 }

@@ -9,8 +9,12 @@ import { tableName } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
 import { findCatalogCredentialById } from '../../store/catalog-credential/catalog-credentials.ts'
 import { findAudit, isAudited } from '../../store/commit/audit.ts'
-import { closeIntent, findIntentBody, markAccepted } from '../../store/commit/commit-intents.ts'
-import { findSettledBody } from '../../store/commit/intent-settlements.ts'
+import {
+  closeIntent,
+  findIntentBody,
+  findSettledBody,
+  markAccepted,
+} from '../../store/commit/commit-intents.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { committedAt } from './committed-at.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'

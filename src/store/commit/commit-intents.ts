@@ -160,10 +160,28 @@ export async function findIntentBody(
   tenant: TenantId,
   commitId: string,
 ): Promise<Uint8Array | undefined> {
+  return await findBody(store, tenant, 'svc.commit_intent', commitId)
+}
+
+/** The request of an intent that a person has settled, compressed by zstd; undefined if there is none. */
+export async function findSettledBody(
+  store: Store,
+  tenant: TenantId,
+  commitId: string,
+): Promise<Uint8Array | undefined> {
+  return await findBody(store, tenant, 'svc.intent_settlement', commitId)
+}
+
+async function findBody(
+  store: Store,
+  tenant: TenantId,
+  table: 'svc.commit_intent' | 'svc.intent_settlement',
+  commitId: string,
+): Promise<Uint8Array | undefined> {
   if (!isUuid(commitId)) return undefined
   const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
     tenant,
-    'select body from svc.commit_intent where tenant_id = $1 and commit_id = $2',
+    `select body from ${table} where tenant_id = $1 and commit_id = $2`,
     [tenant, commitId],
   )
   return row?.body

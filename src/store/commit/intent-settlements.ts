@@ -128,21 +128,6 @@ export async function findIntent(
   return row && { ...toOpenIntent(row), body: row.body }
 }
 
-/** The request of an intent that a person has settled, compressed by zstd; undefined if there is none. */
-export async function findSettledBody(
-  store: Store,
-  tenant: TenantId,
-  commitId: string,
-): Promise<Uint8Array | undefined> {
-  if (!isUuid(commitId)) return undefined
-  const [row] = await store.tenantQuery<{ readonly body: Uint8Array }>(
-    tenant,
-    'select body from svc.intent_settlement where tenant_id = $1 and commit_id = $2',
-    [tenant, commitId],
-  )
-  return row?.body
-}
-
 /**
  * Ends an intent by a person's decision. A change that was made gets its `APPROVED` audit row, under the policies that
  * stood when the intent was opened; one that was not made gets none.
