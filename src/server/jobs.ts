@@ -2,18 +2,8 @@
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
-import type { Gauge } from 'prom-client'
 import type { RightOfWay } from '../base/right-of-way.ts'
-
-export interface Job {
-  /** Also the name of the lock that replicas compete for. */
-  readonly name: string
-  /** A cron pattern. */
-  readonly schedule: string
-  readonly run: (signal: AbortSignal) => Promise<void>
-  /** Set by a run. Replicas that did not run the job copy the value from the store. */
-  readonly gauge?: Gauge
-}
+import type { Job } from '../http/feature.ts'
 
 /** The gauge values of the latest runs, shared by all replicas, by job name. */
 export interface JobGauges {
