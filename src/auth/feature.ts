@@ -32,6 +32,7 @@ interface AuthNeeds extends Pick<WebhookParts, 'identityProvider' | 'billing'> {
   readonly publicUrl: () => URL
 }
 
+/** Identity and administration. @param needs what the settings say of logins and webhooks */
 export function authFeature(core: Core, needs: AuthNeeds): Feature {
   const { store, metrics } = core
   return {

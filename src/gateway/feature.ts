@@ -26,6 +26,7 @@ interface GatewayNeeds extends Pick<ReplayParts, 'replayWorker'> {
   readonly wakeReplays: () => void
 }
 
+/** The write gateway's own operations and jobs. @param needs its parts, and what it takes of the service */
 export function gatewayFeature({ gateway, replayWorker, addressRules, wakeReplays }: GatewayNeeds): Feature {
   const { store, metrics } = gateway
   return {

@@ -7,6 +7,7 @@ import { reconcileTenant } from '../store/jobs/reconcile.ts'
 import { eachTenant } from '../store/tenant/tenants.ts'
 import { graphQueryOperations } from './operations.ts'
 
+/** Graph queries, and the comparison of the graph. */
 export function graphFeature(core: Core): Feature {
   return {
     operations: bind(graphQueryOperations, core),

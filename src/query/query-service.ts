@@ -5,9 +5,9 @@ import type { Principal } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
-import type { ResultColumn } from './compile.ts'
-import type { ShownOrigin } from './output-origins.ts'
-import type { AppliedProtection } from './protect.ts'
+import type { ResultColumn } from './compile/compile.ts'
+import type { ShownOrigin } from './compile/output/output-origins.ts'
+import type { AppliedProtection } from './compile/protect/protect.ts'
 
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 

@@ -22,6 +22,7 @@ interface SemanticNeeds {
   readonly xmlaUrl: () => URL | undefined
 }
 
+/** The semantic layer. @param needs the service that runs statements, and the threads of the layer */
 export function semanticFeature(core: Core, needs: SemanticNeeds): Feature {
   const { store } = core
   return {

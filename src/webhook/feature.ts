@@ -5,6 +5,7 @@ import type { Core, Feature } from '../http/feature.ts'
 import { webhookSubscriptionOperations } from './operations.ts'
 import { pruneWebhooks } from './prune.ts'
 
+/** Webhook subscriptions. */
 export function webhookFeature(core: Core, { publicUrl }: { readonly publicUrl: () => URL }): Feature {
   return {
     operations: bind(webhookSubscriptionOperations, { ...core, publicUrl }),

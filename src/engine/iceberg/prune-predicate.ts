@@ -5,9 +5,9 @@
  */
 
 import type { JsonValue } from '../../base/json.ts'
+import type { ColumnRange, RangeBound } from '../../core/column-range.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { Operand, Predicate } from '../../wire/iceberg/predicate.ts'
-import type { ColumnRange, RangeBound } from '../engine.ts'
 import type { FileEntry } from './manifest.ts'
 import { mayHold } from './prune.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'

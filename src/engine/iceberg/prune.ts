@@ -1,7 +1,7 @@
 /** Skips data files whose partition values or column bounds rule out every useful row. In doubt it keeps the file. */
 
 import { filterInTurns } from '../../base/in-turns.ts'
-import type { ColumnRange, RangeBound } from '../engine.ts'
+import type { ColumnRange, RangeBound } from '../../core/column-range.ts'
 import type { FileEntry } from './manifest.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 

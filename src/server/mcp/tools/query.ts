@@ -16,9 +16,9 @@ import {
   uuid,
   wholeNumber,
 } from '../../../http/schemas.ts'
-import { type RowBounds, type WrittenRows, writeRows } from '../../../query/json-rows.ts'
+import { SqlError } from '../../../query/compile/base/sql-error.ts'
 import type { PreparedQuery, QueryContext } from '../../../query/query-service.ts'
-import { SqlError } from '../../../query/sql-error.ts'
+import { type RowBounds, type WrittenRows, writeRows } from '../../../query/run/json-rows.ts'
 import { findUsage, type ListedUsage } from '../../../store/query/usage.ts'
 import { ValueError } from '../../../wire/postgres/value-error.ts'
 import type { ReadSessionCheck } from '../../read-session.ts'
