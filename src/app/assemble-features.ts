@@ -45,6 +45,7 @@ export interface FeatureParts extends Pick<ReadPath, 'states' | 'keys' | 'querie
   readonly xmlaUrl: () => URL | undefined
 }
 
+/** Every capability, in the order of the OpenAPI document. */
 export function assembleFeatures(parts: FeatureParts): readonly Feature[] {
   const { config, core, publicUrl, gateway } = parts
   const { internalAdminOrgId, webhookSecret } = config.idp

@@ -18,6 +18,7 @@ export interface CheckJobNeeds extends Pick<ReportParts, 'chatWebhookUrl' | 'bas
   readonly wake: () => void
 }
 
+/** The jobs, with what one run remembers for the next. */
 export function checkJobs(core: Core, needs: CheckJobNeeds): readonly Job[] {
   const looks = rememberLooks<TenantId>()
   return [

@@ -41,6 +41,7 @@ interface ContractNeeds
   readonly reads: SystemReads
 }
 
+/** Contracts. @param needs what they take of the read path and of the settings */
 export function contractFeature(core: Core, needs: ContractNeeds): Feature {
   const parts = { ...core, ...needs }
   return {

@@ -15,6 +15,7 @@ interface DetectionNeeds {
   readonly alphaWebhookEnabled: boolean
 }
 
+/** Detection's operations and its poll. @param needs detection, which was started */
 export function detectionFeature(
   { store }: Core,
   { catalogs, detection, alphaWebhookEnabled }: DetectionNeeds,

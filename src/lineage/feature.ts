@@ -9,6 +9,7 @@ import { LineageReceiver } from './receiver.ts'
 import { rememberPending, retryLineage } from './retry.ts'
 import { sweepLineage } from './sweep.ts'
 
+/** Lineage, with its receiver. */
 export function lineageFeature(core: Core): Feature {
   const { metrics } = core
   const receiver = new LineageReceiver(core)

@@ -16,6 +16,7 @@ interface ProtectionNeeds {
   readonly publicUrl: () => URL
 }
 
+/** The transform's service half. @param needs the keys, and where the service is */
 export function protectionFeature(core: Core, needs: ProtectionNeeds): Feature {
   const signer = planSigner(core.store.secretsKey)
   return {

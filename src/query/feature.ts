@@ -19,6 +19,7 @@ interface QueryNeeds {
   readonly queries: QueryService
 }
 
+/** The read path's operations and jobs. @param needs the service that runs statements */
 export function queryFeature(core: Core, needs: QueryNeeds): Feature {
   const { store, log } = core
   return {

@@ -5,6 +5,7 @@ import { removeExpiredKeys } from '../../store/commit/idempotency-keys.ts'
 import { removedKinds, removeExpired } from '../../store/history/remove-expired.ts'
 import { eachTenant } from '../../store/tenant/tenants.ts'
 
+/** Removes what is past its retention of every tenant; what fails is logged and tried by the next run. */
 export async function removeAllExpired({ store, metrics, log }: Core, signal: AbortSignal): Promise<void> {
   for await (const tenant of eachTenant(store, signal)) {
     await removeExpiredKeys(store, tenant, signal).catch((err: unknown) => {
