@@ -3,7 +3,7 @@
  * that are not allowed. engine/iceberg/manifest.ts reads what a query needs.
  */
 
-import { nextTurn } from '../base/turn.ts'
+import { threadTurn } from '../base/thread-turns.ts'
 import type { AvroRecord } from './avro.ts'
 import { fieldNames, manifestIn, recordField } from './avro-fields.ts'
 import { type BoundRules, boundChecker } from './manifest-bounds.ts'
@@ -78,7 +78,7 @@ export async function* manifestFiles(
   const checkBounds = boundRules?.size ? boundChecker(fileSchema, boundRules) : undefined
   let seen = 0
   for (const record of records) {
-    if (++seen % turnEntries === 0) await nextTurn()
+    if (++seen % turnEntries === 0) await threadTurn()
     const status = entryStatus(record[entry.status])
     const fields = record[entry.data_file] as AvroRecord | null | undefined
     const path = fields?.[file.file_path]
