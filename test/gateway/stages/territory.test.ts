@@ -2,7 +2,7 @@
 
 import { expect, test } from 'bun:test'
 import type { Verdict } from '../../../src/core/decision.ts'
-import { askedPrefixes, taking } from '../../../src/gateway/stages/territory.ts'
+import { askedPrefixes, taking, territoryDenial } from '../../../src/gateway/stages/territory.ts'
 
 test('only a change that its policies allow takes its territory, and a territory that is taken refuses it', async () => {
   let taken = 0
@@ -32,4 +32,16 @@ test('the index is asked for the folders of what is named and all above them, of
   expect(new Set(asked).size).toBe(asked.length)
   const many = Array.from({ length: 100 }, (_, index) => file(`s3://lake/t${index}/a.parquet`))
   expect(askedPrefixes(many).filter((prefix) => /\/t\d+\/$/.test(prefix))).toHaveLength(64)
+})
+
+test('a denial says to the writer what failed, and to stewards why, as an outcome that is enforced', () => {
+  expect(territoryDenial('outside', 'it is people’s')).toEqual({
+    ...{ kind: 'deny', reason: 'territory: outside', policyId: 'territory' },
+    outcomes: [
+      {
+        ...{ policyId: 'territory', name: 'territory', mode: 'enforce', value: false },
+        explanation: 'it is people’s',
+      },
+    ],
+  })
 })
