@@ -156,3 +156,21 @@ test('an expression can fail by any of its parts, but not by what an aggregate c
   const aggregate = { kind: 'aggregate', type: 'int8', def, args: [harmful], distinct: false, orderBy: [] }
   expect(expressionCanFail(aggregate as unknown as Expr)).toBe(false)
 })
+
+test('decimals meet in the results of a case, in a list and in what else a case gives', () => {
+  const [wide, long] = [column('numeric', [38, 0]), column('numeric', [38, 10])]
+  const of = (results: readonly Expr[], otherwise?: Expr) =>
+    nodeCanFail({
+      ...{ kind: 'case', type: 'numeric', otherwise },
+      whens: results.map((result) => ({ condition: plain, result })),
+    } as unknown as Expr)
+  expect(of([wide])).toBe(false)
+  expect(of([wide, long])).toBe(true)
+  expect(of([wide], long)).toBe(true)
+  expect(of([wide], wide)).toBe(false)
+  const inList = (arg: Expr, list: readonly Expr[]) =>
+    nodeCanFail({ kind: 'in', type: 'bool', arg, list, negated: false } as unknown as Expr)
+  expect(inList(wide, [wide])).toBe(false)
+  expect(inList(wide, [long])).toBe(true)
+  expect(inList(column('text'), [wide, long])).toBe(true)
+})
