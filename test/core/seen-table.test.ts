@@ -181,3 +181,11 @@ describe('a protected column', () => {
     ).toBeUndefined()
   })
 })
+
+test('a table is read by all parts of its name, and shown with its namespace', () => {
+  const seen = seenBy('anyone', governed({ ref: { namespace: ['sales', 'eu'], name: 'orders' } }))
+  const relation = ['sales', 'eu', 'orders']
+  expect(seen).toMatchObject({
+    ...{ schemaName: 'sales.eu', tableName: 'orders', relation: { duckdb: relation, trino: relation } },
+  })
+})

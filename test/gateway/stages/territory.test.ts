@@ -1,6 +1,7 @@
 /** The judgement of a change's territory, where it needs no store. Others are in test/gateway/territory. */
 
 import { describe, expect, test } from 'bun:test'
+import { catalogOf } from '../../../src/core/catalog.ts'
 import type { Verdict } from '../../../src/core/decision.ts'
 import type { TerritoryFound } from '../../../src/core/territory-owner.ts'
 import type { GatewayParts } from '../../../src/gateway/base/parts.ts'
@@ -62,15 +63,24 @@ describe('a table that is created', () => {
   /** Parts and an upstream that would fail where they are asked for more than they are here. */
   const judged = async (
     named: readonly NamedLocation[],
-    given: { mode?: 'observe' | 'enforce'; roots?: readonly string[]; roles?: readonly string[] } = {},
+    given: {
+      mode?: 'observe' | 'enforce'
+      roots?: readonly string[]
+      roles?: readonly string[]
+      own?: readonly string[]
+    } = {},
   ) => {
     const credential = {
       ...{ id: 'c', nickname: 'main', kind: 'alpha', endpoint: 'https://catalog.example' },
       config: given.roots === undefined ? {} : { storage_roots: given.roots },
     }
+    const own = (given.own ?? []).map((prefix) => ({
+      ...{ catalog: catalogOf(credential as Upstream['credential']), table, tableUuid: undefined },
+      ...{ prefix, kind: 'location' },
+    }))
     const found = {
       ...{ mode: given.mode ?? 'enforce', version: '1', manifests: 'off', quarantined: [] },
-      rows: [{ ...people, prefix: 's3://lake/people/', kind: 'location' }],
+      rows: [{ ...people, prefix: 's3://lake/people/', kind: 'location' }, ...own],
     } as TerritoryFound
     const identified = { principal: { sub: 'ann', roles: given.roles ?? [] }, verified: true }
     const change = { table, named, identified, commitId: 'k' } as unknown as TerritoryChange
@@ -138,6 +148,19 @@ describe('a table that is created', () => {
       reason: undefined,
       takes: true,
     })
+  })
+
+  test('has no folder outside of them that it had before they were registered, either', async () => {
+    const given = { roots: ['s3://lake/'], own: ['s3://else/orders/', 's3://lake/orders/'] }
+    expect(await judged([folder('s3://lake/orders/')], given)).toMatchObject({
+      reason: undefined,
+      takes: false,
+    })
+    for (const mode of ['observe', 'enforce'] as const)
+      expect((await judged([folder('s3://else/orders/')], { ...given, mode })).reason).toContain(
+        'lies outside of the storage roots',
+      )
+    expect(await judged([file('s3://else/orders/a.avro')], given)).toMatchObject({ reason: undefined })
   })
 
   test('is refused a location that cannot be placed', async () => {
