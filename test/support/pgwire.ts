@@ -159,7 +159,14 @@ function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireSer
       }
       const putOnRecord = async () => await find(text).putOnRecord?.()
       const confirm = () => find(text).confirm?.()
-      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord, confirm })
+      const applied = () => ({ contracts: [], reads: [], policies: [] })
+      return Object.assign(batches(), {
+        queryId: crypto.randomUUID(),
+        columns,
+        applied,
+        putOnRecord,
+        confirm,
+      })
     },
   }
 }

@@ -44,7 +44,7 @@ import { noSpeculation, nothingStarted } from './prepare/speculation.ts'
 import { spendLiftedQuery } from './record/lifted-budget.ts'
 import type { LineageRecorder } from './record/lineage-recorder.ts'
 import { failedOutcome, newProgress, putOnRecord, recordEnd } from './record/record-run.ts'
-import { discard, type QueryProgress } from './record/usage-of.ts'
+import { appliedGovernance, discard, type QueryProgress } from './record/usage-of.ts'
 import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import type { Tripwire } from './tripwire.ts'
 import { CachedVersions } from './watch/cached-versions.ts'
@@ -98,6 +98,11 @@ export function queryService(given: RunParts): QueryService {
         putOnRecord() {
           progress.onRecord ??= putOnRecord(parts, context, progress)
           return progress.onRecord
+        },
+        applied() {
+          // Only then is it known that no change of governance starts the run again.
+          if (progress.confirm === undefined) throw new SqlError('XX000', 'The query has given no rows yet.')
+          return appliedGovernance(context, progress)
         },
         confirm: () => progress.confirm?.(),
         [Symbol.asyncIterator]: () => rows,

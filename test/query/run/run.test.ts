@@ -168,6 +168,29 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
       expect(JSON.stringify(record) + lines.join('')).not.toContain('secret-literal')
     })
 
+    test('says what governs its rows, as its record does, and only once it has given rows', async () => {
+      scripted.rows = () => batches([longs(1n), longs(2n)])
+      const query = await queries.prepare(context(), 'SELECT id, customer FROM sales.orders')
+      const run = queries.run(context(), query, { signal: new AbortController().signal })
+      expect(() => run.applied()).toThrow('The query has given no rows yet.')
+      const rows = run[Symbol.asyncIterator]()
+      await rows.next()
+      const early = run.applied()
+      for (let done = false; !done; ) done = (await rows.next()).done === true
+      const { contracts, reads, policies } = (await lastUsage()) ?? {}
+      expect(early).toEqual({ contracts, reads, policies } as typeof early)
+      expect(run.applied()).toEqual(early)
+      expect(early.contracts).toEqual([{ id: 'orders', version: 4 }])
+      expect(early.reads).toMatchObject([{ ...orders, columns: ['id', 'customer'] }])
+    })
+
+    test('says nothing of what governs a statement that was refused', async () => {
+      const query = await queries.prepare(context(), 'SELECT id FROM sales.orders WHERE id = $1')
+      const run = queries.run(context(), query, { parameters: ['x'], signal: new AbortController().signal })
+      await expect(run[Symbol.asyncIterator]().next()).rejects.toMatchObject({ sqlState: '22P02' })
+      expect(() => run.applied()).toThrow('The query has given no rows yet.')
+    })
+
     test('finds unqualified names along the search path', async () => {
       expect((await ran('SELECT id FROM orders')).error?.sqlState).toBe('42P01')
       expect((await ran('SELECT id FROM orders', { searchPath: ['none', 'sales'] })).error).toBeUndefined()

@@ -1,7 +1,7 @@
 /** Makes the usage record of one query from how far the query got. It stores nothing. */
 
 import { isPathIdentifier, tableKey, tableName } from '../../../core/table-ref.ts'
-import type { UsageOutcome, UsageRecord } from '../../../core/usage.ts'
+import type { AppliedGovernance, UsageOutcome, UsageRecord } from '../../../core/usage.ts'
 import type { EngineStats } from '../../../engine/engine.ts'
 import type { CompiledQuery } from '../../compile/compile.ts'
 import type { QueryContext } from '../../query-service.ts'
@@ -39,13 +39,11 @@ export function usageOf(
   outcome: UsageOutcome,
   failure: { readonly sqlState: string } | undefined,
 ): UsageRecord {
-  const { loaded, compiled, attempt, discarded } = progress
+  const { loaded, attempt, discarded } = progress
   const stats = attempt?.stats
   const queueMs = stats?.queueMs ?? 0
   // An engine that started speculatively may be open before the load has confirmed it.
   const plannedMs = Math.max(attempt?.openedMs ?? nowMs, progress.loadedMs ?? nowMs)
-  const tables = compiled?.reads.map(({ table }) => table) ?? loaded?.tables ?? []
-  const contracts = tables.flatMap(({ contract }) => contract ?? [])
   return {
     queryId: progress.queryId,
     startedAtMs: progress.startedAtMs,
@@ -54,15 +52,7 @@ export function usageOf(
     surface: context.surface,
     catalog: loaded?.credential.nickname ?? (isPathIdentifier(context.catalog) ? context.catalog : undefined),
     engine: attempt?.engine,
-    contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
-    reads: readsOf(progress),
-    policies: appliedTo(context, compiled).map(({ policyId, kind, table, column, action }) => ({
-      id: policyId,
-      kind,
-      table,
-      ...(column !== undefined && { column }),
-      ...(action !== undefined && { action }),
-    })),
+    ...appliedGovernance(context, progress),
     rowsOut: progress.rowsOut,
     bytesOut: progress.bytesOut,
     bytesScanned: sum(stats?.bytesScanned, discarded?.bytesScanned),
@@ -73,6 +63,24 @@ export function usageOf(
     sqlState: failure?.sqlState,
     fingerprint: progress.fingerprint,
     ...context.agent,
+  }
+}
+
+/** What governs the rows of a query, as far as it has got. */
+export function appliedGovernance(context: QueryContext, progress: QueryProgress): AppliedGovernance {
+  const { loaded, compiled } = progress
+  const tables = compiled?.reads.map(({ table }) => table) ?? loaded?.tables ?? []
+  const contracts = tables.flatMap(({ contract }) => contract ?? [])
+  return {
+    contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
+    reads: readsOf(progress),
+    policies: appliedTo(context, compiled).map(({ policyId, kind, table, column, action }) => ({
+      id: policyId,
+      kind,
+      table,
+      ...(column !== undefined && { column }),
+      ...(action !== undefined && { action }),
+    })),
   }
 }
 
@@ -94,7 +102,7 @@ function sum(one: number | undefined, other: number | undefined): number | undef
 }
 
 /** The columns that the statement reads; for a statement that did not compile, the tables that it names. */
-function readsOf({ loaded, compiled }: QueryProgress): UsageRecord['reads'] {
+function readsOf({ loaded, compiled }: QueryProgress): AppliedGovernance['reads'] {
   const reads = compiled?.reads ?? loaded?.tables.map((table) => ({ table, columns: [] })) ?? []
   return reads.map(({ table: { ref }, columns }) => {
     const snapshot = loaded?.snapshots.get(tableKey(ref))
