@@ -12,11 +12,7 @@ export interface Rows<F extends Fields> {
 /** The select list and the decoder of a record. */
 export function rowsOf<F extends Fields>(fields: F): Rows<F> {
   const members = Object.entries(fields).map(([name, field]) => ({ name, column: snakeOf(name), field }))
-  const columns = members
-    .map(({ column, field: { sql } }) =>
-      sql === undefined || sql === column ? column : `${sql} as ${column}`,
-    )
-    .join(', ')
+  const columns = members.map(({ column, field }) => selected(field, column)).join(', ')
   return {
     columns,
     read(row) {
@@ -27,8 +23,20 @@ export function rowsOf<F extends Fields>(fields: F): Rows<F> {
   }
 }
 
+/** A bigint is selected as text, so that it stays exact inside JSON as well. */
+function selected({ sql, kind }: Field<unknown>, column: string): string {
+  const value = sql ?? column
+  return kind === 'int64'
+    ? `(${value})::text as ${column}`
+    : value === column
+      ? column
+      : `${value} as ${column}`
+}
+
 function memberOf(field: Field<unknown>, value: unknown): unknown {
   if (value === null && field.isOptional) return undefined
-  // Both engines give a bigint as text.
-  return field.kind === 'int64' ? BigInt(value as string) : value
+  if (field.kind === 'int64') return BigInt(value as string)
+  // Inside JSON an instant is text.
+  if (field.kind === 'time' && typeof value === 'string') return new Date(value)
+  return value
 }
