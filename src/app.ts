@@ -207,7 +207,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
-  const { auth, tokens, verifyToken, issuers } = assembleAuth(config, { store, clock, metrics, log })
+  const { auth, tokens, verifyToken, issuers, owners } = assembleAuth(config, { store, clock, metrics, log })
   const lineage = new LineageReceiver({ store, metrics, log })
   const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
@@ -282,7 +282,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   clockWatch.start()
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
-    listenHttp({ ...address, handle: routes.handle, drain, log, budget, metrics, tracer }),
+    listenHttp({ ...address, handle: routes.handle, drain, log, budget, owners, metrics, tracer }),
   )
   const readGauges = gaugeReader({
     ...{ metrics, store, budget },
