@@ -14,34 +14,48 @@ export function decompressSnappy(block: Uint8Array, bytesMax: number): Uint8Arra
   const [size, start] = claimedSize(block)
   if (size > bytesMax) return undefined
   const output = new Uint8Array(size)
-  let [from, to] = [start, 0]
+  let from = start
+  let to = 0
   while (from < block.length) {
-    const tag = block[from++] ?? 0
+    const tag = block[from++] as number
     const kind = tag & 3
     const upper = tag >>> 2
     if (kind === 0) {
-      // A literal. Lengths from 61 on are the number of bytes that hold it.
-      const lengthBytes = Math.max(upper - 59, 0)
+      // Lengths from 61 on are the number of bytes that hold it.
+      const lengthBytes = upper < 60 ? 0 : upper - 59
       const length = (lengthBytes === 0 ? upper : littleEndian(block, from, lengthBytes)) + 1
       from += lengthBytes
       if (from + length > block.length || to + length > size) throw corrupt()
-      output.set(block.subarray(from, from + length), to)
+      if (length > shortMax) output.set(block.subarray(from, from + length), to)
+      else copyForward(block, from, output, to, length)
       from += length
       to += length
       continue
     }
     const offsetBytes = kind === 3 ? 4 : kind
     const length = kind === 1 ? (upper & 7) + 4 : upper + 1
-    const offset = littleEndian(block, from, offsetBytes) + (kind === 1 ? (tag >>> 5) * 256 : 0)
+    const offset = littleEndian(block, from, offsetBytes) + (kind === 1 ? (tag >>> 5) << 8 : 0)
     from += offsetBytes
     if (offset === 0 || offset > to || to + length > size) throw corrupt()
-    // A copy may overlap itself, which repeats what it has just written.
-    if (offset >= length) output.copyWithin(to, to - offset, to - offset + length)
-    else for (let index = to; index < to + length; index++) output[index] = output[index - offset] ?? 0
+    copyForward(output, to - offset, output, to, length)
     to += length
   }
   if (to !== size) throw corrupt()
   return output
+}
+
+/** Bytes up to which a loop is faster than `set`. */
+const shortMax = 64
+
+/** Copies byte by byte: a copy that overlaps itself repeats what it has just written, as Snappy and LZ4 mean it. */
+export function copyForward(
+  source: Uint8Array,
+  from: number,
+  target: Uint8Array,
+  to: number,
+  length: number,
+): void {
+  for (let index = 0; index < length; index++) target[to + index] = source[from + index] as number
 }
 
 /** The size that a block says it has, and where its elements start. */
@@ -56,12 +70,14 @@ function claimedSize(block: Uint8Array): readonly [size: number, start: number] 
   throw corrupt()
 }
 
-/** Not by bitwise operators, whose results may be negative. */
+/** Never negative. */
 function littleEndian(block: Uint8Array, at: number, bytes: number): number {
   if (at + bytes > block.length) throw corrupt()
-  let value = 0
-  for (let index = 0; index < bytes; index++) value += (block[at + index] ?? 0) * 256 ** index
-  return value
+  let value = block[at] as number
+  if (bytes > 1) value |= (block[at + 1] as number) << 8
+  if (bytes > 2) value |= (block[at + 2] as number) << 16
+  if (bytes > 3) value |= (block[at + 3] as number) << 24
+  return value >>> 0
 }
 
 function corrupt(): RangeError {

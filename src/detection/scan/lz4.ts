@@ -3,6 +3,8 @@
  * step goes back in its input or beyond the bytes that the page's header claims, so a damaged page ends.
  */
 
+import { copyForward } from '../../storage/snappy.ts'
+
 /**
  * One raw block (LZ4 block format).
  * @param size of the result
@@ -34,7 +36,7 @@ export function decompressLz4Raw(block: Uint8Array, size: number): Uint8Array {
     if (from > block.length || offset === 0 || offset > to) throw corrupt()
     const length = rest(token & 15) + 4
     if (to + length > size) throw corrupt()
-    for (let index = to; index < to + length; index++) output[index] = output[index - offset] ?? 0
+    copyForward(output, to - offset, output, to, length)
     to += length
   }
   if (to !== size) throw corrupt()
