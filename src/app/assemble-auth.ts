@@ -11,6 +11,8 @@ import {
 } from '../auth/bearer.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
+import { KnownOwners } from '../auth/known-owners.ts'
+import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
 import { tellingBearerReader, tellingFinder, tellingIssuer } from '../auth/refused-credentials.ts'
@@ -41,6 +43,7 @@ export interface AssembledAuth {
   readonly verifyToken: VerifyToken | undefined
   /** The issuers that tenants trust. */
   readonly issuers: TokenIssuers
+  readonly owners: KnownOwners
 }
 
 interface AuthParts {
@@ -62,8 +65,9 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
   const issuers = new TokenIssuers({ store, findKeys })
   const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
+  const owners = new KnownOwners()
   const auth = {
-    findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
+    findSession: owners.telling(tellingFinder(sessionFinder(store, tokens), onRefused)),
     readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
@@ -74,7 +78,7 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
     }),
     issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
-  return { auth, tokens, verifyToken, issuers }
+  return { auth, tokens, verifyToken, issuers, owners }
 }
 
 /** Counts them all, and warns once a minute at most: a proxy that is set up wrongly sends them with every request. */
@@ -86,4 +90,11 @@ function unreadableCertificates({ clock, metrics, log }: Omit<AuthParts, 'store'
     warnedAtMs = clock.now()
     log.warn('a trusted proxy forwards client certificates without a URI or DNS name, so they name nobody')
   }
+}
+
+/** Undefined where nobody can log in by a browser. */
+export function identityProvider({ idp }: Config): IdentityProvider | undefined {
+  const { issuerUrl, clientId, apiKey, claims } = idp
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, claims })
 }

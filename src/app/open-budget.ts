@@ -7,7 +7,6 @@ import type { Logger } from 'pino'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
-import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
 import { engineHeldBytes } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
@@ -33,6 +32,12 @@ export const memoryShares = {
   /** Of the bytes for requests, what may be garbage before it is collected. */
   garbageShare: 4,
 } as const
+
+/**
+ * How long a request waits for room, after which time it is taken from bodies that still arrive, of tenants beyond their
+ * share, and how many requests of one tenant may wait.
+ */
+const waits = { waitMs: 5_000, reclaimMs: 1_000, waitingMax: 64 } as const
 
 /** How the memory of a process is divided, in bytes. */
 export interface MemoryPlan {
@@ -90,11 +95,13 @@ export function openBudget(
     bytesMax: budgetBytes,
     keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
     smallBytesMax: memoryShares.smallBytesMax,
+    ...waits,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
-    // The collector waits until the heap has doubled, which a small container has no room for.
+    // The collector waits until the heap has doubled, which a small container has no room for. It is asked to begin, and
+    // works beside this thread: to wait for it would hold everybody for a tenth of a second.
     garbage: {
       bytesMax: Math.floor(requestBytes / memoryShares.garbageShare),
-      collect: () => inNextTurn(() => Bun.gc(true)),
+      collect: () => Bun.gc(false),
     },
   })
   metrics.memoryBound.set(budgetBytes)

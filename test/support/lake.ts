@@ -18,7 +18,7 @@ import type { SessionScope } from '../../src/core/session.ts'
 import type { TableRef } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { licenseKeys } from '../../src/license/keys.ts'
-import { checkPolicies } from '../../src/query/protect.ts'
+import { checkPolicies } from '../../src/query/compile/protect/protect.ts'
 import { putCatalogCredential } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import type { Store } from '../../src/store/store.ts'
@@ -68,7 +68,8 @@ export interface LakeCatalog {
   readonly folder: string
 }
 
-export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics' | 'tracer'>> {
+export interface LakeOptions
+  extends Partial<Pick<AppOptions, 'engines' | 'jobsByTime' | 'log' | 'metrics' | 'tracer'>> {
   /** In the namespace `sales`; `orders` where absent. */
   readonly tables?: readonly LakeTable[]
   /** Beside them, in namespaces of their own. */

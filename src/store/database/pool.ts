@@ -5,17 +5,16 @@
  * connection serves few tenants. One that has served many is replaced.
  */
 
-import { FairQueue } from '../../base/fair-queue.ts'
+import { FairWait } from '../../base/fair-wait.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Link, StoreBackend } from './link.ts'
 import { toStoreFault } from './store-fault.ts'
 
-interface Waiter {
-  readonly grant: (link: Link | undefined) => void
-}
-
 /** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
 export const borrowWaitMs = 10_000
+
+/** Of work that found no connection in time. */
+export const databaseBusy = () => new Fault('unavailable', 'The database is busy. Try again.')
 
 /** Connections of a pool, and borrowers. */
 export interface PoolUse {
@@ -25,31 +24,57 @@ export interface PoolUse {
   /** Borrowers so far that got no connection in time. */
   readonly refused: number
   readonly max: number
+  /** Milliseconds since a tenant, other than the one that is left out, last used a connection or waited for one. */
+  readonly quietMs: number
+}
+
+interface Use {
+  readonly tenant: string
+  readonly atMs: number
 }
 
 export class Pool {
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
+  /** Of work outside any tenant undefined. */
+  readonly #borrowers = new WeakMap<Link, string | undefined>()
   /** All tenants that a connection has served. */
   readonly #tenants = new WeakMap<Link, Set<string>>()
   /** Work outside any tenant has turns of its own. */
-  readonly #waiting = new FairQueue<string, Waiter>()
+  readonly #waiting = new FairWait<Link | undefined>({ waitMs: borrowWaitMs, late: databaseBusy })
   #open = 0
-  #refused = 0
   #closed = false
+  /** The two tenants that used a connection last, and until when. */
+  #lastUses: readonly Use[] = []
 
-  constructor(readonly backend: StoreBackend) {}
+  /** @param nowMs a monotonic clock */
+  constructor(
+    readonly backend: StoreBackend,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
 
-  /** How the connections are used now. */
-  use(): PoolUse {
+  /** How the connections are used now. @param besides whose use is left out of `quietMs` */
+  use(besides?: string): PoolUse {
     const idle = this.#idle.length
     return {
       idle,
       lent: this.#open - idle,
       waiting: this.#waiting.count,
-      refused: this.#refused,
+      refused: this.#waiting.late,
       max: this.backend.linksMax,
+      quietMs: this.#quietMs(besides),
     }
+  }
+
+  #quietMs(besides: string | undefined): number {
+    if (this.#waiting.owners.some((owner) => owner !== besides && owner !== '')) return 0
+    const other = this.#lastUses.find((use) => use.tenant !== besides)
+    return other === undefined ? Number.POSITIVE_INFINITY : this.nowMs() - other.atMs
+  }
+
+  #noteUse(tenant: string): void {
+    const other = this.#lastUses.find((use) => use.tenant !== tenant)
+    this.#lastUses = [{ tenant, atMs: this.nowMs() }, ...(other === undefined ? [] : [other])]
   }
 
   /** Adds a connection that was opened elsewhere, in the state that `release` expects. */
@@ -65,7 +90,9 @@ export class Pool {
    */
   async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
     const link = await this.#borrow(tenant, signal)
+    this.#borrowers.set(link, tenant)
     if (tenant === undefined) return link
+    this.#noteUse(tenant)
     this.#served.set(link, tenant)
     const tenants = this.#tenants.get(link) ?? new Set()
     this.#tenants.set(link, tenants.add(tenant))
@@ -83,7 +110,7 @@ export class Pool {
         continue
       }
       if (this.#open < this.backend.linksMax) return this.#openOne()
-      const granted = await this.#wait(tenant ?? '', signal)
+      const granted = await this.#waiting.wait(tenant ?? '', undefined, signal)
       if (granted !== undefined) return granted
     }
   }
@@ -113,27 +140,26 @@ export class Pool {
   }
 
   release(link: Link): void {
+    const tenant = this.#borrowers.get(link)
+    if (tenant !== undefined) this.#noteUse(tenant)
     const isWorn = (this.#tenants.get(link)?.size ?? 0) >= this.backend.tenantsOfLinkMax
     if (link.dead || this.#closed || isWorn) {
       void this.discard(link).catch(() => {})
       return
     }
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#idle.push(link)
-    else next.grant(link)
+    if (!this.#waiting.next(link)) this.#idle.push(link)
   }
 
   /** Ends the connection. Its place in the pool is free once nothing of it runs any more. */
   async discard(link: Link): Promise<void> {
     await link.discard()
     this.#open--
-    this.#waiting.shift()?.grant(undefined)
+    this.#waiting.next(undefined)
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
-      next.grant(undefined)
+    while (this.#waiting.next(undefined));
     const idle = this.#idle.splice(0)
     this.#open -= idle.length
     await Promise.all(idle.map((link) => (link.dead ? link.discard() : link.close())))
@@ -145,29 +171,9 @@ export class Pool {
       return await this.backend.open('tenant')
     } catch (error) {
       this.#open--
-      this.#waiting.shift()?.grant(undefined)
+      this.#waiting.next(undefined)
       const fault = toStoreFault(error)
       throw new Fault('unavailable', 'The database is not available.', { cause: fault.cause ?? fault })
     }
-  }
-
-  /** @returns a connection handed over; undefined where the caller should look for one again */
-  #wait(owner: string, signal: AbortSignal | undefined): Promise<Link | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
-    const leave = (end: () => void) => {
-      this.#waiting.remove(owner, waiter)
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      end()
-    }
-    const waiter: Waiter = { grant: (link) => leave(() => resolve(link)) }
-    const onAbort = () => leave(() => reject(signal?.reason))
-    const timer = setTimeout(() => {
-      this.#refused++
-      leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.')))
-    }, borrowWaitMs)
-    signal?.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push(owner, waiter)
-    return promise
   }
 }
