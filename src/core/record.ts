@@ -1,7 +1,7 @@
 /**
- * Declares what a stored record holds, once: its members with their types, where the database has each, and what readers
- * are told of it. `store/database/rows.ts` makes the select list and the decoder of it, `http/record-view.ts` the
- * schema of a response and its values. Does not read or write.
+ * Declares what a stored record holds, once: its members with their types, where the database has each, and descriptions
+ * for readers. `store/database/rows.ts` makes the select list and the decoder of it, `http/record-view.ts` the schema of
+ * a response and its values. Does not read or write.
  */
 
 type FieldKind = 'text' | 'texts' | 'time' | 'int64' | 'number' | 'whole' | 'uuid' | 'choice' | 'json'
@@ -47,7 +47,7 @@ export function json<T>(): Field<T> {
   return { kind: 'json' }
 }
 
-/** The field with what readers are told of it. */
+/** The field with its description for readers. */
 export function about<T>(field: Field<T>, sentence: string): Field<T> {
   return { ...field, about: sentence }
 }

@@ -76,9 +76,15 @@ describe('a declared record', () => {
     })
   })
 
-  test('has a schema that demands what is not optional, and says what is told of it', () => {
+  test('has a schema that demands what is not optional, and describes what is described', () => {
     const schema = schemaOf(note)
-    expect(schema.required).toEqual(['id', 'written_at', 'position', 'kind', 'place'])
+    expect<readonly string[] | undefined>(schema.required).toEqual([
+      'id',
+      'written_at',
+      'position',
+      'kind',
+      'place',
+    ])
     expect(schema.properties.position).toMatchObject({ type: 'string', description: 'digits' })
     expect(schema.properties.kind).toMatchObject({ enum: ['long', 'short'] })
   })
