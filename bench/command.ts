@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { catalogTimes } from './catalog-times.ts'
 import { detectionClassify } from './detection-classify.ts'
 import { detectionQuality } from './detection-quality.ts'
+import { detectionSampling } from './detection-sampling.ts'
 import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { flood } from './flood.ts'
@@ -56,6 +57,7 @@ const entries: readonly BenchEntry[] = [
   pgwireStream,
   pgwireIdle,
   detectionScan,
+  detectionSampling,
   detectionQuality,
   detectionClassify,
   territoryCheck,

@@ -33,6 +33,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'pgwire-stream': ['rows_per_s'],
   'pgwire-idle': ['kb_per_connection'],
   'detection-scan': ['mb_per_s_per_worker', 'http_p99_ratio'],
+  'detection-sampling': ['p50_ms', 'rss_mib'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],
   'territory-check': ['paths_per_s'],
