@@ -6,7 +6,7 @@
 
 import type { Socket, TCPSocketListener } from 'bun'
 import type { ResultBatch } from '../src/core/result-batch.ts'
-import type { ResultColumn } from '../src/query/compile.ts'
+import type { ResultColumn } from '../src/query/compile/compile.ts'
 import {
   writeAuthentication,
   writeBare,

@@ -1,8 +1,8 @@
 /** Measures the time from statement text to protected SQL: three statements under no, five and fifty policies. */
 
 import type { AttachedMask, GovernedTable } from '../src/core/governed-table.ts'
-import { compileQuery } from '../src/query/compile.ts'
-import { renderSql } from '../src/query/emit/render.ts'
+import { compileQuery } from '../src/query/compile/compile.ts'
+import { renderSql } from '../src/query/compile/emit/render.ts'
 
 const columnCount = 60
 const principal = { sub: 'bench', roles: ['analyst'] }

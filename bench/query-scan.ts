@@ -14,8 +14,8 @@ import type { GovernedTable } from '../src/core/governed-table.ts'
 import type { TenantId } from '../src/core/tenant.ts'
 import { startDuckdb } from '../src/engine/duckdb/duckdb-host.ts'
 import type { ComputeEngine } from '../src/engine/engine.ts'
-import { compileQuery } from '../src/query/compile.ts'
-import { renderSql } from '../src/query/emit/render.ts'
+import { compileQuery } from '../src/query/compile/compile.ts'
+import { renderSql } from '../src/query/compile/emit/render.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
 import { bootstrapRatio, percentile, seededRandom } from './statistics.ts'
@@ -55,7 +55,7 @@ const statements = {
     `SELECT * FROM (SELECT status, id, amount, row_number() OVER (PARTITION BY status ORDER BY amount DESC, id) AS n FROM ${from}${filter}) x WHERE n = 1`,
   'first row of each status by DISTINCT ON': (from: string, filter: string) =>
     `SELECT DISTINCT ON (status) status, id, amount FROM ${from}${filter} ORDER BY status, amount DESC, id`,
-  // The barrier applies, because the columns are read by expressions that can fail (src/query/barrier.ts).
+  // The barrier applies, because the columns are read by expressions that can fail (src/query/compile/protect/barrier.ts).
   'pattern from a text of few values': (from: string, filter: string) =>
     `SELECT count(*) AS n FROM ${from}${and(filter)} 'sent' LIKE replace(status, 'x', 'y')`,
   'range of ids': (from: string, filter: string) =>

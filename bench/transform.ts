@@ -1,9 +1,13 @@
 /**
  * Measures how many distinct values a second the transform protects on one core: HMAC, GCM, SIV and FF1 over texts of
- * 16 digits, as columns of bytes. The baseline hashes each value by SHA-256, one after another, in the same rounds.
+ * 16 digits, as columns of bytes. The baseline hashes each value by SHA-256, one after another, in the same rounds; SIV
+ * and FF1 are measured beside @noble/ciphers as well, which protects one value at a time
+ * (docs/adr/0029-ff1-and-siv-are-our-own.md).
  */
 
 import { createHash } from 'node:crypto'
+import { aessiv } from '@noble/ciphers/aes.js'
+import { FF1 } from '@noble/ciphers/ff1.js'
 import { type BytesColumn, bytesAt } from '../src/transform/bytes-column.ts'
 import type { KeyedRule } from '../src/transform/plan.ts'
 import { protectBytes } from '../src/transform/protect-bytes.ts'
@@ -50,6 +54,16 @@ const rules: Readonly<
   ff1: { action: 'tokenize', method: 'ff1', alphabet: 'digits' },
 }
 
+/** Protects one value with the library, or undefined where the runtime itself has the method. */
+const libraries: Readonly<Record<Method, ((key: Uint8Array, value: Uint8Array) => unknown) | undefined>> = {
+  hmac: undefined,
+  gcm: undefined,
+  siv: (key, value) => aessiv(key).encrypt(value),
+  ff1: (key, value) => FF1(10, key).encrypt(Array.from(value, (digit) => digit - 48)),
+}
+/** The library takes a quarter of a millisecond for a value of FF1. */
+const libraryValuesMax = 1_000
+
 async function* run(asked: BenchRun): AsyncGenerator<BenchResult> {
   if (asked.flags.values.append === true) yield await measureAppend(asked)
   else if (asked.flags.values.python === true) yield* measurePython(asked, pythonPerSecondMin)
@@ -72,11 +86,15 @@ async function* measureMethods({ smoke }: BenchRun): AsyncGenerator<BenchResult>
       kid: 'k1',
       ...rule,
     } as KeyedRule
+    const library = libraries[method]
+    const libraryTimes: number[] = []
+    const libraryCount = Math.min(count, libraryValuesMax)
     const times: number[] = []
     const baselineTimes: number[] = []
     for (let round = 0; round < rounds; round += 1) {
       baselineTimes.push(timeOf(() => hashEach(column)))
       times.push(timeOf(() => protectBytes(full, 'tenant', key, column).length))
+      if (library) libraryTimes.push(timeOf(() => protectEach(library, key, column, libraryCount)))
     }
     const perSecond = count / (percentile(times, 0.5) / 1000)
     yield {
@@ -85,10 +103,23 @@ async function* measureMethods({ smoke }: BenchRun): AsyncGenerator<BenchResult>
       figures: {
         values_per_s: Math.round(perSecond),
         baseline_values_per_s: Math.round(count / (percentile(baselineTimes, 0.5) / 1000)),
+        ...(library && {
+          library_values_per_s: Math.round(libraryCount / (percentile(libraryTimes, 0.5) / 1000)),
+        }),
       },
       ...(!smoke && { verdict: perSecond >= valuesPerSecondMin[method] ? 'pass' : 'fail' }),
     }
   }
+}
+
+function protectEach(
+  library: (key: Uint8Array, value: Uint8Array) => unknown,
+  key: Uint8Array,
+  column: BytesColumn,
+  count: number,
+): number {
+  for (let index = 0; index < count; index += 1) library(key, bytesAt(column, index))
+  return count
 }
 
 function hashEach(column: BytesColumn): number {

@@ -3,7 +3,7 @@
 import type { ChangeContext } from '../src/contract/change.ts'
 import { addDraft } from '../src/contract/lifecycle/add-version.ts'
 import { type LifeCycleParts, moveVersion, signVersion } from '../src/contract/lifecycle/move-version.ts'
-import { checkPolicies } from '../src/query/protect.ts'
+import { checkPolicies } from '../src/query/compile/protect/protect.ts'
 import { saveLifeCycleSettings } from '../src/store/contract/life-cycle.ts'
 import { findVersion } from '../src/store/contract/versions.ts'
 import { performDocumentTask } from '../src/wire/odcs/document-task.ts'

@@ -4,7 +4,7 @@ import { putContract } from '../src/contract/put-contract.ts'
 import { putMask } from '../src/contract/put-mask.ts'
 import { putRowFilter } from '../src/contract/put-row-filter.ts'
 import { operator } from '../src/core/administration.ts'
-import { checkPolicies } from '../src/query/protect.ts'
+import { checkPolicies } from '../src/query/compile/protect/protect.ts'
 import { type PsqlColumn, psqlTable } from './psql-table.ts'
 import { orders, type World } from './world.ts'
 

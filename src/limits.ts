@@ -358,7 +358,7 @@ export const limits = {
   /** Memory of DuckDB that garbage holds before it is collected. */
   engineGarbageBytes: 16 * MiB,
 
-  /** Errors that wait to be checked (query/tripwire.ts); milliseconds from the response to the check, and until its end. */
+  /** Errors that wait to be checked (query/run/tripwire.ts); milliseconds from the response to the check, and until its end. */
   tripwireQueueMax: 8,
   tripwireDelayMs: 1_000,
   tripwireMs: 60_000,

@@ -1,9 +1,16 @@
 /** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
 
 import { describe, expect, test } from 'bun:test'
-import { findCycles, findDeadFiles, findWrongImports, findWrongInnerImports } from './tidy/import-rules.ts'
+import {
+  findCycles,
+  findDeadFiles,
+  findImpureImports,
+  findWrongImports,
+  findWrongInnerImports,
+} from './tidy/import-rules.ts'
 import { readProject, type SourceFile } from './tidy/source-files.ts'
 import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
+import timings from './timings.json'
 
 const project = readProject(new URL('..', import.meta.url).pathname)
 const typescript = project.filter(({ path }) => path.endsWith('.ts'))
@@ -20,6 +27,10 @@ describe('the project', () => {
 
   test('imports one way inside a part that has layers of its own', () => {
     expect(findWrongInnerImports(source)).toEqual([])
+  })
+
+  test('reads and writes nothing in the folders that only compute', () => {
+    expect(findImpureImports(source)).toEqual([])
   })
 
   test('has no import cycles', () => {
@@ -43,6 +54,23 @@ describe('the project', () => {
 
   test('says at the top of each source file what the file owns', () => {
     expect(findMissingHeaders(source)).toEqual([])
+  })
+})
+
+describe('the times of test files', () => {
+  const { files } = timings as { readonly files: Readonly<Record<string, number>> }
+  const tests = typescript.map(({ path }) => path).filter((path) => /^test\/.*\.test\.ts$/.test(path))
+
+  test('are known of nine files in ten, so that the slowest begin first', () => {
+    const unknown = tests.filter((path) => files[path] === undefined)
+    const instead = 'run npm test -- --update-timings'
+    expect(unknown.length > tests.length / 10 ? [instead, ...unknown] : []).toEqual([])
+  })
+
+  test('are kept of no more than one in ten that is gone', () => {
+    const gone = Object.keys(files).filter((path) => !tests.includes(path))
+    const instead = 'run npm test -- --update-timings'
+    expect(gone.length > tests.length / 10 ? [instead, ...gone] : []).toEqual([])
   })
 })
 
@@ -93,7 +121,7 @@ describe('the rules', () => {
     ['within one folder', 'src/gateway/stages/a.ts', './b.ts', undefined],
     ['from a surface to the pipeline', 'src/gateway/literal-surface/a.ts', '../pipeline.ts', undefined],
     ['from another part', 'src/gateway/base/a.ts', '../../store/b.ts', undefined],
-    ['from a part without inner layers', 'src/query/a.ts', './b/c.ts', undefined],
+    ['from a part without inner layers', 'src/lineage/a.ts', './b/c.ts', undefined],
     [
       'from an aggregate of the store to the database',
       'src/store/session/a.ts',
@@ -115,12 +143,41 @@ describe('the rules', () => {
       './client-surface/b.ts',
       'stands above pipeline.ts',
     ],
+    ['the compiler from a run', 'src/query/run/watch/a.ts', '../../compile/emit/b.ts', undefined],
+    [
+      'a run from the compiler',
+      'src/query/compile/emit/a.ts',
+      '../../run/run.ts',
+      'run stands above compile/emit',
+    ],
+    [
+      'emitting from resolving',
+      'src/query/compile/resolve/a.ts',
+      '../emit/b.ts',
+      'compile/emit stands above compile/resolve',
+    ],
+    ['a run from its loads', 'src/query/run/load/a.ts', '../run.ts', 'run stands above run/load'],
     ['a folder that has no layer', 'src/gateway/more/a.ts', '../base/b.ts', 'in no layer of gateway'],
   ]
   test.each(wrongInside)('inside a part, import %s', (_, path, specifier, sentence) => {
     const found = findWrongInnerImports([{ path, text: `import { b } from '${specifier}'\n` }])
     if (sentence === undefined) expect(found).toEqual([])
     else expect(found).toEqual([expect.stringContaining(sentence)])
+  })
+
+  const impure: [name: string, specifier: string, isWrong: boolean][] = [
+    ['a shared noun', '../../core/b.ts', false],
+    ['its own folder', './resolve/b.ts', false],
+    ['the parser', 'libpg-query', false],
+    ['the store', '../../store/store.ts', true],
+    ['a run', '../run/run.ts', true],
+    ['files', 'node:fs', true],
+  ]
+  test.each(impure)('in a folder that only computes, import %s', (_, specifier, isWrong) => {
+    const found = findImpureImports([
+      { path: 'src/query/compile/a.ts', text: `import type { B } from '${specifier}'\n` },
+    ])
+    expect(found).toEqual(isWrong ? [expect.stringContaining('only computes')] : [])
   })
 
   const files = (edges: Record<string, string>): SourceFile[] =>

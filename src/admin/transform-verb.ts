@@ -5,7 +5,7 @@
 
 import { parseArgs } from 'node:util'
 import type { MaskValue } from '../core/mask.ts'
-import { emitProtected, writerDialects } from '../query/emit/protect.ts'
+import { emitProtected, writerDialects } from '../query/compile/emit/protect.ts'
 import { fetchPlan, type PlanRequest } from '../transform/fetch-plan.ts'
 import { withSubjectKeys } from '../transform/fetch-subject-keys.ts'
 import type { OpenPlan } from '../transform/open-plan.ts'

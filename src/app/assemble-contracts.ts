@@ -7,7 +7,7 @@ import { coverVersion } from '../contract/lifecycle/move-version.ts'
 import type { ContractBreak } from '../core/contract-break.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { CommitContracts } from '../gateway/base/parts.ts'
-import { checkPolicies } from '../query/protect.ts'
+import { checkPolicies } from '../query/compile/protect/protect.ts'
 import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Store } from '../store/store.ts'
 

@@ -1,7 +1,7 @@
 /** Joins what the service hides of a table with what the upstream hides, for engines that apply both themselves. */
 
 import type { RestrictionsFor } from '../gateway/base/parts.ts'
-import { fieldsOf, tellRestrictions } from '../query/tell-restrictions.ts'
+import { fieldsOf, tellRestrictions } from '../query/restrictions/tell-restrictions.ts'
 import { loadGovernance } from '../store/governance/governance.ts'
 import type { Store } from '../store/store.ts'
 import { topLevelMembers } from '../wire/iceberg/members.ts'

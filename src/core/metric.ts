@@ -132,6 +132,12 @@ export interface AttestedDimension {
   readonly grain?: Grain | undefined
 }
 
+/** A bound of an attestation: how many queries of a principal it lets through in a day. */
+export interface QueryBudget {
+  readonly attestation: string
+  readonly perDay: number
+}
+
 /** What a steward declared harmless of a metric, and under which conditions. */
 export interface Attestation {
   readonly id: string

@@ -28,7 +28,14 @@ export interface PolicyUsage {
   readonly action?: string
 }
 
-export interface UsageRecord {
+/** What governed the rows of a query: the contracts of its tables, the snapshots, and the policies that applied. */
+export interface AppliedGovernance {
+  readonly contracts: readonly { readonly id: string; readonly version: number }[]
+  readonly reads: readonly TableUsage[]
+  readonly policies: readonly PolicyUsage[]
+}
+
+export interface UsageRecord extends AppliedGovernance {
   readonly queryId: string
   /** Milliseconds since the Unix epoch. */
   readonly startedAtMs: number
@@ -40,9 +47,6 @@ export interface UsageRecord {
   readonly catalog: string | undefined
   /** The engine's dialect; undefined where the query ended before one was chosen. */
   readonly engine: string | undefined
-  readonly contracts: readonly { readonly id: string; readonly version: number }[]
-  readonly reads: readonly TableUsage[]
-  readonly policies: readonly PolicyUsage[]
   /** Rows that the surface received from the engine, whether or not they reached the client. */
   readonly rowsOut: number
   /** Size of the values in memory; text has one byte a UTF-16 unit. */

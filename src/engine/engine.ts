@@ -3,6 +3,7 @@
  * not apply row filters or masks: the statement has them already.
  */
 
+import type { ColumnRange } from '../core/column-range.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import type { TextScale } from '../core/quotient-scale.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
@@ -39,17 +40,6 @@ export interface TableTerritory {
   /** Receives the files outside that were read, because the territory is only observed. Never throws. */
   readonly report: (outside: readonly OutsideFile[]) => void
 }
-
-/** Bounds that contain every row the statement can use; NULL is outside. They skip files, never drop rows. */
-export interface ColumnRange {
-  readonly fieldId: number
-  /** Inclusive; undefined where there is no bound. */
-  readonly lower: RangeBound | undefined
-  readonly upper: RangeBound | undefined
-}
-
-/** bigint for integers, days, and microseconds of `time`, `timestamp` and `timestamptz`; string for text. */
-export type RangeBound = bigint | string | boolean
 
 /** One execution of a statement: who runs it, and the signal that cancels it. */
 export interface EngineRun {

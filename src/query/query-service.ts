@@ -5,9 +5,10 @@ import type { Principal } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
 import type { TenantId } from '../core/tenant.ts'
-import type { ResultColumn } from './compile.ts'
-import type { ShownOrigin } from './output-origins.ts'
-import type { AppliedProtection } from './protect.ts'
+import type { AppliedGovernance } from '../core/usage.ts'
+import type { ResultColumn } from './compile/compile.ts'
+import type { ShownOrigin } from './compile/output/output-origins.ts'
+import type { AppliedProtection } from './compile/protect/protect.ts'
 
 export type ReadSurface = 'pgwire' | 'xmla' | 'graphql' | 'mcp' | 'rest'
 
@@ -97,6 +98,12 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
   /** A UUID, also of the usage record. */
   readonly queryId: string
   readonly columns: readonly ResultColumn[]
+  /**
+   * What governs the rows that the run gives, as its usage record has it. It stays the same from the first rows on,
+   * because a run starts again only before them.
+   * @throws SqlError XX000 before the first rows, and where the statement was refused
+   */
+  applied(): AppliedGovernance
   /**
    * Records the run before it ends, once. A surface that sends rows during the run waits for this first, so that a
    * process that dies leaves a record of them.

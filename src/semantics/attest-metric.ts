@@ -9,9 +9,9 @@ import { type ContractSchema, primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
 import type { CoveredMask, MetricVersion } from '../core/metric.ts'
 import type { SemanticModel } from '../core/semantic-model.ts'
-import { baseOf, type Simple } from '../query/metrics/attested-parts.ts'
-import { columnPath, functionName } from '../query/metrics/nodes.ts'
-import { parseExpression } from '../query/parse.ts'
+import { baseOf, type Simple } from '../query/compile/metrics/attested-parts.ts'
+import { columnPath, functionName } from '../query/compile/metrics/nodes.ts'
+import { parseExpression } from '../query/compile/parse/parse.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernance } from '../store/governance/governance.ts'
 import { type StoredAttestation, saveAttestation } from '../store/semantics/attestations.ts'
@@ -170,7 +170,7 @@ function coveredMasks(
     }))
 }
 
-/** Others show single values, such as min. That one of these fails tells nothing (query/metrics/guard.ts). */
+/** Others show single values, such as min. That one of these fails tells nothing (query/compile/metrics/guard.ts). */
 export const attestable: readonly string[] = [
   'count',
   'sum',

@@ -8,8 +8,8 @@ import type { Governance } from '../core/governance.ts'
 import { type AttestedDimension, type CoveredMask, type Grain, metricTime } from '../core/metric.ts'
 import { type PlacedDimension, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import type { TableRef } from '../core/table-ref.ts'
-import { plainDimensions } from '../query/metrics/attested-parts.ts'
-import { tellsPersonsApart } from '../query/metrics/lifted.ts'
+import { plainDimensions } from '../query/compile/metrics/attested-parts.ts'
+import { tellsPersonsApart } from '../query/compile/metrics/lifted.ts'
 
 export interface GivenDimension {
   readonly name: string

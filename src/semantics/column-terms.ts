@@ -2,8 +2,8 @@
 
 import type { Dimension } from '../core/metric.ts'
 import { tableKey } from '../core/table-ref.ts'
-import { columnPath } from '../query/metrics/nodes.ts'
-import { parseExpression } from '../query/parse.ts'
+import { columnPath } from '../query/compile/metrics/nodes.ts'
+import { parseExpression } from '../query/compile/parse/parse.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import type { Asking } from './describe-metric.ts'
 

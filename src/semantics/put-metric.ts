@@ -12,7 +12,7 @@ import type {
 } from '../core/metric.ts'
 import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
-import { semiAdditiveReason } from '../query/metrics/semi-additive.ts'
+import { semiAdditiveReason } from '../query/compile/metrics/semi-additive.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'

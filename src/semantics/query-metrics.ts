@@ -7,12 +7,11 @@ import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
-import { type WrittenRows, writeRows } from '../query/json-rows.ts'
-import { compileMetricRequest, type MetricRequest } from '../query/metrics/request.ts'
+import { SqlError } from '../query/compile/base/sql-error.ts'
+import { compileMetricRequest, type MetricRequest } from '../query/compile/metrics/request.ts'
 import type { QueryContext, QueryService, SessionCheck } from '../query/query-service.ts'
-import { SqlError } from '../query/sql-error.ts'
+import { type WrittenRows, writeRows } from '../query/run/json-rows.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
-import { findUsage } from '../store/query/usage.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import type { Store } from '../store/store.ts'
 import { ValueError } from '../wire/postgres/value-error.ts'
@@ -66,9 +65,7 @@ export async function queryMetrics(
     ...(timeMs !== undefined && { timeMs }),
   })
   const written = await readRows(run, bounds)
-  const usage = await findUsage(store, on.tenant, run.queryId)
-  if (usage === undefined) throw new SqlError('58030', 'The record of the query could not be read. Retry.')
-  const { contracts, reads, policies } = usage
+  const { contracts, reads, policies } = run.applied()
   const filtered = policies.filter(({ kind }) => kind === 'row_filter').map(({ table }) => table)
   const asOf = reads.map(({ namespace, name, snapshot_id: snapshotId, pinned }) => ({
     table: { namespace, name },

@@ -18,7 +18,7 @@ import {
   uuid,
   wholeNumber,
 } from '../http/schemas.ts'
-import { filterOperators, type MetricRequest } from '../query/metrics/request.ts'
+import { filterOperators, type MetricRequest } from '../query/compile/metrics/request.ts'
 import { semanticBounds } from './bounds.ts'
 import { asking, operation } from './parts.ts'
 import { queryMetrics, restBounds } from './query-metrics.ts'

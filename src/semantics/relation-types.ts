@@ -2,7 +2,7 @@
 
 import type { Governance } from '../core/governance.ts'
 import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
-import type { ResultColumn } from '../query/compile.ts'
+import type { ResultColumn } from '../query/compile/compile.ts'
 import { compileRelation } from './check-expressions.ts'
 
 export interface RelationTypes {

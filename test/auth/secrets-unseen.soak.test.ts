@@ -163,9 +163,14 @@ describe('guessing', () => {
             'webhook-signature': `v1,${noise.toBase64()}`,
           }),
         })
-        const refused = await verifySignature(headers, body, [scheme], secret, seconds * 1_000).catch(
-          (error: unknown) => error,
-        )
+        const refused = await Promise.try(
+          verifySignature,
+          headers,
+          body,
+          [scheme],
+          secret,
+          seconds * 1_000,
+        ).catch((error: unknown) => error)
         if (
           !(refused instanceof Fault) ||
           refused.kind !== 'unauthenticated' ||

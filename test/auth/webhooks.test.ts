@@ -1,6 +1,7 @@
 /** Webhooks of the identity and billing providers: unsigned, old and repeated events have no effect. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { createHmac } from 'node:crypto'
 import { webhookOperations } from '../../src/auth/webhooks/operations.ts'
 import { Secret } from '../../src/base/secret.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -162,6 +163,23 @@ describe.each(kinds)('%s', (_, { path, secret, sign: signed, header, body: makeB
       ).toBe(401)
   })
 
+  test('a signature in capitals, or beside spaces, is what its library says it is', async () => {
+    if (header === 'webhook-signature') return
+    const body = makeBody()
+    const good = await signed(body, secret, clock.ms)
+    const upper = altered(good, (value) =>
+      value.replace(/v1=.*/, (one) => `v1=${one.slice(3).toUpperCase()}`),
+    )
+    expect(await statusOf(body, upper)).toBe(401)
+    expect(
+      await statusOf(
+        body,
+        altered(good, (value) => value.replace('v1=', 'v1= ')),
+      ),
+    ).toBe(401)
+    expect(await statusOf(body, good)).toBe(200)
+  })
+
   test('bytes that are no text, or begin with a byte order mark, are not what was signed', async () => {
     const text = JSON.stringify({ ...JSON.parse(makeBody()), note: '\ufffd' })
     const headers = await signed(text, secret, clock.ms)
@@ -200,9 +218,16 @@ describe.each(kinds)('%s', (_, { path, secret, sign: signed, header, body: makeB
     expect(await answer(off, good)).toBe(410)
     expect(await answer(off, await signed(`${body} `, secret, clock.ms))).toBe(401)
     expect(await answer({ secret: undefined, enabled: true }, good)).toBe(401)
-    expect(await answer({ secret: new Secret(''), enabled: true }, good)).toBe(401)
+    for (const headers of [good, header === 'webhook-signature' ? good : signedByNothing(header, body)])
+      expect(await answer({ secret: new Secret(''), enabled: true }, headers)).toBe(401)
   })
 })
+
+/** A header of pairs that is signed with an empty secret. */
+function signedByNothing(header: string, body: string): SignatureHeaders {
+  const time = header === 'stripe-signature' ? Math.floor(clock.ms / 1_000) : clock.ms
+  return { [header]: `t=${time},v1=${createHmac('sha256', '').update(`${time}.${body}`).digest('hex')}` }
+}
 
 /** A further signature of another secret, as providers write it beside the first. */
 function spare(header: string): string {

@@ -3,7 +3,7 @@
 import { expect, setDefaultTimeout, test } from 'bun:test'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
-import { checkPolicies } from '../../src/query/protect.ts'
+import { checkPolicies } from '../../src/query/compile/protect/protect.ts'
 import { actorOf } from '../support/actor.ts'
 import { session } from '../support/identity.ts'
 import { commit, orders, startTestService } from '../support/service.ts'

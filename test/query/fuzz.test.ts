@@ -1,7 +1,7 @@
 /** Random bytes, words and mutated statements are compiled or refused, and those that run show no canary. */
 
 import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
-import { SqlError } from '../../src/query/sql-error.ts'
+import { SqlError } from '../../src/query/compile/base/sql-error.ts'
 import { mutated, randomBytes, randomFrom, randomWords } from './fuzz.ts'
 import { openSubject, type Subject } from './support/duckdb.ts'
 import { canary } from './support/fixture.ts'

@@ -6,8 +6,8 @@
 
 import { afterAll, describe, expect, test } from 'bun:test'
 import { typeOid } from '../../src/core/sql-type.ts'
-import { fingerprintStatement } from '../../src/query/fingerprint.ts'
-import { SqlError } from '../../src/query/sql-error.ts'
+import { SqlError } from '../../src/query/compile/base/sql-error.ts'
+import { fingerprintStatement } from '../../src/query/compile/parse/fingerprint.ts'
 import { someInShortForm } from '../support/long-form.ts'
 import { attacks } from './attacks/all.ts'
 import { corpus } from './corpus/all.ts'

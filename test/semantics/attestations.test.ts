@@ -1,13 +1,13 @@
 /**
  * What attestations of metrics may say: by which dimensions masks are lifted, for metrics of which kind, and how often a
- * day. What shows by them: test/query/metrics/guard.test.ts.
+ * day. What shows by them: test/query/compile/metrics/guard.test.ts.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { tmpdir } from 'node:os'
 import { putMask } from '../../src/contract/put-mask.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
-import { checkPolicies } from '../../src/query/protect.ts'
+import { checkPolicies } from '../../src/query/compile/protect/protect.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { actorOf } from '../support/actor.ts'
 import { ask } from '../support/identity.ts'

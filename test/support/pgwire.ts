@@ -6,8 +6,8 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { ResultBatch } from '../../src/core/result-batch.ts'
 import type { SqlType } from '../../src/core/sql-type.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { SqlError } from '../../src/query/compile/base/sql-error.ts'
 import type { PreparedQuery, QueryContext, QueryService } from '../../src/query/query-service.ts'
-import { SqlError } from '../../src/query/sql-error.ts'
 import { Activity } from '../../src/server/pgwire/activity.ts'
 import { CancelKeys } from '../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../src/server/pgwire/connection-slots.ts'
@@ -159,7 +159,14 @@ function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireSer
       }
       const putOnRecord = async () => await find(text).putOnRecord?.()
       const confirm = () => find(text).confirm?.()
-      return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, putOnRecord, confirm })
+      const applied = () => ({ contracts: [], reads: [], policies: [] })
+      return Object.assign(batches(), {
+        queryId: crypto.randomUUID(),
+        columns,
+        applied,
+        putOnRecord,
+        confirm,
+      })
     },
   }
 }

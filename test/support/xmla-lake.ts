@@ -1,7 +1,7 @@
 /** A lake with a cube, served over XMLA to two principals of its tenant and one of another. */
 
 import { putMask } from '../../src/contract/put-mask.ts'
-import { checkPolicies } from '../../src/query/protect.ts'
+import { checkPolicies } from '../../src/query/compile/protect/protect.ts'
 import { actorOf } from './actor.ts'
 import { type Lake, type LakeOptions, startLake } from './lake.ts'
 import { ordersTable, regionsTable } from './lake-tables.ts'

@@ -34,7 +34,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['commit', 'speculative', 'replay'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],
-    ['routes.ts'],
+    ['routes.ts', 'feature.ts'],
   ],
   store: [
     ['database'],
@@ -59,6 +59,31 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['policy', 'contract'],
     ['commit', 'semantics', 'transform'],
   ],
+  query: [
+    ['compile/base'],
+    ['compile/parse', 'compile/functions'],
+    ['compile/metrics'],
+    ['compile/resolve'],
+    ['compile/protect', 'compile/output'],
+    ['compile/emit'],
+    ['compile/compile.ts'],
+    ['query-service.ts', 'restrictions'],
+    ['run/load'],
+    ['run/attempt'],
+    ['run/record', 'run/watch'],
+    ['run/prepare'],
+    ['run/speculative'],
+    ['run'],
+    ['explain', 'as-seen-by', 'usage', 'lineage'],
+    ['feature.ts'],
+  ],
+}
+
+/** Folders that only compute: they may import these parts besides themselves, and no package but these. */
+const pureFolders: Readonly<
+  Record<string, { readonly parts: readonly string[]; readonly packages: RegExp }>
+> = {
+  'src/query/compile': { parts: ['base', 'limits', 'core', 'transform'], packages: /^libpg-query$/ },
 }
 
 /** Where the process starts, and where the published library does. */
@@ -138,6 +163,26 @@ export function findWrongInnerImports(files: readonly SourceFile[]): string[] {
       return [`${file.path} imports ${target}: ${other} ${reason} ${room}; move what both need below them`]
     })
   })
+}
+
+/** Every import of a folder that only computes from a part that reads or writes, as sentences. */
+export function findImpureImports(files: readonly SourceFile[]): string[] {
+  return Object.entries(pureFolders).flatMap(([folder, { parts, packages }]) =>
+    files
+      .filter(({ path }) => path.startsWith(`${folder}/`))
+      .flatMap((file) =>
+        importsOf(file)
+          .filter(({ target }) =>
+            target.startsWith('src/')
+              ? !target.startsWith(`${folder}/`) && !parts.includes(partOf(target) ?? '')
+              : !packages.test(target),
+          )
+          .map(
+            ({ target }) =>
+              `${file.path} imports ${target}: ${folder} only computes; take its result as an argument`,
+          ),
+      ),
+  )
 }
 
 /** Each cycle of imports once, as `a → b → a`. Starting a Worker closes no cycle. */

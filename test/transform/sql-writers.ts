@@ -5,7 +5,7 @@
 
 import { quoteText } from '../../src/base/sql-text.ts'
 import { type MaskValue, maskActions } from '../../src/core/mask.ts'
-import { emitProtected, type WriterDialectName } from '../../src/query/emit/protect.ts'
+import { emitProtected, type WriterDialectName } from '../../src/query/compile/emit/protect.ts'
 import { type ColumnRule, problemOf } from '../../src/transform/plan.ts'
 import { asRefusal, protectValues } from '../../src/transform/protect-values.ts'
 import { randomInputs } from './random-inputs.ts'

@@ -5,10 +5,10 @@
  */
 
 import type { JsonValue } from '../../base/json.ts'
+import type { ColumnRange, RangeBound } from '../../core/column-range.ts'
 import type { IcebergType } from '../../core/iceberg-type.ts'
+import type { FileEntry } from '../../storage/iceberg/files.ts'
 import type { Operand, Predicate } from '../../wire/iceberg/predicate.ts'
-import type { ColumnRange, RangeBound } from '../engine.ts'
-import type { FileEntry } from './manifest.ts'
 import { mayHold } from './prune.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 import type { TableField, TableSchema } from './table-schema.ts'

@@ -1,8 +1,8 @@
 /** Skips data files whose partition values or column bounds rule out every useful row. In doubt it keeps the file. */
 
 import { filterInTurns } from '../../base/in-turns.ts'
-import type { ColumnRange, RangeBound } from '../engine.ts'
-import type { FileEntry } from './manifest.ts'
+import type { ColumnRange, RangeBound } from '../../core/column-range.ts'
+import type { FileEntry } from '../../storage/iceberg/files.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 
 /** The data files that may hold rows within all ranges. */

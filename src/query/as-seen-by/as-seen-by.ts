@@ -15,11 +15,11 @@ import { recordAdministration } from '../../store/administration/administration-
 import { isMaskedFor } from '../../store/governance/protections.ts'
 import { findServiceSessionById } from '../../store/session/sessions.ts'
 import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
-import { exprKey } from '../ir.ts'
-import { type LoadParts, loadTables } from '../load-tables.ts'
-import { protectTables } from '../protect.ts'
+import { exprKey } from '../compile/base/ir.ts'
+import { servedType } from '../compile/base/types.ts'
+import { protectTables } from '../compile/protect/protect.ts'
 import type { QueryContext, QueryService } from '../query-service.ts'
-import { servedType } from '../types.ts'
+import { type LoadParts, loadTables } from '../run/load/load-tables.ts'
 
 export interface AsSeenParts extends LoadParts {
   readonly queries: QueryService

@@ -2,7 +2,7 @@
 
 import { grains, metricNamePattern } from '../../core/metric.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { toSqlError } from '../../query/sql-error.ts'
+import { toSqlError } from '../../query/compile/base/sql-error.ts'
 import type { DraftDimension, DraftMetric } from './draft.ts'
 import { isPlain, type Members } from './members.ts'
 import { identifier, renamed } from './sql-names.ts'

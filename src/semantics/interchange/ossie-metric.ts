@@ -1,6 +1,6 @@
 /** Turns the expression of an Ossie metric, over fields of datasets, into one over columns of a table. */
 
-import { toSqlError } from '../../query/sql-error.ts'
+import { toSqlError } from '../../query/compile/base/sql-error.ts'
 import type { DraftRelationship, DraftTable } from './draft.ts'
 import { pathsIn, renamed } from './sql-names.ts'
 

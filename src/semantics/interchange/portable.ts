@@ -1,7 +1,7 @@
 /** Writes a metric as one SQL expression over columns, for formats that have nothing else. */
 
 import { tableKey } from '../../core/table-ref.ts'
-import { parseExpression } from '../../query/parse.ts'
+import { parseExpression } from '../../query/compile/parse/parse.ts'
 import type { ExportedLayer, ExportedMetric } from './layer.ts'
 import { renamed } from './sql-names.ts'
 

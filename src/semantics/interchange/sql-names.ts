@@ -2,8 +2,8 @@
 
 import type { Node } from 'libpg-query'
 import { quoteIdentifier } from '../../base/sql-text.ts'
-import { columnPath } from '../../query/metrics/nodes.ts'
-import { parseExpression } from '../../query/parse.ts'
+import { columnPath } from '../../query/compile/metrics/nodes.ts'
+import { parseExpression } from '../../query/compile/parse/parse.ts'
 
 interface NamedColumn {
   readonly path: readonly string[]

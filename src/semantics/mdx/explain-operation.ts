@@ -16,8 +16,8 @@ import {
   text,
   uuid,
 } from '../../http/schemas.ts'
-import { type ExplainParts, explain } from '../../query/explain.ts'
-import { explainedPolicies } from '../../query/explain-operation.ts'
+import { type ExplainParts, explain } from '../../query/explain/explain.ts'
+import { explainedPolicies } from '../../query/explain/operation.ts'
 import type { QueryService } from '../../query/query-service.ts'
 import { parseMdx } from '../../wire/mdx/parse.ts'
 import { printMdx } from '../../wire/mdx/print.ts'

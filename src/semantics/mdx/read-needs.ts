@@ -1,8 +1,8 @@
 /** Reads what an evaluation needs by the read path, so that filters, masks, pins and usage are those of any statement. */
 
 import { type ColumnVector, isNull, type ResultBatch } from '../../core/result-batch.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
 import type { QueryContext, QueryService, SessionCheck } from '../../query/query-service.ts'
-import { SqlError } from '../../query/sql-error.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
 import { ValueError } from '../../wire/postgres/value-error.ts'

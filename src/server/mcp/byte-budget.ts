@@ -1,6 +1,6 @@
 /** The budget of bytes that a principal's agents may scan within 24 hours. */
 
-import { SqlError } from '../../query/sql-error.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
 import { scannedSince } from '../../store/query/agent-usage.ts'
 import { mcpBounds } from './bounds.ts'
 import type { ToolContext } from './tool.ts'

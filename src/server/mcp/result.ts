@@ -3,7 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { cleanText } from '../../base/clean-text.ts'
 import type { Fault, FaultKind } from '../../base/fault.ts'
-import { SqlError, type SqlState, UnreadableTable } from '../../query/sql-error.ts'
+import { SqlError, type SqlState, UnreadableTable } from '../../query/compile/base/sql-error.ts'
 import { mcpBounds } from './bounds.ts'
 
 const messageCharsMax = 500

@@ -5,7 +5,7 @@
 
 import type { DefElem, ExecuteStmt, ExplainStmt } from 'libpg-query'
 import { unlessAborted } from '../../base/unless-aborted.ts'
-import type { PlanInput, PlanNode } from '../../query/explain-plan.ts'
+import type { PlanInput, PlanNode } from '../../query/explain/explain-plan.ts'
 import { catalogPlan } from './catalog-plan.ts'
 import { constantText } from './command-plans.ts'
 import { DataPlan, planData, textParameters } from './data-plan.ts'

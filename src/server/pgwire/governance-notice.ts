@@ -4,7 +4,7 @@
  */
 
 import { tableName } from '../../core/table-ref.ts'
-import type { AppliedProtection } from '../../query/protect.ts'
+import type { AppliedProtection } from '../../query/compile/protect/protect.ts'
 import type { PreparedQuery } from '../../query/query-service.ts'
 import type { SessionState } from './session-state.ts'
 

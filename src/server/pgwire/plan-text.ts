@@ -1,6 +1,6 @@
 /** Writes a plan as EXPLAIN shows it: in PostgreSQL's text, or as its JSON. */
 
-import type { PlanNode } from '../../query/explain-plan.ts'
+import type { PlanNode } from '../../query/explain/explain-plan.ts'
 
 export interface PlanOptions {
   readonly costs: boolean

@@ -3,7 +3,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
-import type { PlanInput, PlanNode } from '../../query/explain-plan.ts'
+import type { PlanInput, PlanNode } from '../../query/explain/explain-plan.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { Tracer } from '../../telemetry/tracing.ts'
 import type { ReadSession, ReadSessionCheck } from '../read-session.ts'

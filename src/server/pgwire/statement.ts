@@ -1,8 +1,8 @@
 /** Splits a text into its statements, and extracts the query inside a statement. */
 
 import { type Node, scanSync } from 'libpg-query'
-import { parseStatements } from '../../query/parse.ts'
-import { SqlError } from '../../query/sql-error.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
+import { parseStatements } from '../../query/compile/parse/parse.ts'
 import type { StatementPlace } from './wire-error.ts'
 
 export interface SourceStatement {

@@ -3,7 +3,7 @@
 import type { FaultKind } from '../../base/fault.ts'
 import { Fault } from '../../base/fault.ts'
 import { EngineError } from '../../engine/engine-error.ts'
-import { SqlError } from '../../query/sql-error.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
 import type { Report } from '../../wire/postgres/backend-messages.ts'
 import { ProtocolViolation } from '../../wire/postgres/byte-reader.ts'
 import { ValueError } from '../../wire/postgres/value-error.ts'

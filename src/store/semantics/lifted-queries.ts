@@ -1,13 +1,8 @@
 /** Counts the queries that principals run by attestations, where those bound them by the day (UTC). */
 
+import type { QueryBudget } from '../../core/metric.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
-
-/** A bound of an attestation. */
-export interface QueryBudget {
-  readonly attestation: string
-  readonly perDay: number
-}
 
 /**
  * Counts one query by each of several attestations, or by none of them where one is exhausted.

@@ -9,7 +9,7 @@ import { coverVersion, moveVersion, signVersion } from '../../../src/contract/li
 import { type Move, moves } from '../../../src/contract/lifecycle/state-machine.ts'
 import type { Actor } from '../../../src/core/administration.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { lockContracts } from '../../../src/store/contract/changes.ts'
 import { saveLifeCycleSettings } from '../../../src/store/contract/life-cycle.ts'
 import { loadGovernance } from '../../../src/store/governance/governance.ts'

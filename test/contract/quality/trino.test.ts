@@ -5,8 +5,8 @@ import { TrinoSQL } from 'dt-sql-parser'
 import { metricOf } from '../../../src/contract/quality/measure.ts'
 import { scanText } from '../../../src/contract/quality/quality-kind.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
-import { compileQuery } from '../../../src/query/compile.ts'
-import { renderSql } from '../../../src/query/emit/render.ts'
+import { compileQuery } from '../../../src/query/compile/compile.ts'
+import { renderSql } from '../../../src/query/compile/emit/render.ts'
 
 const grammar = new TrinoSQL()
 const types = ['string', 'long', 'decimal(10,2)', 'double', 'boolean', 'date', 'timestamptz', 'uuid']

@@ -13,7 +13,7 @@ import fc from 'fast-check'
 import { duckdbParquet } from '../../../demo/lake/duckdb-parquet.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
 import { EngineError } from '../../../src/engine/engine-error.ts'
-import { runError } from '../../../src/query/run-error.ts'
+import { runError } from '../../../src/query/run/attempt/run-error.ts'
 import {
   columns,
   failure,

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, expect, test } from 'bun:test'
 import { copyFileSync } from 'node:fs'
 import type { FileOptions, IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
-import type { ColumnRange } from '../../../src/engine/engine.ts'
+import type { ColumnRange } from '../../../src/core/column-range.ts'
 import { prunedFiles } from '../../../src/engine/iceberg/prune.ts'
 import { planSnapshot } from '../../../src/engine/iceberg/snapshot-plan.ts'
 import { openStorage } from '../../../src/storage/storage.ts'

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { putMask } from '../../../src/contract/put-mask.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { actorOf } from '../../support/actor.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { licenseFor } from '../../support/license.ts'

@@ -17,7 +17,7 @@ import {
 import { putContract } from '../../../src/contract/put-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import {
   findCatalogCredential,
   rotateCatalogCredential,

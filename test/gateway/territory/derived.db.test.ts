@@ -14,7 +14,7 @@ import { type IcebergWriter, tableInFolder } from '../../../demo/lake/iceberg-wr
 import { putContract } from '../../../src/contract/put-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { isMaskedFor } from '../../../src/store/governance/protections.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'

@@ -8,7 +8,7 @@ import { type DevCatalog, startDevCatalog } from '../../../demo/catalog/dev-cata
 import { tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
 import { ask, session } from '../../support/identity.ts'

@@ -1,6 +1,6 @@
 /** Defines a legal query as a tool would write it. */
 
-import type { ParameterValue } from '../../../src/query/ir.ts'
+import type { ParameterValue } from '../../../src/query/compile/base/ir.ts'
 
 type Tool =
   | 'Tableau'

@@ -2,8 +2,8 @@
 
 import { quoteText } from '../../../src/base/sql-text.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
-import type { FunctionDef } from '../../../src/query/functions/definition.ts'
-import { spokenType } from '../../../src/query/types.ts'
+import type { FunctionDef } from '../../../src/query/compile/base/function-definition.ts'
+import { spokenType } from '../../../src/query/compile/base/types.ts'
 import type { Random } from '../fuzz.ts'
 
 const values: Readonly<Partial<Record<SqlType, readonly string[]>>> = {

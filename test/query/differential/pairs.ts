@@ -6,9 +6,9 @@
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import type { SqlType } from '../../../src/core/sql-type.ts'
 import type { TableSnapshot } from '../../../src/engine/engine.ts'
-import { compileQuery } from '../../../src/query/compile.ts'
-import { renderSql } from '../../../src/query/emit/render.ts'
-import { runError } from '../../../src/query/run-error.ts'
+import { compileQuery } from '../../../src/query/compile/compile.ts'
+import { renderSql } from '../../../src/query/compile/emit/render.ts'
+import { runError } from '../../../src/query/run/attempt/run-error.ts'
 import {
   governed,
   rowsIn,

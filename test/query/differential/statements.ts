@@ -1,7 +1,7 @@
 /** Builds random statements over the table `t`, with expressions in every place where hidden rows could fail. */
 
 import type { SqlType } from '../../../src/core/sql-type.ts'
-import { aggregates } from '../../../src/query/functions/aggregates.ts'
+import { aggregates } from '../../../src/query/compile/functions/aggregates.ts'
 import { type Random, randomFrom } from '../fuzz.ts'
 import { constantOf } from './constants.ts'
 import { comparable, expression, type Names, namesOf } from './expressions.ts'

@@ -8,8 +8,8 @@ import {
   type CompileInput,
   compileQuery,
   type ResultColumn,
-} from '../../../src/query/compile.ts'
-import { renderSql } from '../../../src/query/emit/render.ts'
+} from '../../../src/query/compile/compile.ts'
+import { renderSql } from '../../../src/query/compile/emit/render.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
 
 export interface Answer {

@@ -4,9 +4,9 @@
  */
 
 import type { SqlType } from '../../../src/core/sql-type.ts'
-import type { ArgType, FunctionDef } from '../../../src/query/functions/definition.ts'
-import { operators } from '../../../src/query/functions/operators.ts'
-import { functions } from '../../../src/query/functions/registry.ts'
+import type { ArgType, FunctionDef } from '../../../src/query/compile/base/function-definition.ts'
+import { operators } from '../../../src/query/compile/functions/operators.ts'
+import { functions } from '../../../src/query/compile/functions/registry.ts'
 
 export interface GroupExpression {
   readonly table: 'orders' | 'items'

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteContract } from '../../../src/contract/delete-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { buildCubes } from '../../../src/semantics/cube/build-cubes.ts'
 import { actorOf } from '../../support/actor.ts'
 import { ask } from '../../support/identity.ts'

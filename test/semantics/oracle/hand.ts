@@ -4,7 +4,11 @@
  */
 
 import type { Grain } from '../../../src/core/metric.ts'
-import { filterOperators, type MetricFilter, type MetricRequest } from '../../../src/query/metrics/request.ts'
+import {
+  filterOperators,
+  type MetricFilter,
+  type MetricRequest,
+} from '../../../src/query/compile/metrics/request.ts'
 
 export interface Fact {
   /** Its rows, each beside the rows that it leads to. */

@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { putContract } from '../../../src/contract/put-contract.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { graphqlBounds } from '../../../src/server/graphql/bounds.ts'
 import { openIntent } from '../../../src/store/commit/commit-intents.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'

@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { putTag } from '../../../src/contract/put-tag.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { listedTools } from '../../../src/server/mcp/tools.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { actorOf } from '../../support/actor.ts'

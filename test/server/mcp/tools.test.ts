@@ -2,7 +2,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { putMask } from '../../../src/contract/put-mask.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { mcpBounds } from '../../../src/server/mcp/bounds.ts'
 import { recordUsage } from '../../../src/store/query/usage.ts'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'

@@ -30,7 +30,8 @@ const queries: QueryService = {
     async function* batches() {
       yield { rowCount: 1, columns: [{ type: 'text' as const, ...utf8Values([tenant as string]) }] }
     }
-    const guard = { putOnRecord: async () => {}, confirm: () => undefined }
+    const applied = () => ({ contracts: [], reads: [], policies: [] })
+    const guard = { applied, putOnRecord: async () => {}, confirm: () => undefined }
     return Object.assign(batches(), { queryId: crypto.randomUUID(), columns, ...guard })
   },
 }

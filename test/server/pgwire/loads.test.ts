@@ -3,7 +3,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteRowFilter } from '../../../src/contract/delete-row-filter.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import type { Store } from '../../../src/store/store.ts'
 import { actorOf } from '../../support/actor.ts'
 import { type Lake, startLake } from '../../support/lake.ts'

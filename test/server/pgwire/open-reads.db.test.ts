@@ -18,8 +18,8 @@ import type { ChangeContext } from '../../../src/contract/change.ts'
 import { deleteMask } from '../../../src/contract/delete-mask.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import { limits } from '../../../src/limits.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
-import { queryService } from '../../../src/query/run.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
+import { queryService } from '../../../src/query/run/run.ts'
 import { type Pgwire, startPgwire } from '../../../src/server/pgwire/start-pgwire.ts'
 import {
   readGovernanceVersion,

@@ -44,6 +44,7 @@ test.skipIf(server === undefined)(
         return Object.assign(batches({ parameters: [], signal, context }) as AsyncGenerator<never>, {
           queryId: crypto.randomUUID(),
           columns,
+          applied: () => ({ contracts: [], reads: [], policies: [] }),
           putOnRecord: async () => {},
           confirm: () => undefined,
         })

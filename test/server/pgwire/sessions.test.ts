@@ -11,7 +11,7 @@ import {
   test,
 } from 'bun:test'
 import { utf8Values } from '../../../src/core/variable-width.ts'
-import { SqlError } from '../../../src/query/sql-error.ts'
+import { SqlError } from '../../../src/query/compile/base/sql-error.ts'
 import { numbers, startWire, testCredentials, type WireService } from '../../support/pgwire.ts'
 import { frames, reportFields, type WireClient } from '../../support/wire-client.ts'
 

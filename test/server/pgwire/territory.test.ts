@@ -12,7 +12,7 @@ import { type DevCatalog, startDevCatalog } from '../../../demo/catalog/dev-cata
 import { type IcebergWriter, tableInFolder } from '../../../demo/lake/iceberg-writer.ts'
 import { putContract } from '../../../src/contract/put-contract.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { putCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, t
 import { deleteContract } from '../../../src/contract/delete-contract.ts'
 import { putContract } from '../../../src/contract/put-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { listUsage } from '../../../src/store/query/usage.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import type { Store } from '../../../src/store/store.ts'

@@ -14,7 +14,7 @@ import { detectionOperations } from '../../../src/detection/operations.ts'
 import { operationsOf } from '../../../src/http/declare.ts'
 import { list, maybe, object, tableAddress, text, wholeNumber } from '../../../src/http/schemas.ts'
 import { lineageOperations } from '../../../src/lineage/operations.ts'
-import { explainOperations } from '../../../src/query/explain-operation.ts'
+import { explainOperations } from '../../../src/query/explain/operation.ts'
 import { usageOperations } from '../../../src/query/usage/operations.ts'
 import { serveOperations } from '../../support/operations.ts'
 

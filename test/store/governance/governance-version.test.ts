@@ -11,7 +11,7 @@ import { putMask } from '../../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import { putTag } from '../../../src/contract/put-tag.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../src/query/protect.ts'
+import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import {
   putCatalogCredential,
   removeCatalogCredential,

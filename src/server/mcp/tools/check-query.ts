@@ -2,8 +2,8 @@
 
 import { tableName } from '../../../core/table-ref.ts'
 import { described, flag, list, maybe, object, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
-import { explain } from '../../../query/explain.ts'
-import { runError } from '../../../query/run-error.ts'
+import { explain } from '../../../query/explain/explain.ts'
+import { runError } from '../../../query/run/attempt/run-error.ts'
 import { type EarlierRuns, earlierRuns } from '../../../store/query/earlier-runs.ts'
 import { partOf } from '../fitting.ts'
 import { tool } from '../tool.ts'

@@ -18,7 +18,7 @@ import {
   uuid,
   wholeNumber,
 } from '../../../http/schemas.ts'
-import { filterOperators } from '../../../query/metrics/request.ts'
+import { filterOperators } from '../../../query/compile/metrics/request.ts'
 import type { QueryContext } from '../../../query/query-service.ts'
 import { listMetricViews, type MetricView, showMetric } from '../../../semantics/describe-metric.ts'
 import { queryMetrics } from '../../../semantics/query-metrics.ts'

@@ -3,7 +3,7 @@
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
 import { tableName } from '../../../core/table-ref.ts'
-import { protectionKinds } from '../../../core/usage.ts'
+import { type AppliedGovernance, type PolicyUsage, protectionKinds } from '../../../core/usage.ts'
 import {
   described,
   flag,
@@ -16,10 +16,9 @@ import {
   uuid,
   wholeNumber,
 } from '../../../http/schemas.ts'
-import { type RowBounds, type WrittenRows, writeRows } from '../../../query/json-rows.ts'
+import { SqlError } from '../../../query/compile/base/sql-error.ts'
 import type { PreparedQuery, QueryContext } from '../../../query/query-service.ts'
-import { SqlError } from '../../../query/sql-error.ts'
-import { findUsage, type ListedUsage } from '../../../store/query/usage.ts'
+import { type RowBounds, type WrittenRows, writeRows } from '../../../query/run/json-rows.ts'
 import { ValueError } from '../../../wire/postgres/value-error.ts'
 import type { ReadSessionCheck } from '../../read-session.ts'
 import { mcpBounds } from '../bounds.ts'
@@ -50,7 +49,7 @@ export const protectionSchema = object({
 const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
 /** Bytes of what is told besides rows and columns: of each list, and in sum. */
 const bytes = { contracts: 1_500, asOf: 2_500, protections: 3_000 } as const
-const usageBytes = bytes.contracts + bytes.asOf + bytes.protections + 1_000
+const appliedBytes = bytes.contracts + bytes.asOf + bytes.protections + 1_000
 
 export const query = tool({
   name: 'query',
@@ -92,7 +91,7 @@ export const query = tool({
     context,
     { sql, parameters = [], catalog, max_rows: rowsMax = mcpBounds.rows, max_bytes: wantedBytes },
   ) {
-    const { parts, reader, caller, signal } = context
+    const { parts, reader, signal } = context
     await assertBudgetLeft(context)
     const chosen = await chosenCatalog(context, catalog)
     const on: QueryContext = { ...reader.queryContext('mcp', chosen, []), agent: context.agent }
@@ -108,9 +107,7 @@ export const query = tool({
     const written = await readRows(run, { rowsMax, bytesMax, charsMax: charsMax.value })
     check.ask()
     await check.passed
-    const usage = await findUsage(parts.store, caller.tenant, run.queryId)
-    if (usage === undefined) throw new SqlError('58030', 'The record of the query could not be read. Retry.')
-    return { query_id: run.queryId, ...resultView(prepared, written), ...usageView(usage) }
+    return { query_id: run.queryId, ...resultView(prepared, written), ...appliedView(run.applied()) }
   },
 })
 
@@ -137,7 +134,7 @@ async function readRows(run: Parameters<typeof writeRows>[0], bounds: RowBounds)
 /** The bytes that are left for rows. @throws Fault `unprocessable` where the names of the columns leave none */
 function rowBytes({ columns }: PreparedQuery, wanted: number | undefined): number {
   const header = Buffer.byteLength(JSON.stringify(columns.map(columnView)))
-  const most = mcpBounds.answerBytesMax - usageBytes - header
+  const most = mcpBounds.answerBytesMax - appliedBytes - header
   const left = wanted === undefined ? mcpBounds.rowBytes - header : Math.min(wanted, most)
   if (left > 0) return left
   throw new Fault('unprocessable', `The result has ${columns.length} columns. Name those that you need.`)
@@ -158,7 +155,7 @@ function resultView({ columns }: PreparedQuery, { rows, truncated }: WrittenRows
   }
 }
 
-function usageView({ contracts, reads, policies }: ListedUsage) {
+function appliedView({ contracts, reads, policies }: AppliedGovernance) {
   const governing = partOf(
     contracts.map(({ id, version }) => ({ ...untrusted, id: cleanName(id), version })),
     bytes.contracts,
@@ -182,7 +179,7 @@ function usageView({ contracts, reads, policies }: ListedUsage) {
 }
 
 /** A filter or mask that applied. */
-export function protectionView({ id, kind, table, column, action }: ListedUsage['policies'][number]) {
+export function protectionView({ id, kind, table, column, action }: PolicyUsage) {
   return {
     ...{ id: cleanName(id), kind, table: cleanName(tableName(table)) },
     ...(column !== undefined && { column: cleanName(column) }),

@@ -4,8 +4,8 @@
  * tells of the session alone, as version() does, may stand in either.
  */
 
-import { parseStatements } from '../../../query/parse.ts'
-import { sessionFunctions } from '../../../query/resolve/session-values.ts'
+import { parseStatements } from '../../../query/compile/parse/parse.ts'
+import { sessionFunctions } from '../../../query/compile/resolve/session-values.ts'
 import { catalogFunctions, catalogRelations, plainFunctions } from './allowed-names.ts'
 
 export type Coverage = 'catalog' | 'data' | 'mixed'

@@ -1,7 +1,7 @@
 /** Writes the SQL around a client's statement, which makes the database show that session's values and no others. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
-import { isValidIdentifier } from '../../../query/shown-columns.ts'
+import { isValidIdentifier } from '../../../query/compile/output/shown-columns.ts'
 import type { CatalogSession } from '../catalog-service.ts'
 import { readerOid } from './shadow-ddl.ts'
 

@@ -1,7 +1,7 @@
 /** Writes the SQL that creates a catalog of empty tables, and the SQL that drops it. */
 
 import { quoteIdentifier, quoteText } from '../../../base/sql-text.ts'
-import { isValidIdentifier } from '../../../query/shown-columns.ts'
+import { isValidIdentifier } from '../../../query/compile/output/shown-columns.ts'
 import { objectIds } from './object-ids.ts'
 import { type ShadowForeignKey, type ShadowTable, typeText } from './shadow-table.ts'
 

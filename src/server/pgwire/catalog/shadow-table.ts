@@ -3,8 +3,8 @@
 import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 import { elementOf, isArray } from '../../../core/sql-type.ts'
 import { limits } from '../../../limits.ts'
-import { isShownColumn, isValidIdentifier } from '../../../query/shown-columns.ts'
-import { servedType } from '../../../query/types.ts'
+import { servedType } from '../../../query/compile/base/types.ts'
+import { isShownColumn, isValidIdentifier } from '../../../query/compile/output/shown-columns.ts'
 import type { ReadableTable } from '../../../store/governance/readable-tables.ts'
 
 export interface ShadowColumn {

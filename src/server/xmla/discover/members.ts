@@ -1,7 +1,7 @@
 /** MDSCHEMA_MEMBERS: members of a level or hierarchy, or those around one member. They are read like any rows. */
 
 import { Fault } from '../../../base/fault.ts'
-import { SqlError } from '../../../query/sql-error.ts'
+import { SqlError } from '../../../query/compile/base/sql-error.ts'
 import {
   type Cube,
   type Hierarchy,

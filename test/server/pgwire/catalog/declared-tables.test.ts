@@ -9,7 +9,7 @@ import { putMask } from '../../../../src/contract/put-mask.ts'
 import type { ContractSchema } from '../../../../src/core/contract-schema.ts'
 import type { SchemaColumn } from '../../../../src/core/table-schema.ts'
 import type { TenantId } from '../../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../../src/query/protect.ts'
+import { checkPolicies } from '../../../../src/query/compile/protect/protect.ts'
 import {
   type OpenCatalogService,
   openCatalogService,

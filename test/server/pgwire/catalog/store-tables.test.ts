@@ -5,7 +5,7 @@ import { deleteContract } from '../../../../src/contract/delete-contract.ts'
 import { putContract } from '../../../../src/contract/put-contract.ts'
 import { putMask } from '../../../../src/contract/put-mask.ts'
 import type { TenantId } from '../../../../src/core/tenant.ts'
-import { checkPolicies } from '../../../../src/query/protect.ts'
+import { checkPolicies } from '../../../../src/query/compile/protect/protect.ts'
 import {
   type OpenCatalogService,
   openCatalogService,

@@ -1,0 +1,114 @@
+/** Plans which tables a request for metrics reads, and checks that its dimensions mean the same in all of them. */
+
+import type { MetricComputation, MetricVersion } from '../../../core/metric.ts'
+import { metricTime } from '../../../core/metric.ts'
+import {
+  leavesOf,
+  type MetricRelation,
+  relationOf,
+  type SemanticModel,
+} from '../../../core/semantic-model.ts'
+import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
+import { SqlError } from '../base/sql-error.ts'
+
+type Cumulative = Extract<MetricComputation, { kind: 'cumulative' }>
+
+/** What is computed over one table in one grouping. */
+export interface Branch {
+  readonly relation: MetricRelation
+  /** The metric that each result measures. */
+  readonly metrics: Map<string, string>
+  /** Set where each row counts for several periods. */
+  readonly cumulative?: Cumulative | undefined
+}
+
+export interface BranchParts {
+  readonly model: SemanticModel
+  readonly metrics: readonly string[]
+  /** Every dimension that the request names. */
+  readonly dimensions: readonly string[]
+}
+
+export interface Branches {
+  readonly branches: readonly Branch[]
+  /** Whether one branch gives every metric as it is asked for. */
+  readonly isDirect: boolean
+}
+
+/** @throws SqlError 42703 for an unknown metric or dimension, 0A000 for a dimension that the tables do not share */
+export function planBranches({ model, metrics, dimensions }: BranchParts): Branches {
+  const relations = new Map<string, MetricRelation>()
+  const relation = (table: TableRef) => {
+    const found = relations.get(tableKey(table)) ?? relationOf(model, table)
+    if (found === undefined)
+      throw new SqlError('42703', `${tableName(table)} has no dimensions. Declare its model first.`)
+    relations.set(tableKey(table), found)
+    return found
+  }
+  const branches = new Map<string, Branch>()
+  const branch = (table: TableRef, cumulative?: Cumulative) => {
+    const key = JSON.stringify([
+      tableKey(table),
+      cumulative?.window,
+      cumulative?.toDate,
+      cumulative !== undefined,
+    ])
+    const found = branches.get(key) ?? { relation: relation(table), metrics: new Map(), cumulative }
+    branches.set(key, found)
+    return found
+  }
+  const leaves = metrics.map((name) => {
+    const found = leavesOf(model, name)
+    if (found === undefined) throw new SqlError('42703', `there is no metric "${name}"`)
+    return [name, found.map((leaf) => ({ leaf, ...placeOf(model, leaf) }))] as const
+  })
+  const tables = new Set(leaves.flatMap(([, found]) => found.map(({ table }) => tableKey(table))))
+  const isDirect =
+    tables.size === 1 && leaves.every(([, found]) => found.every(({ cumulative }) => !cumulative))
+  for (const [name, found] of leaves)
+    for (const { leaf, table, measured, cumulative } of found)
+      if (isDirect) branch(table).metrics.set(name, name)
+      else branch(table, cumulative).metrics.set(leaf.name, measured)
+  const planned = [...branches.values()]
+  for (const name of new Set(dimensions)) assertShared(planned, name)
+  return { branches: planned, isDirect }
+}
+
+interface Place {
+  readonly table: TableRef
+  /** The metric whose aggregates are computed. */
+  readonly measured: string
+  readonly cumulative?: Cumulative
+}
+
+function placeOf(model: SemanticModel, { name, definition: { computation } }: MetricVersion): Place {
+  if (computation.kind === 'simple') return { table: computation.table, measured: name }
+  if (computation.kind === 'cumulative') {
+    const base = model.metrics.get(computation.metric)?.definition.computation
+    if (base?.kind === 'simple') return { table: base.table, measured: name, cumulative: computation }
+  }
+  throw new SqlError('42703', `what the metric "${name}" is made of is not in force`)
+}
+
+/** @throws SqlError unless the dimension is one and the same in all tables */
+function assertShared(branches: readonly Branch[], name: string): void {
+  const meanings = new Set(branches.map(({ relation }) => meaningOf(relation, name)))
+  if (meanings.size > 1)
+    throw new SqlError(
+      '0A000',
+      `"${name}" is not the same dimension in ${branches.map(({ relation }) => tableName(relation.table.table)).join(' and ')}. Give both the same glossary term, or ask for the metrics apart.`,
+    )
+}
+
+function meaningOf(relation: MetricRelation, name: string): string {
+  const placed = relation.dimensions.get(name)
+  if (placed === undefined)
+    throw new SqlError(
+      '42703',
+      `there is no dimension "${name}" for the metrics of ${tableName(relation.table.table)}`,
+    )
+  if (name === metricTime) return metricTime
+  const { route, dimension } = placed
+  if (dimension.term !== undefined) return `term ${dimension.term}`
+  return JSON.stringify([tableKey(route.table.table), dimension.expression])
+}

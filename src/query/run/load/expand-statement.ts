@@ -1,0 +1,97 @@
+/** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
+
+import type { Clock } from '../../../base/clock.ts'
+import { metricsSuffix } from '../../../core/metric.ts'
+import { tableKey } from '../../../core/table-ref.ts'
+import type { TenantId } from '../../../core/tenant.ts'
+import { findReadableTables } from '../../../store/governance/readable-tables.ts'
+import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
+import type { Store } from '../../../store/store.ts'
+import { toSqlError } from '../../compile/base/sql-error.ts'
+import { type Expansion, expandMetrics } from '../../compile/metrics/expand.ts'
+import { namedRefs } from '../../compile/parse/named-refs.ts'
+import { parseSelect } from '../../compile/parse/parse.ts'
+import type { QueryContext } from '../../query-service.ts'
+import type { Statement } from './statement.ts'
+
+export interface ExpandParts {
+  readonly store: Store
+  readonly clock: Clock
+}
+
+/** A statement and the governance version of the semantic layer by which it was expanded, where it was. */
+export interface ExpandedStatement {
+  readonly statement: Statement
+  readonly version: bigint | undefined
+}
+
+/** Whether a text may name a metric relation. */
+export function mayNameMetrics(text: string): boolean {
+  return /__metrics/i.test(text)
+}
+
+/** @throws SqlError as expandMetrics and the parser; Fault of the store; the signal's reason */
+export async function expandStatement(
+  parts: ExpandParts,
+  statement: Statement,
+  signal?: AbortSignal,
+): Promise<ExpandedStatement> {
+  const { context, text } = statement
+  const found = await expand(parts, context, text, signal)
+  return { statement: withExpansion(statement, found?.expansion), version: found?.version }
+}
+
+/** As {@link expandStatement}, for a text that is not run. */
+export async function expandText(
+  parts: ExpandParts,
+  context: Pick<QueryContext, 'tenant' | 'searchPath'> & { readonly catalog?: string | undefined },
+  text: string,
+  signal?: AbortSignal,
+): Promise<Expansion | undefined> {
+  return (await expand(parts, context, text, signal))?.expansion
+}
+
+async function expand(
+  { store, clock }: ExpandParts,
+  {
+    tenant,
+    searchPath,
+    generated,
+    catalog: database,
+  }: Pick<QueryContext, 'tenant' | 'searchPath' | 'generated'> & { readonly catalog?: string | undefined },
+  text: string,
+  signal: AbortSignal | undefined,
+) {
+  if (!mayNameMetrics(text)) return undefined
+  const [{ version, model }, taken] = await Promise.all([
+    loadSemanticModel(store, tenant, clock.now(), signal),
+    // What the service wrote itself means the relation.
+    generated ? new Set<string>() : takenNames(store, tenant, text, searchPath),
+  ])
+  try {
+    return {
+      version,
+      expansion: expandMetrics(parseSelect(text), { model, searchPath, generated, database, taken }),
+    }
+  } catch (thrown) {
+    throw toSqlError(thrown)
+  }
+}
+
+/** Keys of the tables of the statement's names that may be read: a table comes before a relation of its name. */
+async function takenNames(
+  store: Store,
+  tenant: TenantId,
+  text: string,
+  searchPath: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const named = namedRefs(text, searchPath).filter(({ name }) => name.endsWith(metricsSuffix))
+  if (named.length === 0) return new Set()
+  return new Set((await findReadableTables(store, tenant, 'anyone', named)).map(({ ref }) => tableKey(ref)))
+}
+
+/** The statement in its expanded form, which is part of its key. */
+export function withExpansion(statement: Statement, expansion: Expansion | undefined): Statement {
+  if (expansion === undefined) return statement
+  return { ...statement, expansion, key: JSON.stringify([statement.key, expansion]) }
+}

@@ -1,0 +1,241 @@
+/**
+ * Reads snapshots as the system: without row filters and masks, for check runs alone. Statements are compiled and run
+ * as all others; territory and quarantine hold as for every reader. A statement reads its one table and no other.
+ */
+
+import type { Logger } from 'pino'
+import { quoteIdentifier } from '../../base/sql-text.ts'
+import { CatalogError } from '../../catalog/catalog.ts'
+import { catalogOf } from '../../core/catalog.ts'
+import type { GovernedTable } from '../../core/governed-table.ts'
+import type { Principal } from '../../core/principal.ts'
+import { isNull } from '../../core/result-batch.ts'
+import type {
+  SystemCell,
+  SystemReads,
+  SystemRows,
+  SystemSnapshot,
+  SystemTable,
+} from '../../core/system-read.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
+import type { EngineKinds } from '../../engine/engine-kinds.ts'
+
+import { storageRoots } from '../../storage/roots.ts'
+import { loadRead } from '../../store/governance/read-call.ts'
+import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
+import { SqlError } from '../compile/base/sql-error.ts'
+import { type CompiledQuery, compileQuery } from '../compile/compile.ts'
+import type { SqlPart } from '../compile/emit/render.ts'
+import { Attempt, type Load } from './attempt/attempt.ts'
+import { runError } from './attempt/run-error.ts'
+import type { LoadedTables, LoadParts } from './load/load-tables.ts'
+import { placeRead } from './load/place-read.ts'
+import { assertNotQuarantined } from './load/quarantined.ts'
+
+export interface SystemReadParts extends LoadParts {
+  readonly engines: EngineKinds
+  readonly log: Logger
+}
+
+/** The session user of engines that have one. It has no role, so that nothing is decided by it. */
+const system: Principal = { sub: 'covenant', roles: [] }
+
+/** Reads of the system over these parts. */
+export function systemReads(parts: SystemReadParts): SystemReads {
+  return {
+    async open(snapshot, signal) {
+      try {
+        return await openSnapshot(parts, snapshot, signal)
+      } catch (thrown) {
+        throw signal?.aborted ? signal.reason : runError(thrown)
+      }
+    },
+  }
+}
+
+async function openSnapshot(
+  parts: SystemReadParts,
+  snapshot: SystemSnapshot,
+  signal: AbortSignal | undefined,
+): Promise<SystemTable> {
+  const { tenant } = snapshot
+  const { loaded, table, read } = await loadSnapshot(parts, snapshot, signal)
+  const compile = (text: string): Load => {
+    const searchPath = [table.schemaName]
+    return { loaded, compiled: compileQuery({ text, principal: system, tables: [table], searchPath }) }
+  }
+  const relation = `${quoteIdentifier(table.schemaName)}.${quoteIdentifier(table.tableName)}`
+  const rowsFor = async (load: Load, rowsMax: number, runSignal: AbortSignal) => {
+    try {
+      const run = { context: { tenant, principal: system }, queryId: crypto.randomUUID(), parameters: [] }
+      return await rowsOf(new Attempt(parts, load, run, runSignal), rowsMax)
+    } catch (thrown) {
+      throw runSignal.aborted ? runSignal.reason : runError(thrown)
+    }
+  }
+  return {
+    ...read,
+    columns: table.columns.map(({ name, fieldId, type }) => ({ name, fieldId, type })),
+    relation,
+    check(text) {
+      const { compiled } = compile(text)
+      const names = new Set(compiled.reads.flatMap(({ columns }) => columns))
+      return {
+        fieldIds: table.columns.flatMap(({ name, fieldId }) => (names.has(name) ? [fieldId] : [])),
+        types: compiled.columns.map(({ type }) => type),
+      }
+    },
+    async run(text, rowsMax, runSignal) {
+      return await rowsFor(
+        compiled(() => compile(text)),
+        rowsMax,
+        runSignal,
+      )
+    },
+    async runNative(write, rowsMax, runSignal) {
+      const load = compiled(() => compile(`SELECT count(*) FROM ${relation}`))
+      return await rowsFor(
+        { ...load, compiled: nativeQuery(load.compiled, table, write) },
+        rowsMax,
+        runSignal,
+      )
+    },
+  }
+}
+
+interface LoadedSnapshot {
+  readonly loaded: LoadedTables
+  /** Without filters and masks. */
+  readonly table: GovernedTable
+  readonly read: Pick<SystemTable, 'snapshotId' | 'currentSnapshotId' | 'committedAtMs'>
+}
+
+/** @throws as `runError` says */
+function compiled(compile: () => Load): Load {
+  try {
+    return compile()
+  } catch (thrown) {
+    throw runError(thrown)
+  }
+}
+
+/** Stands for the relation in native SQL until the engine has named it. */
+const relationMark = '\u0000relation\u0000'
+
+/** A compiled query that reads the table as `query` does, by SQL that was written for the engine. */
+function nativeQuery(
+  query: CompiledQuery,
+  table: GovernedTable,
+  write: Parameters<SystemTable['runNative']>[0],
+): CompiledQuery {
+  const { sql, names } = write(relationMark)
+  const parts = sql
+    .split(relationMark)
+    .flatMap((text, index): readonly SqlPart[] =>
+      index === 0 ? [text] : [{ slot: 'relation', table }, text],
+    )
+  return { ...query, columns: names.map((name) => ({ name, type: 'text' as const })), emit: () => parts }
+}
+
+/** @throws SqlError as `loadTables`; 42P01 where the catalog has no such table */
+async function loadSnapshot(
+  { store, states }: SystemReadParts,
+  { tenant, catalog, table: ref, snapshotId: wanted, engine }: SystemSnapshot,
+  signal: AbortSignal | undefined,
+): Promise<LoadedSnapshot> {
+  const stored = await loadRead(store, tenant, catalog, [ref])
+  if (stored === undefined) throw new SqlError('3D000', 'There is no such catalog.')
+  const isClone = stored.governances.get(tableKey(ref))?.isClone === true
+  const state = await states.load(tenant, stored.credential, ref, signal).catch((thrown: unknown) => {
+    if (!(thrown instanceof CatalogError)) throw thrown
+    if (thrown.code === 'ErrTableNotFound') throw new SqlError('42P01', 'The catalog has no such table.')
+    throw new SqlError('58000', 'The upstream catalog refused to load a table.', undefined, { cause: thrown })
+  })
+  if (state.restricted || (isClone && state.nameMapped))
+    throw new SqlError('42501', 'The table is restricted in ways that are not applied here.')
+  const snapshotId = wanted ?? state.currentSnapshotId
+  const schemaId =
+    (snapshotId === undefined ? undefined : state.snapshotSchemaIds.get(snapshotId)) ?? state.currentSchemaId
+  const schema = state.schemas.get(schemaId)
+  if (schema === undefined || (snapshotId !== undefined && !state.snapshotSchemaIds.has(snapshotId)))
+    throw new SqlError('55000', 'The snapshot no longer exists.')
+  const table = openTableOf(ref, schema)
+  const { credential } = stored
+  const owner = {
+    catalog: catalogOf(credential),
+    credentialId: credential.id,
+    roots: storageRoots(credential.config),
+    table: ref,
+    tableUuid: state.tableUuid,
+  }
+  assertNotQuarantined(stored.territory, owner, snapshotId)
+  const territory = await placeRead(
+    { store, states },
+    { tenant, credential, owner, state, found: stored.territory },
+  )
+  const { metadataLocation } = state
+  return {
+    table,
+    read: {
+      ...{ snapshotId, currentSnapshotId: state.currentSnapshotId },
+      committedAtMs: snapshotId === undefined ? undefined : state.snapshotTimesMs.get(snapshotId),
+    },
+    loaded: {
+      credential:
+        engine === undefined
+          ? credential
+          : { ...credential, config: { ...credential.config, read_engine: engine } },
+      governances: stored.governances,
+      sessionId: undefined,
+      governanceVersion: stored.governanceVersion,
+      tables: [table],
+      snapshots: new Map([[tableKey(ref), { metadataLocation, snapshotId, pinned: true, territory, owner }]]),
+    },
+  }
+}
+
+/** The table with every column of a schema and nothing that protects it. */
+function openTableOf(ref: TableRef, schema: readonly SchemaColumn[]): GovernedTable {
+  const relation = [...ref.namespace, ref.name]
+  return {
+    ref,
+    schemaName: ref.namespace.join('.'),
+    tableName: ref.name,
+    relation: { duckdb: relation, trino: relation },
+    columns: schema.map(({ name, fieldId, type, required }) => ({
+      name,
+      fieldId,
+      type,
+      required,
+      masks: [],
+    })),
+    rowFilters: [],
+    // A version that is being deployed governs the table only afterwards.
+    readableWithoutContract: true,
+  }
+}
+
+/** @throws SqlError 21000 for more rows */
+async function rowsOf(attempt: Attempt, rowsMax: number): Promise<SystemRows> {
+  const rows: SystemCell[][] = []
+  try {
+    for (;;) {
+      const { done, value: batch } = await attempt.next()
+      if (done) break
+      for (let row = 0; row < batch.rowCount; row++) {
+        if (rows.length === rowsMax) throw new SqlError('21000', 'The statement gives too many rows.')
+        rows.push(batch.columns.map((column) => cellOf(column, row)))
+      }
+    }
+    return { rows, engine: attempt.engine ?? '', bytes: attempt.stats?.bytesScanned ?? 0 }
+  } finally {
+    await attempt.vacate()
+  }
+}
+
+function cellOf(column: Parameters<typeof textOf>[0], row: number): SystemCell {
+  if (isNull(column, row)) return null
+  if (column.type === 'bool') return column.values[row] !== 0
+  return textOf(column, row, defaultTextOptions)
+}
