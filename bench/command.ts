@@ -32,6 +32,7 @@ import { markdownTable, resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
 import { tracing } from './tracing.ts'
+import { transactionsInStep } from './transactions-in-step.ts'
 import { transform } from './transform.ts'
 import { vending } from './vending.ts'
 import { xmlaPivot } from './xmla-pivot.ts'
@@ -69,6 +70,7 @@ const entries: readonly BenchEntry[] = [
   growth,
   soak,
   flood,
+  transactionsInStep,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {
