@@ -30,6 +30,7 @@ const types = ['smallint', 'int', 'bigint', 'numeric', 'real', 'double precision
 const values: readonly (string | null)[] = ['0', '1', '3', '99', '-1', null]
 const fractions = ['0.5', '1.5', '2.5', '2.4999', '-0.4', '-0.6', '1e0', '25e-1']
 
+// Skipped where the platform has no packaged PostgreSQL.
 describe.skipIf(!hasPostgres)('a count of rows', () => {
   test.each(clauses.flatMap((clause) => types.map((type) => [clause, type] as const)))(
     '%s by a parameter of type %s means what it means in PostgreSQL',
