@@ -6,6 +6,7 @@ import { detectionClassify } from './detection-classify.ts'
 import { detectionQuality } from './detection-quality.ts'
 import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
+import { flood } from './flood.ts'
 import { gatewayCommit } from './gateway-commit.ts'
 import { gatewayMemory } from './gateway-memory.ts'
 import { gatewayThroughput } from './gateway-throughput.ts'
@@ -65,6 +66,7 @@ const entries: readonly BenchEntry[] = [
   graphql,
   growth,
   soak,
+  flood,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

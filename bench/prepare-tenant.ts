@@ -36,7 +36,7 @@ export async function prepareTenant(
   for (const name of tables)
     for (const policy of policies) await putPolicy(store, tenant, { namespace: [namespace], name }, policy)
   const principal = { sub: 'bench', roles: [] }
-  const session = { name: 'bench', principal, scopes: ['commit'] } as const
+  const session = { name: 'bench', principal, scopes: ['commit', 'lineage'] } as const
   return { tenant, secret: (await createServiceSession(store, tenant, session)).secret }
 }
 

@@ -15,6 +15,11 @@ export interface MemoryOrder {
   readonly settle: boolean
 }
 
+/** The same, with live objects of the main thread by their class. */
+export interface MemoryProfile extends Memory {
+  readonly objects: Readonly<Record<string, number>>
+}
+
 const roundMs = 500
 const roundsMin = 4
 const roundsMax = 30
@@ -29,6 +34,11 @@ export async function settledMemory(settle: boolean): Promise<Memory> {
   if (settle) await settleMemory()
   else Bun.gc(true)
   return { rssBytes: process.memoryUsage.rss(), liveBytes: heapStats().heapSize }
+}
+
+export async function memoryProfile(settle: boolean): Promise<MemoryProfile> {
+  const memory = await settledMemory(settle)
+  return { ...memory, objects: heapStats().objectTypeCounts }
 }
 
 async function settleMemory(): Promise<void> {

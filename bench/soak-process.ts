@@ -9,6 +9,7 @@ import { type Opened, obeyParent } from './child.ts'
 import type { BenchStore } from './entry.ts'
 import { prepareTenant } from './prepare-tenant.ts'
 import { enforcedPolicies } from './sample-policies.ts'
+import { type MemoryProfile, memoryProfile } from './settled-memory.ts'
 import type { UpstreamAddress } from './upstream.ts'
 
 /** The orders of the parent. Each gets one result, in order. */
@@ -16,6 +17,8 @@ export type SoakOrder =
   | {
       readonly kind: 'open'
       readonly store: BenchStore
+      /** Whether jobs run by time. */
+      readonly jobs: boolean
       readonly upstream: UpstreamAddress
       /** The same catalog, as tables to read are written to it. */
       readonly catalog: LakeCatalog
@@ -29,12 +32,14 @@ export type SoakOrder =
     }
   /** Adds rows of the audit log and usage records, spread over the tenants: copies of one of each that is there. */
   | { readonly kind: 'history'; readonly auditRows: number; readonly usageRows: number }
+  | { readonly kind: 'profile'; readonly settle: boolean }
 
 export interface SoakResults {
   readonly open: { readonly url: string; readonly port: number; readonly database: string }
   /** Of the session that commits, or the password of the user `bob`, to whom the filter and the mask apply. */
   readonly tenant: { readonly secret: string }
   readonly history: true
+  readonly profile: MemoryProfile
 }
 
 /** Rows of one statement that loads. */
@@ -42,14 +47,14 @@ const chunkRows = 100_000
 
 async function open({
   store: kind,
+  jobs,
   catalog,
   upstream,
 }: SoakOrder & { kind: 'open' }): Promise<Opened<SoakOrder>> {
   const opened = await openBenchStore(kind)
   const { store, databaseUrl } = opened
-  if (databaseUrl === undefined) throw new Error('the soak needs a server')
   const lake = await startLake({
-    ...{ store, catalog, tables: [ordersTable] },
+    ...{ store, catalog, tables: [ordersTable], jobsByTime: jobs },
     // Every line is formatted as in production, but not written.
     log: createLogger({ level: 'info', destination: { write: () => {} } }),
   })
@@ -74,7 +79,10 @@ async function open({
           const { namespace } = order
           return { secret: await addReader(lake, tenant, catalog, { table: ordersTable, namespace }) }
         }
+        case 'profile':
+          return await memoryProfile(order.settle)
         case 'history':
+          if (databaseUrl === undefined) throw new Error('a history needs a server')
           await addHistory(databaseUrl, tenants, order)
           return true
       }

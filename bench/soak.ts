@@ -1,33 +1,24 @@
 /**
  * Compares requests to an installation with many tenants and a long history with those to an empty one of two tenants, by
  * turns; and to one with as many tenants and no history, which tells the two apart. Half of the tenants commit through
- * the gateway, and half send governed queries over the PostgreSQL wire. Jobs do not run.
+ * the gateway, and half send governed queries over the PostgreSQL wire. Jobs do not run. With `--hours` it measures
+ * memory over that time instead (soak-memory.ts).
  */
 
-import { join } from 'node:path'
-import { frames } from '../test/support/wire-client.ts'
-import { startChild } from './child.ts'
 import {
   type BenchEntry,
   type BenchResult,
   type BenchRun,
-  type BenchStore,
   BenchUsageError,
   chosenStores,
   storeOptions,
 } from './entry.ts'
-import { RawClient } from './raw-client.ts'
-import { createTableBody, tableSizes } from './sample-table.ts'
-import type { SoakOrder, SoakResults } from './soak-process.ts'
-import { percentile, type Random, seededRandom, shuffled } from './statistics.ts'
+import { openInstallation } from './soak-installation.ts'
+import { measureMemory } from './soak-memory.ts'
+import { percentile, seededRandom, shuffled } from './statistics.ts'
 import { rounded } from './table.ts'
-import { TableWriter } from './table-writer.ts'
-import { connectUpstream, startCatalogProcess } from './upstream.ts'
 
 const ratioMax = 1.2
-/** Visits of each tenant before the first turn: a connection that has been in use knows its tenants. */
-const warmVisits = 3
-
 const sizes = {
   tenants: { min: 2, default: 200, smoke: 2, about: 'tenants (default 200)' },
   tables: { min: 1, default: 50, smoke: 2, about: 'tables of each tenant (default 50)' },
@@ -54,15 +45,21 @@ export const soak: BenchEntry = {
         { type: 'string' as const, value: 'N', about },
       ]),
     ),
+    hours: {
+      type: 'string',
+      value: 'H',
+      about: 'measure memory over so many hours of commits, queries and lineage events instead',
+    },
   },
   run,
   conclude,
 }
 
 const requests = ['commit', 'query'] as const
-type Request = (typeof requests)[number]
 
 async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
+  const hours = run.flags.number('hours', 0.001, 1_000)
+  if (hours !== undefined) return yield* measureMemory(run, hours)
   const [store] = chosenStores(run).filter(({ kind }) => kind === 'postgres')
   if (store === undefined) {
     if (run.smoke) return
@@ -77,7 +74,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const random = seededRandom(run.seed)
   await using stack = new AsyncDisposableStack()
   const open = async (tenants: number) =>
-    stack.use(await openInstallation(store, { ...size, tenants }, random))
+    stack.use(await openInstallation(store, { ...size, tenants, requests }, random))
   run.smoke || run.note('  soak: making tenants')
   const all = [await open(requests.length), await open(size.tenants), await open(size.tenants)]
   run.smoke || run.note('  soak: loading')
@@ -95,7 +92,11 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
-function resultOf(request: Request, size: Sizes, times: readonly (readonly number[])[]): BenchResult {
+function resultOf(
+  request: (typeof requests)[number],
+  size: Sizes,
+  times: readonly (readonly number[])[],
+): BenchResult {
   const at = (quantile: number) => times.map((each) => percentile(each, quantile))
   const [[emptyP50 = 0, , p50 = 0], [empty = 0, young = 0, p95 = 0]] = [at(0.5), at(0.95)]
   const ratio = p95 / empty
@@ -111,89 +112,6 @@ function resultOf(request: Request, size: Sizes, times: readonly (readonly numbe
       ...{ ratio: rounded(ratio), history_ratio: rounded(p95 / young) },
     },
     verdict: ratio <= ratioMax ? `within ${ratioMax}` : `above ${ratioMax}`,
-  }
-}
-
-interface Installation extends AsyncDisposable {
-  addHistory(): Promise<void>
-  /** Sends some requests for each tenant that sends such. */
-  warm(request: Request): Promise<void>
-  /** Sends a request for one of these tenants. @returns milliseconds */
-  ask(request: Request): Promise<number>
-}
-
-async function openInstallation(store: BenchStore, size: Sizes, random: Random): Promise<Installation> {
-  await using stack = new AsyncDisposableStack()
-  const catalog = stack.use(await startCatalogProcess())
-  const upstream = await connectUpstream(catalog.address)
-  const { endpoint: url, warehouse, credential } = catalog.address
-  const child = stack.use(
-    startChild<SoakOrder, SoakResults>(join(import.meta.dir, 'soak-process.ts'), 'the service'),
-  )
-  const service = await child.ask({
-    kind: 'open',
-    store,
-    upstream: catalog.address,
-    catalog: { url, warehouse, credential, folder: catalog.folder },
-  })
-  const tables = Array.from({ length: size.tables }, (_, index) => `t${index}`)
-  const one = <T>(items: readonly T[]) => items[Math.floor(random() * items.length)] as T
-
-  /** @returns what sends a request for the new tenant, and its milliseconds */
-  async function addTenant(namespace: string, request: Request): Promise<() => Promise<number>> {
-    await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
-    const { secret } = await child.ask({ kind: 'tenant', namespace, tables, reads: request === 'query' })
-    return request === 'query' ? await reader(namespace, secret) : writer(namespace, secret)
-  }
-
-  function writer(namespace: string, secret: string) {
-    const targets = { url: service.url, secret, ledger: undefined, proxies: {}, expires: true }
-    const writers = new Map<string, TableWriter>()
-    return async () => {
-      const table = one(tables)
-      let writer = writers.get(table)
-      if (writer === undefined) {
-        // A table is made when its turn first comes, before the time begins.
-        writer = new TableWriter(upstream, 'gateway', namespace, table, tableSizes.small, targets)
-        await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(table, tableSizes.small))
-        await writer.begin()
-        writers.set(table, writer)
-      }
-      return await writer.append()
-    }
-  }
-
-  async function reader(namespace: string, password: string) {
-    const client = await RawClient.connect({ ...service, user: 'bob', password })
-    stack.defer(() => client.close())
-    const query = frames.query(`SELECT id, email FROM ${namespace}.orders WHERE id = 18`)
-    return async () => {
-      const startMs = performance.now()
-      const { rows } = await client.ask(query)
-      if (rows !== 1) throw new Error(`the answer has ${rows} rows`)
-      return performance.now() - startMs
-    }
-  }
-
-  const tenants: Record<Request, (() => Promise<number>)[]> = { commit: [], query: [] }
-  for (let made = 0; made < size.tenants; made++) {
-    const request = made % 2 === 0 ? 'commit' : 'query'
-    tenants[request].push(await addTenant(`tenant_${made}`, request))
-  }
-  // From here on, because the tables to read were registered without waiting.
-  const ms = size['upstream-ms']
-  await catalog.setServiceTimes({ load: [ms / 2], conditionalLoad: [Math.min(ms, 1)], commit: [ms] })
-  const opened = stack.move()
-  return {
-    async addHistory() {
-      for (const request of requests) await tenants[request][0]?.()
-      await child.ask({ kind: 'history', auditRows: size['audit-rows'], usageRows: size['usage-rows'] })
-    },
-    async warm(request) {
-      for (let visit = 0; visit < warmVisits; visit++) for (const ask of tenants[request]) await ask()
-    },
-    ask: async (request) => await one(tenants[request])(),
-    [Symbol.asyncDispose]: () => opened.disposeAsync(),
   }
 }
 

@@ -6,15 +6,15 @@
 import { tmpdir } from 'node:os'
 import type { Logger } from 'pino'
 import { version } from '../package.json'
-import { assembleAuth } from './app/assemble-auth.ts'
+import { assembleAuth, identityProvider } from './app/assemble-auth.ts'
 import { assembleChecks, type Checks } from './app/assemble-checks.ts'
 import { assembleContracts } from './app/assemble-contracts.ts'
+import { assembleFeatures } from './app/assemble-features.ts'
 import { assembleGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
 import { openBudget } from './app/open-budget.ts'
 import { gaugeReader } from './app/read-gauges.ts'
-import { startAllJobs } from './app/start-all-jobs.ts'
 import type { IssueToken } from './auth/oauth-token.ts'
 import { blockList } from './base/cidr.ts'
 import { type Clock, systemClock } from './base/clock.ts'
@@ -31,11 +31,11 @@ import type { PassCrashPoint } from './gateway/base/crash-points.ts'
 import type { GatewayParts } from './gateway/base/parts.ts'
 import { recoverOrphans } from './gateway/recovery/recover-intents.ts'
 import { replayWorker } from './gateway/replay/advance-replays.ts'
+import type { Core } from './http/feature.ts'
 import { readInstalledLicense } from './license/installed-license.ts'
 import type { LicenseKey } from './license/keys.ts'
 import { type Licensed, licensedBy } from './license/licensed.ts'
 import { limits } from './limits.ts'
-import { LineageReceiver } from './lineage/receiver.ts'
 import { PolicyEngine } from './policy/engine.ts'
 import { protectedForms } from './protection/protected-forms.ts'
 import { explainPlan } from './query/explain/explain-plan.ts'
@@ -47,7 +47,7 @@ import { ClockWatch } from './server/clock-watch.ts'
 import type { Routes } from './server/compose.ts'
 import { Drain } from './server/drain.ts'
 import { listenHttp } from './server/http.ts'
-import type { Jobs } from './server/jobs.ts'
+import { type Jobs, startJobs } from './server/jobs.ts'
 import { listenAt } from './server/listen-at.ts'
 import { listenMetrics } from './server/ops.ts'
 import type { CatalogService } from './server/pgwire/catalog-service.ts'
@@ -58,6 +58,8 @@ import { tableAccess } from './storage/vended-access.ts'
 import { listCatalogKinds } from './store/catalog-credential/catalog-credentials.ts'
 import type { IntentTimes } from './store/commit/commit-intents.ts'
 import { readDatabaseClock } from './store/jobs/database-clock.ts'
+import { findJobGauge, putJobGauge } from './store/jobs/job-gauges.ts'
+import { withReplicaLock } from './store/jobs/reconcile.ts'
 import type { Store } from './store/store.ts'
 import { exchangeObserver } from './telemetry/exchange.ts'
 import type { Metrics } from './telemetry/metrics.ts'
@@ -137,6 +139,8 @@ export interface App {
  * @throws Fault where the license does not verify
  */
 export async function startApp(options: AppOptions): Promise<App> {
+  // What was opened is closed from the last to the first, also where a later part cannot start.
+  await using opened = new AsyncDisposableStack()
   const { config, store, metrics, log } = options
   const license = await readInstalledLicense(config.license, config.demo, options.licenseKeys)
   const tls =
@@ -156,8 +160,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
 
   const tracer = options.tracer ?? (config.tracing && (await openConfiguredTracer(config.tracing)))
+  opened.defer(() =>
+    tracer?.stop().catch((err: unknown) => log.warn({ err }, 'the last traces were not sent')),
+  )
   metrics.buildInfo.set({ version, runtime: `bun ${Bun.version}`, store: store.backend }, 1)
   const policies = new PolicyEngine()
+  opened.defer(() => policies.close())
   const rules = addressRules(config.upstreamAllow)
   const { budget, engineBytes, catalogRefusal } = openBudget(config, metrics, log)
   const catalogs = new OpenCatalogs({
@@ -165,10 +173,12 @@ export async function startApp(options: AppOptions): Promise<App> {
     budget,
     observe: exchangeObserver(metrics, 'catalog'),
   })
+  opened.defer(() => catalogs.close())
   const commits =
     options.commits ??
     new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const clock = options.clock ?? systemClock
+  const core: Core = { store, clock, log, metrics, addressRules: rules }
   const licensed = licensedBy(license, clock)
   const access = tableAccess({ catalogs, addressRules: rules, clock })
   const journal = options.journalDirectory ? await openJournal(options.journalDirectory) : undefined
@@ -180,6 +190,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       log.error('an MDX thread was replaced')
     },
   })
+  for (const worker of [codec, interchange, evaluator]) opened.defer(() => worker.close())
   const gateway = assembleGateway(
     {
       store,
@@ -199,6 +210,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     journal,
     options,
   )
+  opened.defer(() => gateway.unaudited.stop())
   await gateway.unaudited.readJournal()
   // After the journal, which explains files that would otherwise look like those of another commit.
   if (store.backend === 'embedded')
@@ -208,16 +220,20 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const { auth, tokens, verifyToken, issuers } = assembleAuth(config, { store, clock, metrics, log })
-  const lineage = new LineageReceiver({ store, metrics, log })
   const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
+  opened.defer(async () => {
+    for (const kind of engines.values()) await kind.close()
+  })
+  opened.defer(() => lineageRecorder.stop())
   const byTime = options.jobsByTime ?? true
   const checks = assembleChecks({
     ...{ store, states, engines, clock, log, metrics, byTime },
     addressRules: rules,
   })
+  opened.defer(() => checks.runner.stop())
   const publicUrl = () => (config.publicUrl === undefined ? http.url : new URL(config.publicUrl))
   const xmlaUrl = () => {
     if (xmla === undefined) return undefined
@@ -236,41 +252,34 @@ export async function startApp(options: AppOptions): Promise<App> {
     s3Events: config.s3Events,
     baseUrl: publicUrl,
   })
+  opened.defer(() => detection.stop())
   const webhooks = new Deliverer({
     ...{ store, metrics, log, publicUrl },
     send: sender({ addressRules: rules, clock }),
-    byTime: options.jobsByTime ?? true,
+    byTime,
   })
+  opened.defer(() => webhooks.stop())
   const drain = new Drain()
   const replays = replayWorker()
-  const routes = assembleRoutes({
-    config,
-    gateway,
-    replayWorker: replays,
+  const provider = identityProvider(config)
+  const features = assembleFeatures({
+    ...{ config, core, gateway, licensed, provider, states, keys, queries, codec, interchange, evaluator },
+    ...{ checks, detection, publicUrl, xmlaUrl, replayWorker: replays },
     wakeReplays: () => void jobs.run('replay-policies'),
-    auth,
-    licensed,
-    addressRules: rules,
-    lineage,
-    states,
-    keys,
-    queries,
-    codec,
-    interchange,
-    evaluator,
-    checks,
-    detection,
-    drain,
-    journal,
-    publicUrl,
-    xmlaUrl,
   })
-
-  const jobs = startAllJobs({
-    ...{ gateway, lineage, detection, byTime, addressRules: rules },
-    replayWorker: replays,
-    checks: { states, chatWebhookUrl: config.chatWebhookUrl, baseUrl: publicUrl, wake: checks.wake },
+  const routes = assembleRoutes({
+    ...{ features, gateway, auth, licensed, provider, states, queries, codec, checks, detection, drain },
+    ...{ journal, publicUrl, internalAdminOrgId: config.idp.internalAdminOrgId },
   })
+  const jobs = startJobs(
+    features.flatMap((feature) => feature.jobs),
+    (name, work) => withReplicaLock(store, name, work),
+    { keep: (job, value) => putJobGauge(store, job, value), find: (job) => findJobGauge(store, job) },
+    ...([commits, log, byTime] as const),
+  )
+  opened.defer(() => jobs.stop())
+  // A policy that takes long must not hold up the end of its job.
+  opened.defer(() => replays.close())
   void jobs.run('recover-intents')
   const clockWatch = new ClockWatch({
     clock,
@@ -280,10 +289,13 @@ export async function startApp(options: AppOptions): Promise<App> {
     log,
   })
   clockWatch.start()
+  opened.defer(() => clockWatch.stop())
+  opened.defer(() => commits.end())
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
     listenHttp({ ...address, handle: routes.handle, drain, log, budget, metrics, tracer }),
   )
+  opened.defer(() => http.stop(true))
   const readGauges = gaugeReader({
     ...{ metrics, store, budget },
     directories: {
@@ -301,6 +313,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       },
     }),
   )
+  opened.defer(() => metricsListener.stop(true))
 
   const pgwire = await listenAt('SVC_PGWIRE_ADDR', config.pgwireListen, (address) =>
     startPgwire({
@@ -342,6 +355,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (xmla === undefined)
     log.info('XMLA is not served: it needs SVC_XMLA_TLS_CERT_FILE, or an address on loopback')
 
+  const held = opened.move()
   return {
     routes,
     url: http.url,
@@ -370,25 +384,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       if (ended.includes(false)) log.error('requests were still in flight when the drain time ran out')
       // Finished responses may not be sent yet. The listener closes once the last byte is sent.
       await Promise.race([http.stop(false), Bun.sleep(limits.flushMs)])
-      await http.stop(true)
-      commits.end()
-      clockWatch.stop()
-      // A policy that takes long must not hold up the end of its job.
-      replays.close()
-      await jobs.stop()
-      await checks.runner.stop()
-      await gateway.unaudited.stop()
-      await lineageRecorder.stop()
-      await detection.stop()
-      await webhooks.stop()
-      await metricsListener.stop(true)
-      await tracer?.stop().catch((err: unknown) => log.warn({ err }, 'the last traces were not sent'))
-      await policies.close()
-      codec.close()
-      interchange.close()
-      evaluator.close()
-      for (const kind of engines.values()) await kind.close()
-      catalogs.close()
+      await held.disposeAsync()
     },
   }
 }

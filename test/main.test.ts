@@ -1,30 +1,18 @@
-/** What the verbs of `covenant` say of a wrong start, and one start that is right. main.walks.ts starts on an empty directory. */
+/**
+ * What the verbs of `covenant` say of a wrong start, and one start that is right. main.walks.ts starts on an empty
+ * directory, and on what others use.
+ */
 
 import { describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Drain } from '../src/server/drain.ts'
-import { listenHttp } from '../src/server/http.ts'
-import { createLogger } from '../src/telemetry/log.ts'
 import { eventually } from './support/eventually.ts'
 import { freePort } from './support/free-port.ts'
-import { anyPorts, listening, start } from './support/start-program.ts'
-import { storeTemplate, testCatalogDirectory, testSecretsKey } from './support/store.ts'
+import { someInShortForm } from './support/long-form.ts'
+import { anyPorts, listening, preparedDirectory, start } from './support/start-program.ts'
 
 setDefaultTimeout(300_000)
-
-/** A data directory with what a start would make first: a migrated store, and the database of pg_catalog. */
-async function preparedDirectory(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
-  cpSync(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
-  writeFileSync(join(folder, 'secrets.key'), testSecretsKey, { mode: 0o600 })
-  mkdirSync(join(folder, 'pg-catalog'), { mode: 0o700 })
-  for (const name of readdirSync(testCatalogDirectory).filter((each) => /^catalog-\w+\.tar$/.test(each)))
-    cpSync(join(testCatalogDirectory, name), join(folder, 'pg-catalog', name))
-  return folder
-}
 
 test('the service takes no arguments: --help is answered, and anything else ends it with 64', async () => {
   const helped = start({ SVC_LISTEN_ADDR: 'nonsense' }, ['serve', '--help'])
@@ -52,7 +40,7 @@ test('a wrong configuration ends the process with 78 and names every mistake, bu
 })
 
 describe('an address of the database that cannot be read ends the process with 78, unquoted', () => {
-  const verbs = ['serve', 'check', 'migrate']
+  const verbs = someInShortForm(['serve', 'check', 'migrate'], 3)
   const addresses = [
     'postgres://u:#hunter2@db/x',
     'postgres://u:%hunter2@db/x',
@@ -86,7 +74,7 @@ test.each(['serve', 'migrate', 'admin tenant list'])(
   },
 )
 
-test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_ADDR'])(
+test.each(someInShortForm(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_ADDR'], 4))(
   'a start that finds the address of %s in use ends and names the variable',
   async (name) => {
     const folder = await preparedDirectory()
@@ -103,47 +91,6 @@ test.each(['SVC_LISTEN_ADDR', 'SVC_METRICS_ADDR', 'SVC_PGWIRE_ADDR', 'SVC_XMLA_A
     expect(status).toBe(1)
   },
 )
-
-test('a start on the address of a running service ends, because the two would share its connections', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
-  // It listens as the service does, so that only the second listener can refuse.
-  const drain = new Drain()
-  using running = listenHttp({
-    hostname: '127.0.0.1',
-    port: 0,
-    drain,
-    log: createLogger({ level: 'silent' }),
-    handle: async () => new Response('the first'),
-  })
-  const address = `127.0.0.1:${running.port}`
-  const process_ = start({
-    SVC_DATA_DIR: folder,
-    SVC_LISTEN_ADDR: address,
-    SVC_METRICS_ADDR: '127.0.0.1:0',
-    SVC_PGWIRE_ADDR: '127.0.0.1:0',
-    SVC_XMLA_ADDR: '127.0.0.1:0',
-  })
-  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
-  await rm(folder, { recursive: true, force: true })
-  expect(said).toContain(
-    `SVC_LISTEN_ADDR: cannot listen at ${address}. Choose a free address of this host.\n`,
-  )
-  expect(status).toBe(1)
-})
-
-test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
-  const folder = await preparedDirectory()
-  await Bun.write(join(folder, 'file'), '')
-  const process_ = start({
-    SVC_DATA_DIR: folder,
-    ...anyPorts,
-    SVC_READ_DIR: join(folder, 'file', 'reads'),
-  })
-  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
-  await rm(folder, { recursive: true, force: true })
-  expect(said).toContain('SVC_READ_DIR: the directory cannot be created or is not writable.\n')
-  expect(status).toBe(1)
-})
 
 test.each(['serve', 'admin tenant list'])(
   'a SVC_DATA_DIR that is no directory ends %s, which names the variable',

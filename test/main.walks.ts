@@ -1,12 +1,15 @@
-/** The first start of all, on an empty data directory. */
+/** The first start of all, on an empty data directory, and starts that find something in their way. */
 
 import { expect, test } from 'bun:test'
 import { existsSync } from 'node:fs'
 import { mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Drain } from '../src/server/drain.ts'
+import { listenHttp } from '../src/server/http.ts'
+import { createLogger } from '../src/telemetry/log.ts'
 import { eventually } from './support/eventually.ts'
-import { anyPorts, listening, start } from './support/start-program.ts'
+import { anyPorts, listening, preparedDirectory, start } from './support/start-program.ts'
 
 const kept = async (folder: string) =>
   (await readdir(join(folder, 'pg-catalog'))).filter((name) => name.endsWith('.tar'))
@@ -27,4 +30,45 @@ test('the service starts on an empty data directory, keeps its key to itself, an
   } finally {
     await rm(folder, { recursive: true, force: true })
   }
+})
+
+test('a start on the address of a running service ends, because the two would share its connections', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  // It listens as the service does, so that only the second listener can refuse.
+  const drain = new Drain()
+  using running = listenHttp({
+    hostname: '127.0.0.1',
+    port: 0,
+    drain,
+    log: createLogger({ level: 'silent' }),
+    handle: async () => new Response('the first'),
+  })
+  const address = `127.0.0.1:${running.port}`
+  const process_ = start({
+    SVC_DATA_DIR: folder,
+    SVC_LISTEN_ADDR: address,
+    SVC_METRICS_ADDR: '127.0.0.1:0',
+    SVC_PGWIRE_ADDR: '127.0.0.1:0',
+    SVC_XMLA_ADDR: '127.0.0.1:0',
+  })
+  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+  await rm(folder, { recursive: true, force: true })
+  expect(said).toContain(
+    `SVC_LISTEN_ADDR: cannot listen at ${address}. Choose a free address of this host.\n`,
+  )
+  expect(status).toBe(1)
+})
+
+test('a SVC_READ_DIR in which no file can be made ends the start', async () => {
+  const folder = await preparedDirectory()
+  await Bun.write(join(folder, 'file'), '')
+  const process_ = start({
+    SVC_DATA_DIR: folder,
+    ...anyPorts,
+    SVC_READ_DIR: join(folder, 'file', 'reads'),
+  })
+  const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
+  await rm(folder, { recursive: true, force: true })
+  expect(said).toContain('SVC_READ_DIR: the directory cannot be created or is not writable.\n')
+  expect(status).toBe(1)
 })

@@ -10,6 +10,7 @@ import {
 } from './tidy/import-rules.ts'
 import { readProject, type SourceFile } from './tidy/source-files.ts'
 import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
+import timings from './timings.json'
 
 const project = readProject(new URL('..', import.meta.url).pathname)
 const typescript = project.filter(({ path }) => path.endsWith('.ts'))
@@ -53,6 +54,23 @@ describe('the project', () => {
 
   test('says at the top of each source file what the file owns', () => {
     expect(findMissingHeaders(source)).toEqual([])
+  })
+})
+
+describe('the times of test files', () => {
+  const { files } = timings as { readonly files: Readonly<Record<string, number>> }
+  const tests = typescript.map(({ path }) => path).filter((path) => /^test\/.*\.test\.ts$/.test(path))
+
+  test('are known of nine files in ten, so that the slowest begin first', () => {
+    const unknown = tests.filter((path) => files[path] === undefined)
+    const instead = 'run npm test -- --update-timings'
+    expect(unknown.length > tests.length / 10 ? [instead, ...unknown] : []).toEqual([])
+  })
+
+  test('are kept of no more than one in ten that is gone', () => {
+    const gone = Object.keys(files).filter((path) => !tests.includes(path))
+    const instead = 'run npm test -- --update-timings'
+    expect(gone.length > tests.length / 10 ? [instead, ...gone] : []).toEqual([])
   })
 })
 

@@ -11,6 +11,7 @@ import {
 } from '../auth/bearer.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
+import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
 import { tellingBearerReader, tellingFinder, tellingIssuer } from '../auth/refused-credentials.ts'
@@ -86,4 +87,11 @@ function unreadableCertificates({ clock, metrics, log }: Omit<AuthParts, 'store'
     warnedAtMs = clock.now()
     log.warn('a trusted proxy forwards client certificates without a URI or DNS name, so they name nobody')
   }
+}
+
+/** Undefined where nobody can log in by a browser. */
+export function identityProvider({ idp }: Config): IdentityProvider | undefined {
+  const { issuerUrl, clientId, apiKey, claims } = idp
+  if (issuerUrl === undefined || clientId === undefined) return undefined
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, claims })
 }

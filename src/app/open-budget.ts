@@ -7,7 +7,6 @@ import type { Logger } from 'pino'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
-import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
 import { engineHeldBytes } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
@@ -91,10 +90,11 @@ export function openBudget(
     keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
     smallBytesMax: memoryShares.smallBytesMax,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
-    // The collector waits until the heap has doubled, which a small container has no room for.
+    // The collector waits until the heap has doubled, which a small container has no room for. It is asked to begin, and
+    // works beside this thread: to wait for it would hold everybody for a tenth of a second.
     garbage: {
       bytesMax: Math.floor(requestBytes / memoryShares.garbageShare),
-      collect: () => inNextTurn(() => Bun.gc(true)),
+      collect: () => Bun.gc(false),
     },
   })
   metrics.memoryBound.set(budgetBytes)

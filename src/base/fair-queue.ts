@@ -30,6 +30,17 @@ export class FairQueue<Owner, Item> {
     this.#count++
   }
 
+  /** Owners of whom something waits, in the order of their turns. */
+  get owners(): readonly Owner[] {
+    return [...this.#byOwner.keys()]
+  }
+
+  /** What `shift` would take. */
+  peek(): { readonly owner: Owner; readonly item: Item } | undefined {
+    for (const [owner, items] of this.#byOwner) for (const item of items) return { owner, item }
+    return undefined
+  }
+
   /** Takes the oldest of the owner whose turn it is, who then comes last. */
   shift(): Item | undefined {
     for (const [owner, items] of this.#byOwner)

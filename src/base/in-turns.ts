@@ -1,6 +1,6 @@
 /** Goes through many items in turns of the event loop, so that other work on this thread never waits for all of them. */
 
-import { nextTurn } from './turn.ts'
+import { threadTurn } from './thread-turns.ts'
 
 /** Items after which the next turn begins; earlier where they take long. */
 export const turnItemsMax = 256
@@ -19,7 +19,7 @@ export function turnTaker(signal?: AbortSignal): () => Promise<void> | undefined
     items++
     if (items <= turnItemsMax && (items % clockItems !== 0 || performance.now() - startedMs < turnMsMax))
       return undefined
-    return nextTurn().then(() => {
+    return threadTurn().then(() => {
       signal?.throwIfAborted()
       items = 1
       startedMs = performance.now()

@@ -3,7 +3,7 @@
  * (docs/reference/lineage.md 5.3). It records and reports a cycle, but removes no edge: people decide which is wrong.
  */
 
-import { nextTurn } from '../base/turn.ts'
+import { threadTurn } from '../base/thread-turns.ts'
 import type { LineageName } from '../core/lineage.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { everyItem } from '../store/database/page.ts'
@@ -46,7 +46,7 @@ async function sweepTenant(
   const { next, numbers } = await readGraph(store, tenant)
   const found = await findCycles({ next }, async () => {
     signal.throwIfAborted()
-    await nextTurn()
+    await threadTurn()
   })
   const cycles: (readonly LineageName[])[] = []
   for (const cycle of found) {

@@ -1,19 +1,10 @@
 /** Runs jobs on schedules. A job runs on one replica at a time, and never twice at once in a process. */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
-import type { Gauge } from 'prom-client'
 import type { RightOfWay } from '../base/right-of-way.ts'
-
-export interface Job {
-  /** Also the name of the lock that replicas compete for. */
-  readonly name: string
-  /** A cron pattern. */
-  readonly schedule: string
-  readonly run: (signal: AbortSignal) => Promise<void>
-  /** Set by a run. Replicas that did not run the job copy the value from the store. */
-  readonly gauge?: Gauge
-}
+import type { Job } from '../http/feature.ts'
 
 /** The gauge values of the latest runs, shared by all replicas, by job name. */
 export interface JobGauges {
@@ -47,27 +38,27 @@ export function startJobs(
 ): Jobs {
   const running = new Map<string, Promise<void>>()
   const stopping = new AbortController()
+  // A request that wakes a job ends before it does: neither its trace nor its memory are the job's.
+  const outside = AsyncLocalStorage.snapshot()
   const runHere = async (job: Job, signal: AbortSignal): Promise<void> => {
     await job.run(signal)
     const [left] = (await job.gauge?.get())?.values ?? []
     if (left !== undefined) await gauges.keep(job.name, left.value)
   }
+  const runOnce = async (job: Job): Promise<void> => {
+    await requests.standBack().clear()
+    const ran = await withReplicaLock(job.name, (lost) =>
+      runHere(job, AbortSignal.any([lost, stopping.signal])),
+    )
+    if (!ran && job.gauge !== undefined) job.gauge.set((await gauges.find(job.name)) ?? 0)
+  }
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
     if (current !== undefined) return current
-    const next = requests
-      .standBack()
-      .clear()
-      .then(() => withReplicaLock(job.name, (lost) => runHere(job, AbortSignal.any([lost, stopping.signal]))))
-      .then(async (ran) => {
-        if (!ran && job.gauge !== undefined) job.gauge.set((await gauges.find(job.name)) ?? 0)
+    const next = outside(() => runOnce(job))
+      .catch((err: unknown) => {
+        if (!stopping.signal.aborted) log.error({ err, job: job.name }, 'a job failed')
       })
-      .then(
-        () => {},
-        (err: unknown) => {
-          if (!stopping.signal.aborted) log.error({ err, job: job.name }, 'a job failed')
-        },
-      )
       .finally(() => running.delete(job.name))
     running.set(job.name, next)
     return next

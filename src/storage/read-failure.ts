@@ -37,9 +37,14 @@ export async function readingFile<T>(location: string, read: () => Promise<T>): 
   try {
     return await read()
   } catch (thrown) {
-    if (thrown instanceof ReadFailure) thrown.location ??= location
-    throw thrown
+    throw withLocation(thrown, location)
   }
+}
+
+/** What was thrown; a failure then says which file it was, unless it names one already. */
+export function withLocation(thrown: unknown, location: string): unknown {
+  if (thrown instanceof ReadFailure) thrown.location ??= location
+  return thrown
 }
 
 /** The last segment of a location. The folders above may contain partition values, which are data. */

@@ -54,6 +54,10 @@ export interface StoredFile {
   close(): Promise<void>
 }
 
+export interface StorageWork extends Disposable {
+  run<T>(part: () => T): T
+}
+
 export interface Storage {
   /** Bytes read so far. */
   readonly bytesRead: number
@@ -63,6 +67,8 @@ export interface Storage {
   readAll(location: string, bytesMax: number): Promise<Uint8Array>
   /** Runs work that needs what it read no longer once it has ended, so that its bytes are released then. */
   during<T>(work: () => Promise<T>): Promise<T>
+  /** The same for work in several parts: the bytes of what is read in it are released once it is disposed. */
+  work(): StorageWork
   /** Closes all open files. */
   close(): Promise<void>
 }
@@ -124,6 +130,13 @@ export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage
       return file.read(0, file.size)
     },
     during: (work) => (budget === undefined ? work() : budget.during(work)),
+    work() {
+      const work = budget?.open()
+      return {
+        run: (part) => (work === undefined ? part() : work.run(part)),
+        [Symbol.dispose]: () => work?.release(),
+      }
+    },
     async close() {
       isClosed = true
       for (const file of opened) await file.close().catch(() => {})

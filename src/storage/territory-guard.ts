@@ -80,6 +80,7 @@ export function guardedStorage(storage: Storage, guard: TerritoryGuard): Storage
       return await storage.readAll(location, bytesMax)
     },
     during: (work) => storage.during(work),
+    work: () => storage.work(),
     close: () => storage.close(),
   }
 }

@@ -1,7 +1,7 @@
 /** `covenant check --catalogs`: which catalogs give out nothing, because they register no storage roots. */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { check } from '../../src/admin/check.ts'
@@ -15,14 +15,23 @@ import {
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { beginSweep, noteUnusable } from '../../src/store/territory/sweeps.ts'
+import { storeTemplate, testSecretsKey } from '../support/store.ts'
 
 setDefaultTimeout(300_000)
 
+const secretsKey = Buffer.from(testSecretsKey).toString('hex')
 const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
 
-test('lists catalogs with names that the service cannot address, with one of them and what to do', async () => {
+/** A data directory with a migrated store: to apply every migration takes many seconds. */
+async function preparedDirectory(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-check-'))
-  const env = { SVC_DATA_DIR: folder }
+  await cp(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
+  return folder
+}
+
+test('lists catalogs with names that the service cannot address, with one of them and what to do', async () => {
+  const folder = await preparedDirectory()
+  const env = { SVC_DATA_DIR: folder, SVC_SECRETS_KEY: secretsKey }
   const out: string[] = []
   const terminal = { env, print: (text: string) => out.push(text), complain: () => {} } as unknown as Terminal
   try {
@@ -46,8 +55,8 @@ test('lists catalogs with names that the service cannot address, with one of the
 })
 
 test('lists catalogs of every tenant that give out nothing, and ends with 1 until there is none', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'covenant-check-'))
-  const env = { SVC_DATA_DIR: folder }
+  const folder = await preparedDirectory()
+  const env = { SVC_DATA_DIR: folder, SVC_SECRETS_KEY: secretsKey }
   const told = { out: [] as string[], err: [] as string[] }
   const terminal = {
     env,

@@ -352,7 +352,7 @@ describe('parseJsonInTurns', () => {
       }
   })
 
-  test('lets others have their turn about every 64 KiB', async () => {
+  test('lets others have their turn about every 16 KiB', async () => {
     const snapshot = '{"snapshot-id":9007199254740993,"summary":{"operation":"append"}}'
     const text = `{"metadata":{"snapshots":[${Array(20_000).fill(snapshot).join(',')}]}}`
     let turns = 0

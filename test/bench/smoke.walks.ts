@@ -42,6 +42,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   graphql: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   growth: ['cost', 'exponent'],
+  flood: ['flooded_p95_ms', 'alone_p95_ms', 'ratio', 'refused'],
 }
 
 /** Of a benchmark whose cases have figures of their own. */

@@ -2,6 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { maskActions } from '../../src/core/mask.ts'
 import { readProject } from '../tidy/source-files.ts'
 
 const folder = 'docs/guides'
@@ -11,7 +12,7 @@ const sources = readProject('.').filter(({ path }) => path.startsWith('src/'))
 
 /** The paths in backticks on a page; a folder ends with a slash. */
 const pathsOn = (text: string) =>
-  [...text.matchAll(/`((?:src|test|docs|migrations|bench)\/[\w./-]*)`/g)].map(([, path = '']) => path)
+  [...text.matchAll(/`((?:src|test|docs|migrations|bench|clients)\/[\w./-]*)`/g)].map(([, path = '']) => path)
 
 /** One line for each line of code, however deep it stands. */
 const flat = (code: string) =>
@@ -30,12 +31,38 @@ const examples: Readonly<Record<string, RegExp>> = {
   'detector-class.md': /'iban'|\bjudgeIban\b|\bibanWords\b|import \{ iban \}/,
   'policy-function.md': /'manifest\.has_partition'/,
   'read-surface.md': /'pgwire'/,
+  'setting.md': /\bdrainDelayMs\b|SVC_DRAIN_DELAY_SECONDS/,
+  'job.md': /'prune-webhooks'|\bpruneWebhooks\b/,
+  'graphql-field.md': /\bqualityRuns\b/,
+  'mcp-tool.md': /\bwhyDenied\b|name: 'why_denied'/,
 }
 
 test('every guide is in the index, and has an example', () => {
   const listed = [...page('README.md').matchAll(/\]\(([\w-]+\.md)\)/g)].map(([, name = '']) => name)
   expect(listed.toSorted()).toEqual(pages.toSorted())
   expect(Object.keys(examples).toSorted()).toEqual(pages.toSorted())
+})
+
+test('every place outside of the compiler that the guide of a mask action names knows all actions', () => {
+  const named = [
+    'masks.py',
+    'covenant.schema.json',
+    'transform-vectors.json',
+    'sql.md',
+    'masks-and-filters.md',
+  ]
+  const places = pathsOn(page('mask-action.md')).filter((path) =>
+    named.includes(path.split('/').at(-1) ?? ''),
+  )
+  expect(new Set(places).size).toBe(named.length)
+  for (const path of places) {
+    const text = readFileSync(path, 'utf8')
+    const quotes = ["'", '"', '`']
+    const missing = maskActions.filter(
+      (action) => !quotes.some((quote) => text.includes(`${quote}${action}${quote}`)),
+    )
+    expect({ path, missing }).toEqual({ path, missing: [] })
+  }
 })
 
 describe.each(pages)('docs/guides/%s', (name) => {

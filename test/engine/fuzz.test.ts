@@ -5,8 +5,8 @@ import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { EngineError, unreadable } from '../../src/engine/engine-error.ts'
-import { applicableDeletes } from '../../src/engine/iceberg/applicable-deletes.ts'
 import { planSnapshot } from '../../src/engine/iceberg/snapshot-plan.ts'
+import { applicableDeletes } from '../../src/storage/iceberg/deletes.ts'
 import { ReadFailure } from '../../src/storage/read-failure.ts'
 import type { Storage } from '../../src/storage/storage.ts'
 import { territoryGuard } from '../../src/storage/territory-guard.ts'
@@ -59,6 +59,7 @@ function recording(read: (location: string) => Buffer): Storage {
     open: async (location) => file(location),
     readAll: async (location) => read(location),
     during: (work) => work(),
+    work: () => ({ run: (part) => part(), [Symbol.dispose]: () => {} }),
     close: async () => {},
   }
 }

@@ -4,19 +4,19 @@
  */
 
 import { expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { UnsecuredJWT } from 'jose'
 import { startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import { limits } from '../../src/limits.ts'
 import { openStore } from '../../src/store/store.ts'
+import { commitOf, serveContained } from '../support/contained-service.ts'
 import { eventually } from '../support/eventually.ts'
 import { type ClientEnvironment, startLake } from '../support/lake.ts'
 import { ordersTable } from '../support/lake-tables.ts'
-import { type MemoryGroup, makeMemoryGroup } from '../support/memory-group.ts'
-import { anyPorts } from '../support/start-program.ts'
-import { storeTemplate, testSecretsKey, testStoreOptions } from '../support/store.ts'
+import { makeMemoryGroup } from '../support/memory-group.ts'
+import { storeTemplate, testStoreOptions } from '../support/store.ts'
 import { frames, WireClient } from '../support/wire-client.ts'
 
 const seconds = Number(process.env.SVC_TEST_SOAK_SECONDS ?? 0)
@@ -27,19 +27,9 @@ const containerBytes = 1024 * MiB
 const commitsAtOnce = 64
 const connections = 500
 const rowCount = 2_000_000
-const root = join(import.meta.dir, '../..')
 
 const group = seconds > 0 ? makeMemoryGroup(containerBytes) : undefined
 const why = seconds > 0 ? 'no control group can be made here' : 'it runs with test:soak'
-
-interface Service extends AsyncDisposable {
-  readonly url: string
-  readonly metricsUrl: string
-  readonly pgwirePort: number
-  readonly isAlive: () => boolean
-  /** The most that was resident so far, in MiB. */
-  readonly peakMiB: () => number
-}
 
 /** A store with a governed table, and the principal that sees all of it. */
 async function prepare(
@@ -61,59 +51,6 @@ async function prepare(
   await lake[Symbol.asyncDispose]()
   await store.close()
   return env
-}
-
-/** The program itself, in the group from its first moment. */
-async function serve(container: MemoryGroup, folder: string, dataDirectory: string): Promise<Service> {
-  const child = Bun.spawn(container.command([process.execPath, 'src/main.ts', 'serve']), {
-    cwd: root,
-    env: {
-      PATH: process.env.PATH ?? '',
-      ...anyPorts,
-      SVC_DATA_DIR: dataDirectory,
-      SVC_READ_DIR: folder,
-      SVC_SECRETS_KEY: Buffer.from(testSecretsKey).toString('hex'),
-      SVC_UPSTREAM_ALLOW: '127.0.0.0/8',
-      SVC_LOG_LEVEL: 'info',
-      UV_THREADPOOL_SIZE: '16',
-    },
-    stdout: 'pipe',
-    stderr: 'inherit',
-  })
-  const listening = Promise.withResolvers<{ url: string; metrics: string; pgwirePort: number }>()
-  void (async () => {
-    let text = ''
-    for await (const chunk of child.stdout.pipeThrough(new TextDecoderStream())) {
-      text += chunk
-      const line = text.split('\n').find((each) => each.includes('"msg":"listening"'))
-      if (line !== undefined) {
-        listening.resolve(JSON.parse(line))
-        text = ''
-      }
-    }
-    listening.reject(new Error(`the service ended: ${text}`))
-  })()
-  const { url, metrics, pgwirePort } = await listening.promise
-  return {
-    url,
-    metricsUrl: metrics,
-    pgwirePort,
-    isAlive: () => child.exitCode === null && child.signalCode === null,
-    peakMiB: () =>
-      Number(/^VmHWM:\s+(\d+)/m.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024,
-    async [Symbol.asyncDispose]() {
-      child.kill('SIGTERM')
-      await child.exited
-    },
-  }
-}
-
-/** A commit of the largest size. It removes snapshots that do not exist, so its table does not grow. */
-function largestCommit(): Uint8Array<ArrayBuffer> {
-  const head = '{"requirements":[],"updates":[{"action":"remove-snapshots","snapshot-ids":['
-  const id = '9007199254740993'
-  const count = Math.floor((limits.commitBodyBytesMax - head.length - 4) / (id.length + 1))
-  return new Uint8Array(Buffer.from(`${head}${Array(count).fill(id).join(',')}]}]}`))
 }
 
 async function commit(url: string, secret: string, body: Uint8Array<ArrayBuffer>): Promise<Response> {
@@ -148,7 +85,7 @@ run(
     stack.defer(() => catalog.stop())
     const dataDirectory = join(folder, 'data')
     const env = await prepare(dataDirectory, catalog.url, folder)
-    const service = stack.use(await serve(group, folder, dataDirectory))
+    const service = stack.use(await serveContained(group, { folder, dataDirectory }))
     console.log(`idle: ${Math.round(service.peakMiB())} MiB resident at most`)
 
     const logIn = () =>
@@ -174,7 +111,7 @@ run(
     await Promise.all(readers.map((client) => client.ask(frames.query(open))))
     console.log(`and ${readers.length} open queries: ${Math.round(service.peakMiB())} MiB`)
     await Promise.all(readers.map((client) => client.ask(frames.query('ROLLBACK'))))
-    const body = largestCommit()
+    const body = commitOf(limits.commitBodyBytesMax)
     const statuses: Record<number, number> = {}
     const endings: Record<string, number> = {}
     const until = performance.now() + seconds * 1_000

@@ -1,6 +1,7 @@
 /** Background jobs give way to requests, and end with the service. */
 
 import { expect, test } from 'bun:test'
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { RightOfWay } from '../../src/base/right-of-way.ts'
 import { type JobGauges, startJobs, type WithReplicaLock } from '../../src/server/jobs.ts'
 import { findJobGauge, putJobGauge } from '../../src/store/jobs/job-gauges.ts'
@@ -42,6 +43,17 @@ test('a job does not begin while a commit is at work, nor right after it', async
   await committed
   await ran
   expect(begunMs).toBe(endedMs + quietMs)
+  await jobs.stop()
+})
+
+test('a job that a request wakes has nothing of the request: neither its trace nor its memory', async () => {
+  const request = new AsyncLocalStorage<string>()
+  const seen: unknown[] = []
+  const jobs = sweepJob(new RightOfWay({ quietMs, waitMsMax }, handPace()), () => {
+    seen.push(request.getStore())
+  })
+  await request.run('of a request', () => jobs.run('sweep'))
+  expect(seen).toEqual([undefined])
   await jobs.stop()
 })
 

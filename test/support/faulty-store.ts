@@ -1,5 +1,6 @@
 /** A store of which a call of choice fails, and with it, where asked, all calls after it, as in an outage. */
 
+import { AsyncLocalStorage } from 'node:async_hooks'
 import { toStoreFault } from '../../src/store/database/store-fault.ts'
 import type { Store } from '../../src/store/store.ts'
 
@@ -19,12 +20,16 @@ export interface Failing {
   readonly failure: StoreFailure
   /** Whether all calls after it fail too. */
   readonly stays: boolean
+  /** Whether only calls count that work given to `within` makes. Default: false, those of the background count as well. */
+  readonly ofWork?: boolean
 }
 
 export interface FaultyStore {
   /** The store of the service: `wrapStore` of a test service. */
   readonly wrap: (store: Store) => Store
   readonly fail: (failing: Failing) => void
+  /** Runs work whose calls alone count where `ofWork` is asked for. */
+  readonly within: <T>(work: () => T) => T
   /** Ends the failures. @returns whether any call has failed since `fail` */
   readonly heal: () => boolean
 }
@@ -32,8 +37,9 @@ export interface FaultyStore {
 /** Makes the wrapper; until `fail` is called, all calls reach the real store. */
 export function faultyStore(): FaultyStore {
   let [failing, calls, hasFailed]: [Failing | undefined, number, boolean] = [undefined, 0, false]
+  const working = new AsyncLocalStorage<true>()
   const pass = () => {
-    if (failing === undefined) return
+    if (failing === undefined || (failing.ofWork && !working.getStore())) return
     const { at, failure, stays } = failing
     const call = calls++
     if (call !== at && !(stays && call > at)) return
@@ -69,6 +75,7 @@ export function faultyStore(): FaultyStore {
     fail(next) {
       ;[failing, calls, hasFailed] = [next, 0, false]
     },
+    within: (work) => working.run(true, work),
     heal() {
       failing = undefined
       return hasFailed

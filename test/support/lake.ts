@@ -68,7 +68,8 @@ export interface LakeCatalog {
   readonly folder: string
 }
 
-export interface LakeOptions extends Partial<Pick<AppOptions, 'engines' | 'log' | 'metrics' | 'tracer'>> {
+export interface LakeOptions
+  extends Partial<Pick<AppOptions, 'engines' | 'jobsByTime' | 'log' | 'metrics' | 'tracer'>> {
   /** In the namespace `sales`; `orders` where absent. */
   readonly tables?: readonly LakeTable[]
   /** Beside them, in namespaces of their own. */

@@ -1,6 +1,10 @@
 /** The verbs of `covenant` in processes of their own. */
 
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { mkdtemp } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { storeTemplate, testCatalogDirectory, testSecretsKey } from './store.ts'
 
 const root = join(import.meta.dir, '../..')
 
@@ -30,4 +34,15 @@ export async function listening(service: ReturnType<typeof start>) {
   const line = log.split('\n').find((each) => each.includes('"listening"'))
   if (line === undefined) throw new Error(`the service does not listen: ${log}`)
   return { log, url: (JSON.parse(line) as { url: string }).url }
+}
+
+/** A data directory with what a start would make first: a migrated store, and the database of pg_catalog. */
+export async function preparedDirectory(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'covenant-main-'))
+  cpSync(await storeTemplate(), join(folder, 'store', 'pg'), { recursive: true })
+  writeFileSync(join(folder, 'secrets.key'), testSecretsKey, { mode: 0o600 })
+  mkdirSync(join(folder, 'pg-catalog'), { mode: 0o700 })
+  for (const name of readdirSync(testCatalogDirectory).filter((each) => /^catalog-\w+\.tar$/.test(each)))
+    cpSync(join(testCatalogDirectory, name), join(folder, 'pg-catalog', name))
+  return folder
 }

@@ -34,7 +34,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['commit', 'speculative', 'replay'],
     ['pipeline.ts'],
     ['client-surface', 'literal-surface'],
-    ['routes.ts'],
+    ['routes.ts', 'feature.ts'],
   ],
   store: [
     ['database'],
@@ -75,6 +75,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['run/speculative'],
     ['run'],
     ['explain', 'as-seen-by', 'usage', 'lineage'],
+    ['feature.ts'],
   ],
 }
 

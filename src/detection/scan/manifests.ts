@@ -6,14 +6,15 @@
 import type { JsonObject } from '../../base/json.ts'
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
-import type { AvroRecord } from '../../storage/avro.ts'
+import { encryptedManifest, manifestEntriesMax } from '../../storage/iceberg/avro-fields.ts'
 import {
-  encryptedManifest,
-  fieldNames,
-  manifestEntriesMax,
-  openManifest,
-  recordField,
-} from '../../storage/avro-fields.ts'
+  entrySnapshot,
+  formatOf,
+  isEncryptedFile,
+  type ManifestEntry,
+  manifestEntries,
+} from '../../storage/iceberg/entries.ts'
+import { inlineManifest, listedManifests, type NamedManifest } from '../../storage/iceberg/manifest-list.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
@@ -112,75 +113,42 @@ export async function addedFiles(
   filesMax: number,
 ): Promise<{ readonly files: readonly DataFile[]; readonly count: number }> {
   const snapshotId = idOf(snapshot)
+  const take = (entry: ManifestEntry): DataFile | undefined => {
+    // An absent id is inherited from the manifest, which this snapshot added.
+    if (entry.status !== 'added' || (entrySnapshot(entry) ?? snapshotId) !== snapshotId) return undefined
+    const { location: path, recordCount } = entry
+    return { path, format: formatOf(entry), recordCount, isEncrypted: isEncryptedFile(entry) }
+  }
   const files: DataFile[] = []
-  for (const manifest of await manifestsOf(storage, snapshot, snapshotId)) {
-    const { schema, records } = await openManifest(storage, manifest)
-    const field = fieldNames(schema, entryFields)
-    const inner = fieldNames(recordField(schema, field.data_file), fileFields)
-    for (const entry of records) {
-      const owner = entry[field.snapshot_id]
-      // An absent id is inherited from the manifest, which this snapshot added.
-      if (entry[field.status] !== added || (typeof owner === 'bigint' && owner !== snapshotId)) continue
-      const file = entry[field.data_file] as AvroRecord | undefined
-      const path = file?.[inner.file_path]
-      if (file === undefined || typeof path !== 'string')
-        throw new ReadFailure('a manifest entry names no file')
-      if (isDelete(file[inner.content])) continue
-      files.push({
-        path,
-        format: String(file[inner.file_format] ?? '').toUpperCase(),
-        recordCount: Number(file[inner.record_count] ?? 0n),
-        isEncrypted: Boolean(file[inner.key_metadata]),
-      })
-      if (files.length > manifestEntriesMax)
-        throw new ReadFailure(`a snapshot adds more than ${manifestEntriesMax} files`)
-    }
+  const manifests = await manifestsOf(storage, snapshot, snapshotId)
+  for await (const file of manifestEntries(manifests, take, { storage })) {
+    files.push(file)
+    if (files.length > manifestEntriesMax)
+      throw new ReadFailure(`a snapshot adds more than ${manifestEntriesMax} files`)
   }
   return { files: spread(files, filesMax), count: files.length }
 }
 
-/** `status` of a manifest entry whose file this snapshot added. */
-const added = 1
-
-/** Iceberg's field ids. Files without ids are read by name, on which version 1 and 2 writers agree. */
-const entryFields = { status: 0, snapshot_id: 1, data_file: 2 } as const
-const fileFields = {
-  content: 134,
-  file_path: 100,
-  file_format: 101,
-  record_count: 103,
-  key_metadata: 131,
-} as const
-const listFields = { manifest_path: 500, content: 517, added_snapshot_id: 503, key_metadata: 519 } as const
-
-function isDelete(content: unknown): boolean {
-  return typeof content === 'number' && content !== 0
-}
-
+/** The data manifests that the snapshot added. */
 async function manifestsOf(
   storage: Storage,
   snapshot: JsonObject,
   snapshotId: bigint,
-): Promise<readonly string[]> {
+): Promise<readonly NamedManifest[]> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
   // Version 1 may list its manifests in the metadata file.
   if (list === undefined)
-    return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests') : []
+    return snapshot.has('manifests') ? metadataReader.strings(snapshot, 'manifests').map(inlineManifest) : []
   if (snapshot.has('key-id')) throw new ReadFailure(encryptedManifest)
-  const { schema, records } = await openManifest(storage, list)
-  const field = fieldNames(schema, listFields)
-  const paths: string[] = []
-  for (const record of records) {
-    const owner = record[field.added_snapshot_id]
-    if (isDelete(record[field.content]) || (typeof owner === 'bigint' && owner !== snapshotId)) continue
-    if (record[field.key_metadata]) throw new ReadFailure(encryptedManifest)
-    const path = record[field.manifest_path]
-    if (typeof path !== 'string') throw new ReadFailure('a manifest list names no manifest')
-    paths.push(path)
-    if (paths.length > limits.detectionManifestsMax)
+  const manifests: NamedManifest[] = []
+  for (const manifest of listedManifests(await storage.readAll(list, limits.tableMetadataBytesMax))) {
+    const { content, addedSnapshotId = snapshotId } = manifest
+    if (content !== 'data' || addedSnapshotId !== snapshotId) continue
+    manifests.push(manifest)
+    if (manifests.length > limits.detectionManifestsMax)
       throw new ReadFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
   }
-  return paths
+  return manifests
 }
 
 /** Picks at most `count` items, evenly spread, including the first and the last. */

@@ -6,7 +6,7 @@
 import type { Column } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
 import { type AvroFile, readAvro } from '../../storage/avro.ts'
-import { fieldsOf } from '../../storage/avro-fields.ts'
+import { fieldsOf } from '../../storage/iceberg/avro-fields.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import type { ColumnSamples } from './column-samples.ts'

@@ -4,9 +4,9 @@
  */
 
 import { eachInTurns } from '../../base/in-turns.ts'
+import type { PlannedFile } from '../../storage/iceberg/deletes.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
-import type { PlannedFile } from '../iceberg/applicable-deletes.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { assertReads, type FileColumn, type FileShape, hasTypeOf } from './file-shape.ts'
 import type { ReadColumn } from './table-columns.ts'

@@ -7,11 +7,11 @@ import { BIGINT, type DuckDBConnection, DuckDBDataChunk, INTEGER } from '@duckdb
 import duckdb from '@duckdb/node-bindings'
 import { quoteText } from '../../base/sql-text.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
+import { appliesFrom, type EqualityDelete } from '../../storage/iceberg/deletes.ts'
+import type { DeleteEntry, FileEntry } from '../../storage/iceberg/files.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { engineCannotRead } from '../engine-error.ts'
-import type { EqualityDelete } from '../iceberg/applicable-deletes.ts'
 import { readDeletionVector } from '../iceberg/deletion-vector.ts'
-import type { DeleteEntry, FileEntry } from '../iceberg/manifest.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import type { TableField } from '../iceberg/table-schema.ts'
 import type { Branch } from './branches.ts'
@@ -79,7 +79,7 @@ export async function createPositionTable(
 FROM read_parquet([${deletes.map(({ path }) => quoteText(path)).join(', ')}], schema = ${schemaArgument(columns)}, hive_partitioning = false) AS d
 JOIN ${rowsOf(files, '$1', 'f BIGINT, s BIGINT, k BIGINT')} AS e ON e.f = d.file_index
 JOIN ${rowsOf(data, '$2', 'b BIGINT, f BIGINT, p VARCHAR, s BIGINT, k BIGINT')} AS m
-ON m.p = d.f2147483546 AND e.s >= m.s AND (e.k = -1 OR e.k = m.k)`,
+ON m.p = d.f2147483546 AND e.s ${appliesFrom.position} m.s AND (e.k = -1 OR e.k = m.k)`,
     [JSON.stringify(files), JSON.stringify(data)],
   )
 }

@@ -2,9 +2,9 @@
 
 import { eachInTurns, turnTaker } from '../../base/in-turns.ts'
 import { limits } from '../../limits.ts'
+import type { FileEntry } from '../../storage/iceberg/files.ts'
 import { admitLocation, parseRoots } from '../../storage/locations.ts'
 import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
-import type { FileEntry } from '../iceberg/manifest.ts'
 import type { DamagedFiles } from './damaged-files.ts'
 import type { FileCache, PinnedFile, ReadScope } from './file-cache.ts'
 import type { FileShape, ShapeCache } from './file-shape.ts'

@@ -2,10 +2,10 @@
 
 import type { DuckDBConnection } from '@duckdb/node-api'
 import { mapInTurns } from '../../base/in-turns.ts'
+import { applicableDeletes, type EqualityDelete } from '../../storage/iceberg/deletes.ts'
+import type { DeleteEntry, FileEntry } from '../../storage/iceberg/files.ts'
 import type { Storage } from '../../storage/storage.ts'
 import type { TableSnapshot } from '../engine.ts'
-import { applicableDeletes, type EqualityDelete } from '../iceberg/applicable-deletes.ts'
-import type { DeleteEntry, FileEntry } from '../iceberg/manifest.ts'
 import { prunedFiles } from '../iceberg/prune.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { branchesOf, type LocalFile } from './branches.ts'

@@ -2,6 +2,7 @@
 
 import { joinInTurns } from '../../base/in-turns.ts'
 import { quoteIdentifier, quoteText } from '../../base/sql-text.ts'
+import { appliesFrom } from '../../storage/iceberg/deletes.ts'
 import type { Branch } from './branches.ts'
 import type { EqualityTable } from './delete-tables.ts'
 import { type ReadColumn, type ShownColumn, schemaArgument } from './table-columns.ts'
@@ -57,7 +58,7 @@ async function branchSql(
       )
       const partition = isGlobal ? [] : ['e.part = m.part']
       joins.push(
-        `ANTI JOIN temp.main.${name} AS e ON ${[...same, ...partition, 'e.seq > m.seq'].join(' AND ')}`,
+        `ANTI JOIN temp.main.${name} AS e ON ${[...same, ...partition, `e.seq ${appliesFrom.equality} m.seq`].join(' AND ')}`,
       )
     }
   }

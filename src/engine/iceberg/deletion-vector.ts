@@ -2,9 +2,9 @@
 
 import { crc32 } from 'node:zlib'
 import { limits } from '../../limits.ts'
+import type { DeleteEntry } from '../../storage/iceberg/files.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
-import type { DeleteEntry } from './manifest.ts'
 import { readRoaring64 } from './roaring.ts'
 
 const magic = 0xd1d33964

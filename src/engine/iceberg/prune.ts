@@ -2,7 +2,7 @@
 
 import { filterInTurns } from '../../base/in-turns.ts'
 import type { ColumnRange, RangeBound } from '../../core/column-range.ts'
-import type { FileEntry } from './manifest.ts'
+import type { FileEntry } from '../../storage/iceberg/files.ts'
 import type { SnapshotPlan } from './snapshot-plan.ts'
 
 /** The data files that may hold rows within all ranges. */

@@ -4,9 +4,10 @@
  */
 
 import { type JsonObject, type JsonValue, jsonObject } from '../../base/json.ts'
+import { deleteIndex } from '../../storage/iceberg/deletes.ts'
+import type { DeleteEntry, FileEntry } from '../../storage/iceberg/files.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
-import type { DeleteEntry, FileEntry } from './manifest.ts'
 import { partitionValueJson } from './partition-json.ts'
 import type { PartitionField, SnapshotPlan } from './snapshot-plan.ts'
 
@@ -29,7 +30,8 @@ export function scanTasks(
   files: readonly FileEntry[],
   addressOf: (location: string) => string,
 ): ScanTasks {
-  const applicable = deleteFinder(plan)
+  const applicable = deleteIndex(plan.specs)
+  for (const entry of plan.deletes) applicable.add(entry)
   const indexes = new Map<DeleteEntry, number>()
   const content = (entry: FileEntry, kind: string, more: Readonly<Record<string, JsonValue | undefined>>) =>
     jsonObject({
@@ -43,12 +45,15 @@ export function scanTasks(
       ...more,
     })
   const tasks = files.map((file) => {
-    const references = applicable(file).map((entry) => {
-      const known = indexes.get(entry)
-      if (known !== undefined) return known
-      indexes.set(entry, indexes.size)
-      return indexes.size - 1
-    })
+    const references = applicable
+      .of(file)
+      .list()
+      .map((entry) => {
+        const known = indexes.get(entry)
+        if (known !== undefined) return known
+        indexes.set(entry, indexes.size)
+        return indexes.size - 1
+      })
     return jsonObject({
       'data-file': content(file, 'data', {}),
       'delete-file-references': references.length === 0 ? undefined : references.map(BigInt),
@@ -69,54 +74,10 @@ export function scanTasks(
   }
 }
 
-/** Finds the deletes of a data file. They are grouped once, so that a file is compared with few. */
-function deleteFinder(plan: SnapshotPlan): (file: FileEntry) => readonly DeleteEntry[] {
-  const vectors = new Map<string, DeleteEntry>()
-  const named = new Map<string, DeleteEntry[]>()
-  const positions = new Map<string, DeleteEntry[]>()
-  const equalities = new Map<string, DeleteEntry[]>()
-  const everywhere: DeleteEntry[] = []
-  const add = (map: Map<string, DeleteEntry[]>, key: string, entry: DeleteEntry) => {
-    const list = map.get(key)
-    if (list === undefined) map.set(key, [entry])
-    else list.push(entry)
-  }
-  for (const entry of plan.deletes) {
-    const { dataFile, kind, partitionKey } = entry
-    if (kind === 'equality') {
-      if (isUnpartitioned(plan, entry.specId)) everywhere.push(entry)
-      else add(equalities, partitionKey, entry)
-    } else if (kind === 'vector') {
-      if (dataFile === undefined || vectors.has(dataFile))
-        throw new ReadFailure('two deletion vectors name one data file')
-      vectors.set(dataFile, entry)
-    } else if (dataFile === undefined) add(positions, partitionKey, entry)
-    else add(named, dataFile, entry)
-  }
-  return (file) => {
-    const { location, partitionKey, sequenceNumber } = file
-    const vector = vectors.get(location)
-    if (vector !== undefined && vector.sequenceNumber < sequenceNumber)
-      throw new ReadFailure('a deletion vector is older than its data file')
-    const byPosition =
-      vector === undefined ? [...(positions.get(partitionKey) ?? []), ...(named.get(location) ?? [])] : []
-    const byValue = [...(equalities.get(partitionKey) ?? []), ...everywhere]
-    return [
-      ...(vector === undefined ? [] : [vector]),
-      ...byPosition.filter((entry) => entry.sequenceNumber >= sequenceNumber),
-      ...byValue.filter((entry) => entry.sequenceNumber > sequenceNumber),
-    ]
-  }
-}
-
 function specOf(plan: SnapshotPlan, specId: number): readonly PartitionField[] {
   const fields = plan.specs.get(specId)
   if (fields === undefined) throw new ReadFailure('a partition spec is not in the metadata file')
   return fields
-}
-
-function isUnpartitioned(plan: SnapshotPlan, specId: number): boolean {
-  return specOf(plan, specId).every(({ transform }) => transform === 'void')
 }
 
 /** The values in the order of the spec. */

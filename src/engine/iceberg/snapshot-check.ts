@@ -7,8 +7,8 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.t
 import { Lru } from '../../base/lru.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { limits } from '../../limits.ts'
-import { manifestFiles } from '../../storage/manifest-files.ts'
-import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
+import { type ManifestEntry, visitEntries } from '../../storage/iceberg/entries.ts'
+import { inlineManifest, manifestsIn, type NamedManifest } from '../../storage/iceberg/manifest-list.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type Storage, type StorageAccess } from '../../storage/storage.ts'
 import { type TerritoryGuard, territoryGuard } from '../../storage/territory-guard.ts'
@@ -78,7 +78,9 @@ export class SnapshotChecks {
         guard.admit('manifest', ref.location)
         const key = keyOf(ref.location, ref.sizeBytes)
         if (this.#admitted.get(key)) continue
-        await admitManifest(storage, ref, guard)
+        const judge = ({ content, location }: ManifestEntry) =>
+          guard.admit(content === 'data' ? 'data file' : 'delete file', location)
+        await visitEntries([ref], judge, { storage, signal: asked.signal })
         if (ref.sizeBytes !== undefined) this.#admitted.set(key, true, key.length)
       }
       this.#admitted.set(listKey, true, listKey.length)
@@ -96,9 +98,6 @@ interface Asked {
   readonly signal: AbortSignal
 }
 
-/** A manifest of which the metadata may not say how long it is. */
-type NamedManifest = Omit<ManifestRef, 'sizeBytes'> & { readonly sizeBytes: number | undefined }
-
 async function listedManifests(storage: Storage, list: string): Promise<readonly NamedManifest[]> {
   return manifestsIn(await storage.readAll(list, limits.tableMetadataBytesMax), limits.engineManifestsMax)
 }
@@ -109,22 +108,8 @@ function inlineManifests(snapshot: JsonObject): readonly NamedManifest[] {
   if (!Array.isArray(paths)) throw new ReadFailure('a snapshot names no manifest list')
   return (paths as readonly JsonValue[]).map((location) => {
     if (typeof location !== 'string') throw new ReadFailure('a snapshot names no manifest')
-    const ref = { location, specId: 0, content: 'data', sequenceNumber: 0, isEncrypted: false } as const
-    return { ...ref, sizeBytes: undefined }
+    return inlineManifest(location)
   })
-}
-
-/** Judges its files one by one, and keeps none of them. */
-async function admitManifest(storage: Storage, ref: NamedManifest, guard: TerritoryGuard): Promise<void> {
-  if (ref.isEncrypted) throw new ReadFailure('it is encrypted, and its key is not known')
-  const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
-  const kind = ref.content === 'data' ? 'data file' : 'delete file'
-  for await (const { location } of manifestFiles(bytes, {
-    ...ref,
-    sizeBytes: ref.sizeBytes ?? bytes.length,
-  })) {
-    guard.admit(kind, location)
-  }
 }
 
 function statisticsPaths(metadata: JsonObject): readonly string[] {

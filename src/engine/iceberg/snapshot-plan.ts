@@ -7,7 +7,20 @@
 import { eachInTurns } from '../../base/in-turns.ts'
 import type { JsonObject } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
-import { type ManifestRef, manifestsIn } from '../../storage/manifest-list.ts'
+import {
+  isEncryptedFile,
+  isLive,
+  type ManifestEntry,
+  manifestEntries,
+} from '../../storage/iceberg/entries.ts'
+import {
+  type DeleteEntry,
+  deleteEntry,
+  entryBytes,
+  type FileEntry,
+  fileEntry,
+} from '../../storage/iceberg/files.ts'
+import { manifestsIn } from '../../storage/iceberg/manifest-list.ts'
 import { ReadFailure, readingFile } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readMetadata } from '../../storage/table-metadata-file.ts'
@@ -20,7 +33,6 @@ import {
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
 import { engineCannotRead } from '../engine-error.ts'
-import { type DeleteEntry, type EntryReader, entryBytes, type FileEntry, readManifest } from './manifest.ts'
 import { type NameMapping, nameMapping } from './name-mapping.ts'
 import { schemaOfSnapshot, type TableField, type TableSchema, tableSchema } from './table-schema.ts'
 
@@ -52,8 +64,8 @@ export interface PlanOptions {
   readonly guard: TerritoryGuard
   /** Whether files of any format are planned, because another reader opens them. */
   readonly anyFormat?: boolean
-  /** As in EntryReader. */
-  readonly hold: EntryReader['hold']
+  /** Reserves the bytes that the plan's files take, some at a time. It throws where there are none. */
+  readonly hold: (bytes: number) => void
 }
 
 /** Approximate memory of a plan. */
@@ -114,40 +126,52 @@ async function snapshotFiles(
 ): Promise<{ readonly data: readonly FileEntry[]; readonly deletes: readonly DeleteEntry[] }> {
   const list = metadataReader.optionalString(snapshot, 'manifest-list')
   if (list === undefined) throw engineCannotRead('A snapshot without a manifest list')
-  const data: FileEntry[] = []
-  const deletes: DeleteEntry[] = []
-  const locations = new Set<string>()
   admit('manifest list', list)
   const manifests = await readingFile(list, async () =>
     manifestsIn(await storage.readAll(list, limits.tableMetadataBytesMax), limits.engineManifestsMax),
   )
-  for (const ref of manifests) {
-    signal.throwIfAborted()
-    if (ref.isEncrypted) throw engineCannotRead('An encrypted table')
-    admit('manifest', ref.location)
-    const entries = await storage.during(() =>
-      readingFile(ref.location, async () =>
-        readManifest(await manifestBytes(storage, ref), ref, { admit, hold, signal }),
-      ),
-    )
-    // Not spread into push: a manifest may hold more entries than an argument list can.
-    await eachInTurns(entries.data, signal, (entry) => {
-      locations.add(entry.location)
-      data.push(entry)
-    })
-    await eachInTurns(entries.deletes, signal, (entry) => deletes.push(entry))
+  const admitted = function* () {
+    for (const manifest of manifests) {
+      if (manifest.isEncrypted) throw engineCannotRead('An encrypted table')
+      admit('manifest', manifest.location)
+      yield manifest
+    }
   }
+  const take = (entry: ManifestEntry) => {
+    if (!isLive(entry)) return undefined
+    if (isEncryptedFile(entry)) throw engineCannotRead('An encrypted table')
+    const isData = entry.content === 'data'
+    admit(isData ? 'data file' : 'delete file', entry.location)
+    return isData ? fileEntry(entry) : deleteEntry(entry)
+  }
+  const data: FileEntry[] = []
+  const deletes: DeleteEntry[] = []
+  const locations = new Set<string>()
+  let unheld = 0
+  const holdAll = () => {
+    // After an abort, what was held is released already.
+    signal.throwIfAborted()
+    hold(unheld)
+    unheld = 0
+  }
+  for await (const file of manifestEntries(admitted(), take, { storage, signal })) {
+    unheld += entryBytes(file)
+    if (unheld >= heldStep) holdAll()
+    if (isDelete(file)) deletes.push(file)
+    else {
+      locations.add(file.location)
+      data.push(file)
+    }
+  }
+  holdAll()
   if (locations.size !== data.length) throw new ReadFailure('a snapshot names one data file twice')
   return { data, deletes }
 }
 
-/** A manifest that was cut off between two blocks is still a valid Avro file; only the length reveals it. */
-async function manifestBytes(storage: Storage, ref: ManifestRef): Promise<Uint8Array> {
-  const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
-  if (bytes.length !== ref.sizeBytes)
-    throw new ReadFailure('a manifest is not as long as its manifest list says')
-  return bytes
-}
+const isDelete = (file: FileEntry | DeleteEntry): file is DeleteEntry => 'kind' in file
+
+/** Bytes of entries that are reserved at once. */
+const heldStep = 256 * 1024
 
 function assertReadable({ format }: FileEntry): void {
   if (format !== 'PARQUET') throw engineCannotRead('A data file that is not Parquet')

@@ -2,7 +2,7 @@
 
 import { turnTaker } from '../../base/in-turns.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJsonInTurns } from '../../base/json.ts'
-import { nextTurn } from '../../base/turn.ts'
+import { threadTurn } from '../../base/thread-turns.ts'
 import { namespaceKey, type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
@@ -47,7 +47,7 @@ export async function tablesRead(
   if (texts === undefined) return undefined
   const found = new Map<string, TableRef>()
   for (const { text, place } of texts) {
-    await nextTurn()
+    await threadTurn()
     request.signal.throwIfAborted()
     const tables = parts.tablesOfView(text, place)
     if (tables === undefined) return undefined

@@ -2,7 +2,7 @@
 
 import { zstdDecompressSync } from 'node:zlib'
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
-import { nextTurn } from '../../base/turn.ts'
+import { threadTurn } from '../../base/thread-turns.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { IntentHead } from '../../core/commit.ts'
 import { limits } from '../../limits.ts'
@@ -112,7 +112,7 @@ async function anyTakesAway(
       leftBytes -= request.length
     }
     // Commits come first.
-    await nextTurn()
+    await threadTurn()
   }
   return false
 }

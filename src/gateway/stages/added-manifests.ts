@@ -5,9 +5,9 @@
 
 import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
-import type { BoundRules } from '../../storage/manifest-bounds.ts'
-import { admitSnapshot, snapshotIdOf } from '../../storage/new-manifests.ts'
-import { snapshotReader } from '../../storage/snapshot-difference.ts'
+import type { BoundRules } from '../../storage/iceberg/manifest-bounds.ts'
+import { admitSnapshot, snapshotIdOf } from '../../storage/iceberg/new-manifests.ts'
+import { snapshotReader } from '../../storage/iceberg/snapshot-difference.ts'
 import { openStorage } from '../../storage/storage.ts'
 import type { TerritoryGuard } from '../../storage/territory-guard.ts'
 import { snapshotsOf } from '../../wire/iceberg/table-metadata.ts'

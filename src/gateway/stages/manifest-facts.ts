@@ -18,11 +18,11 @@ import {
   type ReadManifestFacts,
 } from '../../policy/manifest-facts.ts'
 import { whereaboutsIn } from '../../storage/canonical-path.ts'
-import { KeptBound } from '../../storage/manifest-bounds.ts'
+import { KeptBound } from '../../storage/iceberg/manifest-bounds.ts'
+import { type SnapshotDifference, snapshotReader } from '../../storage/iceberg/snapshot-difference.ts'
 import { claimOf, placeLocation } from '../../storage/place-locations.ts'
 import { ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { storageRoots } from '../../storage/roots.ts'
-import { type SnapshotDifference, snapshotReader } from '../../storage/snapshot-difference.ts'
 import { openStorage } from '../../storage/storage.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { proofProperty } from '../../transform/plan-proof.ts'

@@ -3,18 +3,19 @@
  * Tenants take turns. It lends no connection.
  */
 
-import { FairQueue } from '../../base/fair-queue.ts'
-import { Fault } from '../../base/fault.ts'
-import { borrowWaitMs } from './pool.ts'
+import { FairWait } from '../../base/fair-wait.ts'
+import { borrowWaitMs, databaseBusy } from './pool.ts'
 
 export class Lane {
   #held = 0
-  readonly #waiting = new FairQueue<string, () => void>()
+  readonly #waiting: FairWait<void>
 
   constructor(
     readonly max: number,
-    readonly waitMs: number,
-  ) {}
+    waitMs: number,
+  ) {
+    this.#waiting = new FairWait({ waitMs, late: databaseBusy })
+  }
 
   /**
    * Takes a place until `leave`.
@@ -25,27 +26,12 @@ export class Lane {
       this.#held++
       return
     }
-    const { promise, resolve, reject } = Promise.withResolvers<void>()
-    const end = (settle: () => void) => {
-      this.#waiting.remove(owner, grant)
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      settle()
-    }
-    const grant = () => end(resolve)
-    const onAbort = () => end(() => reject(signal?.reason))
-    const busy = () => reject(new Fault('unavailable', 'The database is busy. Try again.'))
-    const timer = setTimeout(() => end(busy), this.waitMs)
-    signal?.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push(owner, grant)
-    await promise
+    await this.#waiting.wait(owner, undefined, signal)
   }
 
   /** Gives the place to who waits next. */
   leave(): void {
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#held--
-    else next()
+    if (!this.#waiting.next()) this.#held--
   }
 }
 

@@ -5,17 +5,16 @@
  * connection serves few tenants. One that has served many is replaced.
  */
 
-import { FairQueue } from '../../base/fair-queue.ts'
+import { FairWait } from '../../base/fair-wait.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Link, StoreBackend } from './link.ts'
 import { toStoreFault } from './store-fault.ts'
 
-interface Waiter {
-  readonly grant: (link: Link | undefined) => void
-}
-
 /** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
 export const borrowWaitMs = 10_000
+
+/** Of work that found no connection in time. */
+export const databaseBusy = () => new Fault('unavailable', 'The database is busy. Try again.')
 
 /** Connections of a pool, and borrowers. */
 export interface PoolUse {
@@ -33,9 +32,8 @@ export class Pool {
   /** All tenants that a connection has served. */
   readonly #tenants = new WeakMap<Link, Set<string>>()
   /** Work outside any tenant has turns of its own. */
-  readonly #waiting = new FairQueue<string, Waiter>()
+  readonly #waiting = new FairWait<Link | undefined>({ waitMs: borrowWaitMs, late: databaseBusy })
   #open = 0
-  #refused = 0
   #closed = false
 
   constructor(readonly backend: StoreBackend) {}
@@ -47,7 +45,7 @@ export class Pool {
       idle,
       lent: this.#open - idle,
       waiting: this.#waiting.count,
-      refused: this.#refused,
+      refused: this.#waiting.late,
       max: this.backend.linksMax,
     }
   }
@@ -83,7 +81,7 @@ export class Pool {
         continue
       }
       if (this.#open < this.backend.linksMax) return this.#openOne()
-      const granted = await this.#wait(tenant ?? '', signal)
+      const granted = await this.#waiting.wait(tenant ?? '', undefined, signal)
       if (granted !== undefined) return granted
     }
   }
@@ -118,22 +116,19 @@ export class Pool {
       void this.discard(link).catch(() => {})
       return
     }
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#idle.push(link)
-    else next.grant(link)
+    if (!this.#waiting.next(link)) this.#idle.push(link)
   }
 
   /** Ends the connection. Its place in the pool is free once nothing of it runs any more. */
   async discard(link: Link): Promise<void> {
     await link.discard()
     this.#open--
-    this.#waiting.shift()?.grant(undefined)
+    this.#waiting.next(undefined)
   }
 
   async close(): Promise<void> {
     this.#closed = true
-    for (let next = this.#waiting.shift(); next !== undefined; next = this.#waiting.shift())
-      next.grant(undefined)
+    while (this.#waiting.next(undefined));
     const idle = this.#idle.splice(0)
     this.#open -= idle.length
     await Promise.all(idle.map((link) => (link.dead ? link.discard() : link.close())))
@@ -145,29 +140,9 @@ export class Pool {
       return await this.backend.open('tenant')
     } catch (error) {
       this.#open--
-      this.#waiting.shift()?.grant(undefined)
+      this.#waiting.next(undefined)
       const fault = toStoreFault(error)
       throw new Fault('unavailable', 'The database is not available.', { cause: fault.cause ?? fault })
     }
-  }
-
-  /** @returns a connection handed over; undefined where the caller should look for one again */
-  #wait(owner: string, signal: AbortSignal | undefined): Promise<Link | undefined> {
-    const { promise, resolve, reject } = Promise.withResolvers<Link | undefined>()
-    const leave = (end: () => void) => {
-      this.#waiting.remove(owner, waiter)
-      clearTimeout(timer)
-      signal?.removeEventListener('abort', onAbort)
-      end()
-    }
-    const waiter: Waiter = { grant: (link) => leave(() => resolve(link)) }
-    const onAbort = () => leave(() => reject(signal?.reason))
-    const timer = setTimeout(() => {
-      this.#refused++
-      leave(() => reject(new Fault('unavailable', 'The database is busy. Try again.')))
-    }, borrowWaitMs)
-    signal?.addEventListener('abort', onAbort, { once: true })
-    this.#waiting.push(owner, waiter)
-    return promise
   }
 }

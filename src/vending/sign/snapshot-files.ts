@@ -3,8 +3,8 @@
 import type { ByteBudget } from '../../base/byte-budget.ts'
 import { limits } from '../../limits.ts'
 import { canonicalPath, isWithin } from '../../storage/canonical-path.ts'
-import { manifestFiles } from '../../storage/manifest-files.ts'
-import { manifestsIn } from '../../storage/manifest-list.ts'
+import { isLive, type ManifestEntry, visitEntries } from '../../storage/iceberg/entries.ts'
+import { manifestsIn } from '../../storage/iceberg/manifest-list.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import { type FileSet, FileSetBuilder } from './file-set.ts'
 
@@ -36,14 +36,11 @@ export async function snapshotFiles(
   try {
     return await storage.during(async () => {
       const list = await storage.readAll(manifestList, limits.tableMetadataBytesMax)
-      for (const ref of manifestsIn(list, limits.engineManifestsMax)) {
-        // What lies outside is not opened, and so what it names is not signed.
-        if (!take(ref.location)) continue
-        await storage.during(async () => {
-          const bytes = await storage.readAll(ref.location, limits.tableMetadataBytesMax)
-          for await (const file of manifestFiles(bytes, ref)) if (file.isLive) take(file.location)
-        })
-      }
+      const manifests = manifestsIn(list, limits.engineManifestsMax)
+      // What lies outside is not opened, and so what it names is not signed.
+      const inside = manifests.values().filter(({ location }) => take(location))
+      const takeLive = (entry: ManifestEntry) => void (isLive(entry) && take(entry.location))
+      await visitEntries(inside, takeLive, { storage })
       return set.build()
     })
   } finally {

@@ -2,10 +2,10 @@
 
 import { expect, test } from 'bun:test'
 import { type JsonValue, jsonObject } from '../../../src/base/json.ts'
-import type { FileEntry } from '../../../src/engine/iceberg/manifest.ts'
 import { filesMatching } from '../../../src/engine/iceberg/prune-predicate.ts'
 import type { SnapshotPlan } from '../../../src/engine/iceberg/snapshot-plan.ts'
 import type { TableField } from '../../../src/engine/iceberg/table-schema.ts'
+import type { FileEntry } from '../../../src/storage/iceberg/files.ts'
 import { parsePredicate } from '../../../src/wire/iceberg/predicate.ts'
 import { generator } from '../../support/generator.ts'
 

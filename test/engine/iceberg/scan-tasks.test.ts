@@ -2,10 +2,10 @@
 
 import { describe, expect, test } from 'bun:test'
 import { type JsonValue, stringifyJson } from '../../../src/base/json.ts'
-import type { DeleteEntry, FileEntry } from '../../../src/engine/iceberg/manifest.ts'
 import { partitionValueJson } from '../../../src/engine/iceberg/partition-json.ts'
 import { scanTasks } from '../../../src/engine/iceberg/scan-tasks.ts'
 import type { SnapshotPlan } from '../../../src/engine/iceberg/snapshot-plan.ts'
+import type { DeleteEntry, FileEntry } from '../../../src/storage/iceberg/files.ts'
 
 const stats = { valueCounts: new Map(), nullCounts: new Map(), lower: new Map(), upper: new Map() }
 function file(location: string, sequenceNumber: number, land = 'de', specId = 0): FileEntry {

@@ -5,7 +5,7 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../../../base/clock.ts'
-import { nextTurn } from '../../../base/turn.ts'
+import { threadTurn } from '../../../base/thread-turns.ts'
 import { readLineageBounds } from '../../../core/read-lineage.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { addReadLineage, type ReadLineageEntry } from '../../../store/query/read-lineage.ts'
@@ -91,7 +91,7 @@ export class LineageRecorder {
   async #entries(all: readonly Pending[]): Promise<readonly ReadLineageEntry[]> {
     const entries: ReadLineageEntry[] = []
     for (const [index, { principal, fingerprint, compiled, reads, lastMs }] of all.entries()) {
-      if (index % lineagesATurn === lineagesATurn - 1) await nextTurn()
+      if (index % lineagesATurn === lineagesATurn - 1) await threadTurn()
       const lineage = compiled.lineage()
       if (lineage.columns.length > 0)
         entries.push({ principal, fingerprint, lineage, reads, lastAt: new Date(lastMs) })

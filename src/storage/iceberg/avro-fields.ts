@@ -1,20 +1,11 @@
 /** Opens manifests and manifest lists within bounds, and finds their fields by Iceberg's field ids. */
 
-import { limits } from '../limits.ts'
-import { type AvroFile, readAvro } from './avro.ts'
-import { ReadFailure } from './read-failure.ts'
-import type { Storage } from './storage.ts'
+import { limits } from '../../limits.ts'
+import { type AvroFile, readAvro } from '../avro.ts'
+import { ReadFailure } from '../read-failure.ts'
 
 /** Most entries of one manifest or manifest list. */
 export const manifestEntriesMax = 1_000_000
-
-/**
- * Reads a whole manifest or manifest list.
- * @throws ReadFailure where it is missing, too large or not an Avro file
- */
-export async function openManifest(storage: Storage, location: string): Promise<AvroFile> {
-  return manifestIn(await storage.readAll(location, limits.tableMetadataBytesMax))
-}
 
 /** The reason for a manifest or manifest list that only a holder of its key can read. */
 export const encryptedManifest = 'a manifest is encrypted, and its key is not known'

@@ -3,13 +3,20 @@
  * manifest is, because what a manifest list counts is only what its writer claims.
  */
 
-import { inParallel } from '../base/in-parallel.ts'
-import type { BoundRules } from './manifest-bounds.ts'
-import { type ManifestFile, manifestFiles } from './manifest-files.ts'
-import { type ManifestRef, manifestsIn } from './manifest-list.ts'
-import { BoundFailure, ReadFailure } from './read-failure.ts'
-import type { Storage } from './storage.ts'
-import type { TerritoryGuard } from './territory-guard.ts'
+import { BoundFailure, ReadFailure } from '../read-failure.ts'
+import type { Storage } from '../storage.ts'
+import type { TerritoryGuard } from '../territory-guard.ts'
+import { nullCountsOf } from './column-stats.ts'
+import {
+  entryKey,
+  hasNoPartition,
+  isLive,
+  type ManifestEntry,
+  partitionKeyOf,
+  visitEntries,
+} from './entries.ts'
+import { assertBounds, type BoundRules } from './manifest-bounds.ts'
+import { inlineManifest, type ManifestRef, manifestsIn, type NamedManifest } from './manifest-list.ts'
 
 export interface SnapshotDifference {
   readonly addedFiles: number
@@ -50,9 +57,6 @@ export interface NamedManifests {
   readonly list: string | undefined
   readonly manifests: readonly string[]
 }
-
-/** A manifest of which the metadata may not say how long it is. */
-type NamedManifest = Omit<ManifestRef, 'sizeBytes'> & { readonly sizeBytes: number | undefined }
 
 /** Judges what a snapshot brings: where its files lie, and what manifests keep of their values. */
 export interface SnapshotGuard extends Pick<TerritoryGuard, 'admit'> {
@@ -116,37 +120,14 @@ export function snapshotReader(
   }
 
   /** Calls `visit` with every entry of the manifests, one manifest after the other. */
-  async function eachFile(
-    refs: readonly NamedManifest[],
-    visit: Visit,
-    boundRules?: BoundRules,
-  ): Promise<void> {
+  async function eachEntry(refs: readonly NamedManifest[], visit: Visit): Promise<void> {
     // Before any is read, because reading up to the bound takes as long as a verdict may.
     if (refs.length > left.files) throw tooMany()
-    for (let from = 0; from < refs.length; from += bounds.readsMax) {
-      const some = refs.slice(from, from + bounds.readsMax)
-      await storage.during(() => visitFiles(some, visit, boundRules))
+    const counted = (entry: ManifestEntry) => {
+      if (left.entries-- <= 0) throw new BoundFailure(`manifests hold more than ${bounds.entriesMax} entries`)
+      visit(entry)
     }
-  }
-
-  async function visitFiles(
-    refs: readonly NamedManifest[],
-    visit: Visit,
-    boundRules: BoundRules | undefined,
-  ): Promise<void> {
-    const read = await inParallel(refs, bounds.readsMax, async (ref) => {
-      if (ref.isEncrypted) throw new ReadFailure('a manifest is encrypted, and its key is not known')
-      return { ref, bytes: await readBounded(ref.location) }
-    })
-    for (const { ref, bytes } of read) {
-      const whole = { ...ref, sizeBytes: ref.sizeBytes ?? bytes.length }
-      for await (const file of manifestFiles(bytes, whole, boundRules)) {
-        if (left.entries-- <= 0)
-          throw new BoundFailure(`manifests hold more than ${bounds.entriesMax} entries`)
-        signal.throwIfAborted()
-        visit(`${ref.content} ${file.key}`, ref, file)
-      }
-    }
+    await visitEntries(refs, counted, { storage, signal, readsMax: bounds.readsMax, bytesOf: readBounded })
   }
 
   /** The manifests of a snapshot by their locations. */
@@ -155,8 +136,7 @@ export function snapshotReader(
     manifests,
   }: NamedManifests): Promise<ReadonlyMap<string, NamedManifest>> {
     if (list !== undefined) return await listAt(list)
-    const inline = { specId: 0, content: 'data', sequenceNumber: 0, sizeBytes: undefined } as const
-    return new Map(manifests.map((location) => [location, { ...inline, location, isEncrypted: false }]))
+    return new Map(manifests.map((location) => [location, inlineManifest(location)]))
   }
 
   return {
@@ -166,18 +146,20 @@ export function snapshotReader(
       const older = before === undefined ? undefined : await manifestsOf(before)
       const added = [...newer.values()].filter(({ location }) => older?.has(location) !== true)
       for (const { location } of added) guard.admit('manifest', location)
-      const visit: Visit = (_key, { content }, { isLive, location }) => {
-        if (isLive) guard.admit(content === 'data' ? 'data file' : 'delete file', location)
-      }
-      await eachFile(added, visit, guard.boundRules)
+      const { boundRules } = guard
+      await eachEntry(added, (entry) => {
+        const { status, content, location } = entry
+        if (status === 'added' && boundRules?.size) assertBounds(entry, boundRules)
+        if (isLive(entry)) guard.admit(content === 'data' ? 'data file' : 'delete file', location)
+      })
     },
 
     async compare(before, after, asked) {
       const [older, newer] = await Promise.all([listAt(before), listAt(after)])
       assertAlike(older, newer)
       const gone = new Map<string, Placed>()
-      await eachFile(onlyIn(older, newer), (key, { specId }, { isLive, partition, deletesByValue }) => {
-        if (isLive) gone.set(key, { partition, deletesByValue, specId })
+      await eachEntry(onlyIn(older, newer), (entry) => {
+        if (isLive(entry)) gone.set(entryKey(entry), placeOf(entry))
       })
       const touched = new TouchedPartitions([...older.values(), ...newer.values()])
       const nulls = new NullCounts()
@@ -189,27 +171,28 @@ export function snapshotReader(
       const added = onlyIn(newer, older)
       if (after !== undefined && after !== before) place(after)
       for (const { location } of added) place(location)
-      await eachFile(added, (key, { content, specId }, file) => {
-        const { isLive, location, recordCount, fileBytes } = file
-        if (!isLive) {
+      await eachEntry(added, (entry) => {
+        const { content, location, recordCount, fileBytes } = entry
+        const key = entryKey(entry)
+        if (!isLive(entry)) {
           recorded.add(key)
           return
         }
         // A file that is listed a second time is read a second time.
         const held = gone.get(key)
         if (gone.delete(key)) {
-          if (held !== undefined) touched.move({ ...file, specId }, held)
+          if (held !== undefined) touched.move(placeOf(entry), held)
           return
         }
         place(location)
-        touched.add({ ...file, specId })
-        if (content === 'deletes') counts.addedDeleteFiles++
+        touched.add(placeOf(entry))
+        if (content !== 'data') counts.addedDeleteFiles++
         else {
           counts.addedFiles++
           counts.addedRows += recordCount
           if (fileBytes === undefined) throw new ReadFailure('a manifest does not say how large a file is')
           counts.addedBytes += fileBytes
-          if (asked?.nullCounts) nulls.add(file.nulls(), recordCount)
+          if (asked?.nullCounts) nulls.add(nullCountsOf(entry), recordCount)
         }
       })
       for (const file of gone.values()) touched.add(file)
@@ -224,7 +207,19 @@ export function snapshotReader(
   }
 }
 
-type Placed = Pick<ManifestFile, 'partition' | 'deletesByValue'> & { readonly specId: number }
+interface Placed {
+  readonly partitionKey: string
+  /** Whether it may delete rows in every partition. */
+  readonly isEverywhere: boolean
+}
+
+/** What deletes by value without a partition does so in all. A spec whose fields were all dropped has only nulls. */
+function placeOf(entry: ManifestEntry): Placed {
+  return {
+    partitionKey: partitionKeyOf(entry),
+    isEverywhere: entry.content === 'values' && hasNoPartition(entry),
+  }
+}
 
 /** Collects the partitions that files touch. */
 class TouchedPartitions {
@@ -237,16 +232,14 @@ class TouchedPartitions {
     this.#specs = new Set(manifests.map(({ specId }) => specId))
   }
 
-  add({ partition, deletesByValue, specId }: Placed): void {
-    // Without a partition it deletes in all. A spec whose fields were all dropped has no partitions, and only nulls.
-    const isOfAll = Object.values(partition).every((value) => value === null || value === undefined)
-    if (deletesByValue && isOfAll && this.#specs.size > 1) this.#isKnown = false
-    this.#found.add(partitionKey(partition, specId))
+  add({ partitionKey, isEverywhere }: Placed): void {
+    if (isEverywhere && this.#specs.size > 1) this.#isKnown = false
+    this.#found.add(partitionKey)
   }
 
   /** Of a file that both snapshots hold. */
   move(to: Placed, from: Placed): void {
-    if (partitionKey(to.partition, to.specId) === partitionKey(from.partition, from.specId)) return
+    if (to.partitionKey === from.partitionKey) return
     this.add(from)
     this.add(to)
   }
@@ -254,16 +247,6 @@ class TouchedPartitions {
   found(): ReadonlySet<string> | undefined {
     return this.#isKnown ? this.#found : undefined
   }
-}
-
-/** A partition as text. Writers of one spec name its fields in one order. */
-function partitionKey(partition: ManifestFile['partition'], specId: number): string {
-  const values = Object.values(partition).map((value) => {
-    if (value instanceof Uint8Array) return { bytes: Buffer.from(value).toString('hex') }
-    // JSON knows neither NaN nor infinity, and long values are exact as text.
-    return typeof value === 'bigint' || typeof value === 'number' ? String(value) : value
-  })
-  return `${specId} ${JSON.stringify(values)}`
 }
 
 /** Sums nulls over files, by field id. */
@@ -288,8 +271,7 @@ class NullCounts {
   }
 }
 
-type Entry = Omit<ManifestFile, 'key'>
-type Visit = (key: string, ref: NamedManifest, file: Entry) => void
+type Visit = (entry: ManifestEntry) => void
 
 function onlyIn(
   one: ReadonlyMap<string, ManifestRef>,
@@ -300,9 +282,10 @@ function onlyIn(
 
 /** A manifest never changes: lists that say other things of it would let its deletes apply to other rows. */
 function assertAlike(older: ReadonlyMap<string, ManifestRef>, newer: ReadonlyMap<string, ManifestRef>): void {
-  for (const { location, ...said } of older.values()) {
-    const again = newer.get(location)
-    if (again !== undefined && !Bun.deepEquals({ ...again, location }, { ...said, location }))
+  for (const said of older.values()) {
+    const again = newer.get(said.location)
+    // Which snapshot added it has no effect on what applies.
+    if (again !== undefined && !Bun.deepEquals({ ...again, addedSnapshotId: said.addedSnapshotId }, said))
       throw new ReadFailure('two manifest lists say different things of one manifest')
   }
 }

@@ -3,9 +3,9 @@
  * was checked with that parent. Which snapshots are new and trusted, and what follows, is the caller's to say.
  */
 
-import type { JsonObject, JsonValue } from '../base/json.ts'
-import { metadataReader } from '../wire/iceberg/table-metadata.ts'
-import { ReadFailure } from './read-failure.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { metadataReader } from '../../wire/iceberg/table-metadata.ts'
+import { ReadFailure } from '../read-failure.ts'
 import type { NamedManifests, SnapshotGuard, SnapshotReader } from './snapshot-difference.ts'
 
 /** The id of a snapshot. @throws Fault for malformed metadata */

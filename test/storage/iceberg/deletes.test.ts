@@ -1,9 +1,9 @@
 /** Which deletes apply to a data file, by their sequence numbers (Iceberg specification, Scan Planning). */
 
 import { expect, test } from 'bun:test'
-import { applicableDeletes } from '../../../src/engine/iceberg/applicable-deletes.ts'
-import type { DeleteEntry, FileEntry } from '../../../src/engine/iceberg/manifest.ts'
 import type { SnapshotPlan } from '../../../src/engine/iceberg/snapshot-plan.ts'
+import { applicableDeletes } from '../../../src/storage/iceberg/deletes.ts'
+import type { DeleteEntry, FileEntry } from '../../../src/storage/iceberg/files.ts'
 
 const data = { location: 'a', sequenceNumber: 5, specId: 0, partitionKey: 'p' } as FileEntry
 const { signal } = new AbortController()

@@ -5,14 +5,14 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { ReadFailure } from '../../src/storage/read-failure.ts'
 import {
   type ReadBounds,
   type SnapshotReader,
   snapshotReader,
-} from '../../src/storage/snapshot-difference.ts'
-import { openStorage, type Storage } from '../../src/storage/storage.ts'
-import { manifestFolder } from '../support/manifests.ts'
+} from '../../../src/storage/iceberg/snapshot-difference.ts'
+import { ReadFailure } from '../../../src/storage/read-failure.ts'
+import { openStorage, type Storage } from '../../../src/storage/storage.ts'
+import { manifestFolder } from '../../support/manifests.ts'
 
 const parent = mkdtempSync(join(tmpdir(), 'covenant-difference-'))
 afterAll(() => rmSync(parent, { recursive: true, force: true }))
@@ -58,7 +58,7 @@ const same = {
   addedNulls: new Map<number, number>(),
 }
 /** The one partition of a table that has none. */
-const whole = { touchedPartitions: new Set(['0 []']) }
+const whole = { touchedPartitions: new Set(['0:[]']) }
 
 describe('a snapshot that', () => {
   test('names files outside has them counted, with manifests outside, and none that it held before', async () => {
@@ -104,7 +104,13 @@ describe('a snapshot that', () => {
     const after = await files.list([kept, rewritten, added, deletes])
     const { touchedPartitions } = await reader().compare(before, after)
     expect([...(touchedPartitions ?? [])].toSorted()).toEqual(
-      ['0 ["2"]', '0 ["3"]', '0 ["4"]', '0 ["5"]', '0 [null]'].toSorted(),
+      [
+        '0:[["1000","2"]]',
+        '0:[["1000","3"]]',
+        '0:[["1000","4"]]',
+        '0:[["1000","5"]]',
+        '0:[["1000",null]]',
+      ].toSorted(),
     )
   })
 
@@ -141,12 +147,15 @@ describe('a snapshot that', () => {
       await files.list([held]),
       await files.list([moved]),
     )
-    expect([[...(touchedPartitions ?? [])].toSorted(), addedFiles]).toEqual([['0 ["1"]', '0 ["9"]'], 0])
+    expect([[...(touchedPartitions ?? [])].toSorted(), addedFiles]).toEqual([
+      ['0:[["1000","1"]]', '0:[["1000","9"]]'],
+      0,
+    ])
     const entries = [{ path: 'a', day: '1', status: 'existing' }] as const
     const respecified = await files.list([await files.manifest(entries, 'data', 1)])
     const before = await files.list([await files.manifest([{ path: 'a', day: '1' }])])
     const other = await reader().compare(before, respecified)
-    expect([...(other.touchedPartitions ?? [])].toSorted()).toEqual(['0 ["1"]', '1 ["1"]'])
+    expect([...(other.touchedPartitions ?? [])].toSorted()).toEqual(['0:[["1000","1"]]', '1:[["1000","1"]]'])
   })
 
   test.each([undefined, null])(
@@ -164,7 +173,7 @@ describe('a snapshot that', () => {
       expect((await reader().compare(added[1], added[0])).touchedPartitions).toBeUndefined()
       const positions = await files.manifest([{ path: 'y' }], 'deletes')
       const placed = await reader().compare(added[0], await files.list([...held, positions]))
-      expect(placed.touchedPartitions).toEqual(new Set(['0 []']))
+      expect(placed.touchedPartitions).toEqual(new Set(['0:[]']))
     },
   )
 

@@ -1,0 +1,81 @@
+/**
+ * Where work waits for something that is shared and used up: owners in turn, each for a bounded time, until its turn
+ * comes or it leaves. It has nothing to give itself; what shares a thing calls `next` when some of it is free.
+ */
+
+import { FairQueue } from './fair-queue.ts'
+import type { Fault } from './fault.ts'
+
+interface Waiting<Given, Want> {
+  readonly want: Want
+  readonly give: (given: Given) => void
+}
+
+export interface FairWaitOptions {
+  readonly waitMs: number
+  /** Why work that has waited for so long is refused. */
+  readonly late: () => Fault
+}
+
+export class FairWait<Given, Want = undefined> {
+  readonly #queue = new FairQueue<string, Waiting<Given, Want>>()
+  #late = 0
+
+  constructor(readonly options: FairWaitOptions) {}
+
+  /** All that waits. */
+  get count(): number {
+    return this.#queue.count
+  }
+
+  /** Work so far that waited for too long. */
+  get late(): number {
+    return this.#late
+  }
+
+  /** What waits of one owner. */
+  countOf(owner: string): number {
+    return this.#queue.countOf(owner)
+  }
+
+  /** Owners of whom something waits, in the order of their turns. */
+  get owners(): readonly string[] {
+    return this.#queue.owners
+  }
+
+  /**
+   * @returns what `next` gave
+   * @throws the Fault of the options where that takes too long; the signal's reason
+   */
+  wait(owner: string, want: Want, signal?: AbortSignal): Promise<Given> {
+    const { promise, resolve, reject } = Promise.withResolvers<Given>()
+    const end = (settle: () => void) => {
+      this.#queue.remove(owner, waiting)
+      clearTimeout(timer)
+      signal?.removeEventListener('abort', onAbort)
+      settle()
+    }
+    const waiting: Waiting<Given, Want> = { want, give: (given) => end(() => resolve(given)) }
+    const onAbort = () => end(() => reject(signal?.reason))
+    const timer = setTimeout(() => {
+      this.#late++
+      end(() => reject(this.options.late()))
+    }, this.options.waitMs)
+    signal?.addEventListener('abort', onAbort, { once: true })
+    this.#queue.push(owner, waiting)
+    return promise
+  }
+
+  /** What it wants whose turn it is; undefined where nobody waits. */
+  peek(): { readonly owner: string; readonly want: Want } | undefined {
+    const head = this.#queue.peek()
+    return head && { owner: head.owner, want: head.item.want }
+  }
+
+  /** Ends the wait of whose turn it is. @returns false where nobody waits; nothing was given then */
+  next(given: Given): boolean {
+    const waiting = this.#queue.shift()
+    waiting?.give(given)
+    return waiting !== undefined
+  }
+}

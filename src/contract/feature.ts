@@ -1,0 +1,56 @@
+/** Contracts with their documents, life cycle, policies, tags, pins and checks, and the jobs of check runs. */
+
+import type { SystemReads } from '../core/system-read.ts'
+import { bind } from '../http/declare.ts'
+import type { Core, Feature } from '../http/feature.ts'
+import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
+import { checkOperations, checkRunOperations } from './checks/operations.ts'
+import { reportOperations } from './checks/report-results.ts'
+import { documentOperations } from './document/operations.ts'
+import { gitOperations } from './git/operations.ts'
+import { lifeCycleOperations } from './lifecycle/operations.ts'
+import { looseningOperations } from './loosening/operations.ts'
+import { oversightOperations } from './oversight-operations.ts'
+import type { ContractParts } from './parts.ts'
+import { pinOperations } from './pin-operations.ts'
+import { policyOperations } from './policy-operations.ts'
+import { reconcileOperations } from './reconcile/operations.ts'
+import { sourceOperations } from './reconcile/source-operations.ts'
+import { tableOperations } from './table-operations.ts'
+import { tagHistoryOperations } from './tag-history-operations.ts'
+import { tagOperations } from './tag-operations.ts'
+
+const contractOperations = [
+  ...tableOperations,
+  ...documentOperations,
+  ...lifeCycleOperations,
+  ...gitOperations,
+  ...checkOperations,
+  ...reportOperations,
+  ...policyOperations,
+  ...tagOperations,
+  ...pinOperations,
+  ...oversightOperations,
+  ...looseningOperations,
+]
+
+interface ContractNeeds
+  extends Omit<ContractParts, keyof Core>,
+    Pick<CheckJobNeeds, 'chatWebhookUrl' | 'baseUrl'> {
+  /** Reads what contracts compare, as nobody in particular. */
+  readonly reads: SystemReads
+}
+
+/** Contracts. @param needs what they take of the read path and of the settings */
+export function contractFeature(core: Core, needs: ContractNeeds): Feature {
+  const parts = { ...core, ...needs }
+  return {
+    operations: [
+      ...bind(contractOperations, parts),
+      ...bind([...tagHistoryOperations, ...checkRunOperations], core),
+      ...bind(sourceOperations, core),
+      ...bind(reconcileOperations, parts),
+    ],
+    jobs: checkJobs(core, { ...needs, wake: needs.checks.wake }),
+  }
+}
