@@ -17,7 +17,7 @@ import { parseFiles } from './mutants/parse-files.ts'
 import { type Area, findAreas } from './mutants/places.ts'
 import { openResults } from './mutants/results.ts'
 import { copyTree } from './mutants/tree-copy.ts'
-import { importersOf } from './reach/import-graph.ts'
+import { importersOf, stepsTo } from './reach/import-graph.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const usage = `Usage: npm run test:mutants -- [--seed N] [--places N] [--only WORD]… [--seconds N] [--list] [--fresh]
@@ -33,6 +33,9 @@ each fault that no test notices. A run that was ended goes on where it stopped.
   --fresh        forgets what earlier runs found
   --help         this text
 Exit status: 0 no fault survived, 1 at least one did, 64 wrong usage.`
+
+/** Tests whose own files import one of these open a database, start an engine or a process. */
+const large = /^(?:test\/support\/store\.ts|src\/(?:main|app|engine\/duckdb\/.*)\.ts)$/
 
 interface Arguments {
   readonly seed: number
@@ -105,6 +108,12 @@ async function main({ seed, places: count, seconds, only, list, fresh }: Argumen
   console.log(`${places.length} of ${all} places, seed ${seed}`)
   if (places.length === 0) return 64
   const importers = importersOf(project)
+  // Through files of tests only: what the service imports does not say what a test of one part of it starts.
+  const ofTests = importersOf(project.filter(({ path }) => path.startsWith('test/')))
+  const starting = stepsTo(
+    ofTests,
+    [...ofTests.keys()].filter((path) => large.test(path)),
+  )
   const timings = readTimings()
   const sourceOf = new Map(project.map(({ path, text }) => [path, text]))
   const testsOf = ({ file, area }: Place) =>
@@ -149,7 +158,7 @@ async function main({ seed, places: count, seconds, only, list, fresh }: Argumen
     }
     const text = source.slice(0, place.start) + place.text + source.slice(place.end)
     const fault = { path: place.file, text, original: source }
-    const { near, far } = nearAndFar(testsOf(place))
+    const { near, far } = nearAndFar(testsOf(place), (path) => starting.has(path))
     if (await judge.isNoticed(fault, near)) {
       results.add(place, source, 'killed')
       conclude(place, source, 'killed')

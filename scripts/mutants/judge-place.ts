@@ -75,14 +75,17 @@ export interface FaultyFile {
   readonly original: string
 }
 
-/** The nearest tests that take little time, and all others. */
-export function nearAndFar(tests: readonly Matching[]): {
-  readonly near: readonly Matching[]
-  readonly far: readonly Matching[]
-} {
+/**
+ * The tests that take little time, and all others.
+ * @param startsMuch whether a test opens a database or starts an engine, which takes long on a busy machine
+ */
+export function nearAndFar(
+  tests: readonly Matching[],
+  startsMuch: (path: string) => boolean,
+): { readonly near: readonly Matching[]; readonly far: readonly Matching[] } {
   let left = nearMs
-  const near = tests.filter(({ ms }) => {
-    if (ms > left) return false
+  const near = tests.filter(({ path, ms }) => {
+    if (ms > left || startsMuch(path)) return false
     left -= ms
     return true
   })

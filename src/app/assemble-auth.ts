@@ -11,6 +11,7 @@ import {
 } from '../auth/bearer.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
+import { KnownOwners } from '../auth/known-owners.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
@@ -42,6 +43,7 @@ export interface AssembledAuth {
   readonly verifyToken: VerifyToken | undefined
   /** The issuers that tenants trust. */
   readonly issuers: TokenIssuers
+  readonly owners: KnownOwners
 }
 
 interface AuthParts {
@@ -63,8 +65,9 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
   const issuers = new TokenIssuers({ store, findKeys })
   const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
+  const owners = new KnownOwners()
   const auth = {
-    findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
+    findSession: owners.telling(tellingFinder(sessionFinder(store, tokens), onRefused)),
     readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
@@ -75,7 +78,7 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
     }),
     issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
-  return { auth, tokens, verifyToken, issuers }
+  return { auth, tokens, verifyToken, issuers, owners }
 }
 
 /** Counts them all, and warns once a minute at most: a proxy that is set up wrongly sends them with every request. */

@@ -33,6 +33,12 @@ export const memoryShares = {
   garbageShare: 4,
 } as const
 
+/**
+ * How long a request waits for room, after which time it is taken from bodies that still arrive, of tenants beyond their
+ * share, and how many requests of one tenant may wait.
+ */
+const waits = { waitMs: 5_000, reclaimMs: 1_000, waitingMax: 64 } as const
+
 /** How the memory of a process is divided, in bytes. */
 export interface MemoryPlan {
   /** Bound on everything that is reserved, the engine included. */
@@ -89,6 +95,7 @@ export function openBudget(
     bytesMax: budgetBytes,
     keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
     smallBytesMax: memoryShares.smallBytesMax,
+    ...waits,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
     // The collector waits until the heap has doubled, which a small container has no room for. It is asked to begin, and
     // works beside this thread: to wait for it would hold everybody for a tenth of a second.

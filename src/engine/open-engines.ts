@@ -98,7 +98,7 @@ async function startHeld(
 ): Promise<DuckdbHost> {
   let held: ByteReservation | undefined
   try {
-    held = budget?.reserveForProcess({ engine: engineHeldBytes(memoryBytes) })
+    held = await budget?.reserveForProcessInTurn({ engine: engineHeldBytes(memoryBytes) })
     const host = await startDuckdb(settings)
     return {
       ...host,

@@ -6,14 +6,10 @@
 
 import type { Logger } from 'pino'
 import type { Secret } from '../../base/secret.ts'
+import type { StoredCheckRun } from '../../core/check-run.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { escapeMrkdwn, postToChat } from '../../http/post-to-chat.ts'
-import {
-  findCheckRun,
-  resultsOfRun,
-  type StoredCheckResult,
-  type StoredCheckRun,
-} from '../../store/check/check-results.ts'
+import { findCheckRun, resultsOfRun, type StoredCheckResult } from '../../store/check/check-results.ts'
 import { markReported, type UnreportedRun, unreportedRuns } from '../../store/check/check-runs.ts'
 import type { Store } from '../../store/store.ts'
 

@@ -6,7 +6,7 @@
 import DataLoader from 'dataloader'
 import type { Clock } from '../../base/clock.ts'
 import { type DescribedTable, describeTablesNamed } from '../../contract/describe-table.ts'
-import type { CheckKind } from '../../core/check-run.ts'
+import type { CheckKind, StoredCheckRun } from '../../core/check-run.ts'
 import type { GlossaryTerm } from '../../core/metric.ts'
 import type { Caller } from '../../core/operation.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -16,11 +16,7 @@ import {
   metricsOverTables,
   metricViews,
 } from '../../semantics/describe-metric.ts'
-import {
-  resultsOfRuns,
-  type StoredCheckResult,
-  type StoredCheckRun,
-} from '../../store/check/check-results.ts'
+import { resultsOfRuns, type StoredCheckResult } from '../../store/check/check-results.ts'
 import { type ListedResult, resultsOfTables, runsOfTables } from '../../store/check/checks-of-tables.ts'
 import { type ListedDecision, listDecisionsOf } from '../../store/commit/decision-list.ts'
 import { type ContractOverview, readOverviews } from '../../store/contract/contract-overview.ts'

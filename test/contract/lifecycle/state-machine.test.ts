@@ -82,3 +82,120 @@ test('nobody signs twice, also where both roles are theirs, or through a session
     ...{ kind: 'allowed', level: 'second' },
   })
 })
+
+const states = [
+  ...['draft', 'proposed', 'approved', 'deploying', 'active', 'deprecated', 'retired'],
+  ...['rejected', 'withdrawn', 'failed'],
+]
+const tess: Person = { sub: 'tess', roles: ['steward', 'administrator'] }
+/** Facts that no guard is against. */
+const free = { needsSignOff: false, author: ann }
+
+test.each([
+  ['propose', ['draft'], 'proposed'],
+  ['approve', ['proposed'], 'approved'],
+  ['break_glass', ['proposed'], 'approved'],
+  ['reject', ['proposed'], 'rejected'],
+  ['withdraw', ['draft', 'proposed', 'approved'], 'withdrawn'],
+  ['deploy', ['approved'], 'deploying'],
+  ['activate', ['deploying'], 'active'],
+  ['cover', ['approved'], 'active'],
+  ['cancel', ['deploying'], 'failed'],
+  ['fail', ['deploying'], 'failed'],
+  ['deprecate', ['active'], 'deprecated'],
+  ['retire', ['deprecated'], 'retired'],
+] as const)('the move %s leads from these states alone, to one state', (move, from, to) => {
+  const by = ['approve', 'activate', 'cover', 'fail'].includes(move) ? undefined : tess
+  const decided = (state: string) => decideMove(move, facts({ ...free, state }), by, 'why')
+  expect(states.filter((state) => decided(state).kind === 'allowed')).toEqual([...from])
+  for (const state of from) expect(decided(state)).toEqual({ kind: 'allowed', to })
+})
+
+const stateOf = {
+  ...{ propose: 'draft', break_glass: 'proposed', reject: 'proposed', withdraw: 'proposed' },
+  ...{ deploy: 'approved', cancel: 'deploying', deprecate: 'active', retire: 'deprecated' },
+} as const
+
+test('who holds no role of it may make no move of another’s version, and its author few', () => {
+  const allowedTo = (by: Person) =>
+    Object.entries(stateOf)
+      .filter(
+        ([move, state]) =>
+          decideMove(move as keyof typeof stateOf, facts({ ...free, state }), by, 'why').kind === 'allowed',
+      )
+      .map(([move]) => move)
+  expect(allowedTo({ sub: 'nobody', roles: [] })).toEqual([])
+  expect(allowedTo({ sub: 'ann', roles: [] })).toEqual(['propose', 'withdraw'])
+  expect(allowedTo({ sub: 'ann', roles: ['administrator'] })).toEqual(['propose', 'withdraw'])
+  expect(allowedTo({ sub: 'admin', roles: ['administrator'] })).toEqual(['break_glass'])
+  const ofStewards = ['propose', 'reject', 'withdraw', 'deploy', 'cancel', 'deprecate', 'retire']
+  expect(allowedTo({ sub: 'stella', roles: ['steward'] })).toEqual(ofStewards)
+  // Who wrote a version neither breaks the glass for it nor rejects it.
+  expect(allowedTo(ann)).toEqual(ofStewards.filter((move) => move !== 'reject'))
+})
+
+test('moves that somebody must answer for need a reason, others none', () => {
+  const needing = Object.entries(stateOf)
+    .filter(([move, state]) =>
+      [undefined, '', ' \n'].every(
+        (reason) =>
+          decideMove(move as keyof typeof stateOf, facts({ ...free, state }), tess, reason).kind ===
+          'refused',
+      ),
+    )
+    .map(([move]) => move)
+  expect(needing).toEqual(['break_glass', 'reject', 'cancel', 'deprecate', 'retire'])
+})
+
+test('each guard is against the moves that it is about, and no other', () => {
+  const refusedBy = (changes: Partial<VersionFacts>) =>
+    moves.filter((move) => {
+      const by = ['approve', 'activate', 'cover', 'fail'].includes(move) ? undefined : tess
+      const state = {
+        ...stateOf,
+        approve: 'proposed',
+        activate: 'deploying',
+        cover: 'approved',
+        fail: 'deploying',
+      }[move]
+      return decideMove(move, facts({ ...free, state, ...changes }), by, 'why').kind === 'refused'
+    })
+  expect(refusedBy({})).toEqual([])
+  expect(refusedBy({ stepProblem: 'too small' })).toEqual(['propose'])
+  expect(refusedBy({ retireProblem: 'too early' })).toEqual(['retire'])
+  expect(refusedBy({ needsSignOff: true })).toEqual(['approve'])
+  expect(refusedBy({ otherDeploying: true })).toEqual(['deploy', 'activate', 'cover'])
+  expect(refusedBy({ baseHolds: false })).toEqual(['deploy', 'activate', 'cover'])
+  expect(refusedBy({ breakGlassUntilMs: 0 })).toEqual(['deploy', 'activate', 'cover'])
+  expect(refusedBy({ mayActivate: false })).toEqual(['activate'])
+})
+
+test('a version is signed only while it is proposed, as it is, and where it needs that', () => {
+  const why = (changes: Partial<VersionFacts>, by: Person = tess, sha256 = 'a') => {
+    const decided = decideSignOff(facts(changes), by, sha256)
+    return decided.kind === 'refused' ? decided.why : decided.level
+  }
+  for (const state of states.filter((each) => each !== 'proposed'))
+    expect(why({ state })).toBe(`A version that is ${state} is not signed`)
+  expect(why({}, tess, 'b')).toBe('The version has another document than the one that was signed')
+  expect(why({ needsSignOff: false })).toBe('The version needs no sign-off')
+  const admin: Person = { sub: 'admin', roles: ['administrator'] }
+  const steward: Person = { sub: 'steward', roles: ['steward'] }
+  expect(why({}, admin)).toBe('The first sign-off takes the role steward')
+  expect(why({}, steward)).toBe('first')
+  // An administrator may be first to sign where two must.
+  expect(why({ needsSecond: true }, admin)).toBe('second')
+  const first = [{ by: stella, level: 'first', sha256: 'a' }] as const
+  expect(why({ needsSecond: true, signOffs: first }, steward)).toBe(
+    'The second sign-off takes the role administrator',
+  )
+  expect(why({ needsSecond: true, signOffs: first }, admin)).toBe('second')
+})
+
+test('a sign-off by the author, or by one of the author’s sessions, counts for nothing', () => {
+  const waits = (by: Person) =>
+    decideMove('approve', facts({ signOffs: [{ by, level: 'first', sha256: 'a' }] }), undefined, undefined)
+      .kind
+  const made: Person = { ...stella, createdBy: 'ann' }
+  expect([waits(stella), waits(ann), waits(made)]).toEqual(['allowed', 'refused', 'refused'])
+})

@@ -66,7 +66,14 @@ test('a test that is known to pass is not run again without a fault', async () =
   expect(ran).toEqual(['wrong: near', 'right: near', 'worse: near'])
 })
 
-test('the nearest tests that fit into a few seconds are asked first', () => {
-  const short = { path: 'short', ms: 500 }
-  expect(nearAndFar([near, far, short])).toEqual({ near: [near, short], far: [far] })
+test('tests that fit into a few seconds and start nothing large are asked first', () => {
+  const [short, store] = [
+    { path: 'short', ms: 500 },
+    { path: 'store', ms: 500 },
+  ]
+  const startsMuch = (path: string) => path === 'store'
+  expect(nearAndFar([store, near, far, short], startsMuch)).toEqual({
+    near: [near, short],
+    far: [store, far],
+  })
 })

@@ -51,3 +51,50 @@ test('a deletion vector of the same commit or a later one applies, and an earlie
     expect(await applied({ ...vector, sequenceNumber })).toEqual({ ...none, vector: true })
   expect(applied({ ...vector, sequenceNumber: 4 })).rejects.toThrow('older than its data file')
 })
+
+/** What applies to a data file of these deletes. */
+async function appliedOf(...given: readonly Partial<DeleteEntry>[]) {
+  const deletes = given.map((one) => ({
+    ...data,
+    location: 'd',
+    dataFile: undefined,
+    equalityIds: [],
+    ...one,
+  }))
+  const specs = new Map([[0, [{ transform: 'identity' }]]])
+  const planned = await applicableDeletes({ specs, deletes } as unknown as SnapshotPlan, [data], signal)
+  return { ...planned.files[0], opened: planned.positions.length }
+}
+
+test('a deletion vector replaces the position deletes of its file', async () => {
+  const vector = { kind: 'vector', dataFile: 'a', sequenceNumber: 7 } as const
+  const ofPartition = { kind: 'position', sequenceNumber: 6 } as const
+  const ofFile = { ...ofPartition, dataFile: 'a' }
+  for (const deletes of [
+    [vector, ofPartition, ofFile],
+    [ofFile, ofPartition, vector],
+  ])
+    expect(await appliedOf(...deletes)).toMatchObject({ hasPositions: false, opened: 0 })
+  expect(await appliedOf({ ...vector, dataFile: 'b' }, ofPartition)).toMatchObject({ hasPositions: true })
+})
+
+test('the newest delete of a file decides, in whichever order they are listed', async () => {
+  for (const kind of ['position', 'equality'] as const)
+    for (const numbers of [
+      [4, 6],
+      [6, 4],
+    ])
+      expect(await appliedOf(...numbers.map((sequenceNumber) => ({ kind, sequenceNumber })))).toMatchObject({
+        ...{ hasPositions: kind === 'position', hasEquality: kind === 'equality' },
+      })
+})
+
+test('two deletion vectors of one file fail the read, and so does an equality delete of an unknown partitioning', async () => {
+  const vector = { kind: 'vector', dataFile: 'a', sequenceNumber: 7 } as const
+  const failure = (...deletes: readonly Partial<DeleteEntry>[]) =>
+    appliedOf(...deletes).then(() => 'none', String)
+  expect(await failure(vector, vector)).toContain('two deletion vectors name one data file')
+  expect(await failure({ kind: 'equality', sequenceNumber: 6, specId: 9 })).toContain(
+    'a partition spec is not',
+  )
+})

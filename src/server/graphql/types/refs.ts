@@ -2,11 +2,11 @@
 
 import type { seenResult } from '../../../contract/checks/sight.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
+import type { StoredCheckRun } from '../../../core/check-run.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
-import type { StoredCheckRun } from '../../../store/check/check-results.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'

@@ -172,7 +172,7 @@ export class ShadowDatabases {
       delete lane.role
       lane.changes = 0
       const snapshot = await this.#snapshotOf()
-      const held = this.options.budget?.reserveForProcess({ engine: limits.catalogHeldBytes })
+      const held = await this.options.budget?.reserveForProcessInTurn({ engine: limits.catalogHeldBytes })
       lane.worker = await CatalogWorker.open(snapshot, held)
       if (this.#closed) lane.worker.end()
     }
