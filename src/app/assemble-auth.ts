@@ -9,9 +9,9 @@ import {
   type VerifyToken,
   verifyingBearerReader,
 } from '../auth/bearer.ts'
+import { CachedOwners } from '../auth/cached-owners.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
-import { KnownOwners } from '../auth/known-owners.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
@@ -43,7 +43,7 @@ export interface AssembledAuth {
   readonly verifyToken: VerifyToken | undefined
   /** The issuers that tenants trust. */
   readonly issuers: TokenIssuers
-  readonly owners: KnownOwners
+  readonly owners: CachedOwners
 }
 
 interface AuthParts {
@@ -65,7 +65,7 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
   const issuers = new TokenIssuers({ store, findKeys })
   const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
-  const owners = new KnownOwners()
+  const owners = new CachedOwners()
   const auth = {
     findSession: owners.telling(tellingFinder(sessionFinder(store, tokens), onRefused)),
     readSessionKey: sessionKeyReader(store, tokens),

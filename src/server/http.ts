@@ -1,7 +1,7 @@
 /** Runs the public HTTP listener: request ids, security headers, drain. The routes come from `handle`. */
 
 import type { Logger } from 'pino'
-import type { KnownOwners } from '../auth/known-owners.ts'
+import type { CachedOwners } from '../auth/cached-owners.ts'
 import type { ByteBudget } from '../base/byte-budget.ts'
 import { asOwner, nobody } from '../base/owner.ts'
 import { inNextTurn } from '../base/turn.ts'
@@ -23,7 +23,7 @@ export interface HttpOptions extends RequestTelemetry {
   /** Bounds the bytes that requests hold; absent: they are not counted. */
   readonly budget?: ByteBudget
   /** Whose requests seem to be; absent: nobody's. */
-  readonly owners?: Pick<KnownOwners, 'of'>
+  readonly owners?: Pick<CachedOwners, 'of'>
   /** How long a client may stall while the server waits for it; limits.ts unless a test shortens it. */
   readonly idleSeconds?: number
 }

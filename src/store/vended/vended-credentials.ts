@@ -36,7 +36,7 @@ export interface NewVendedCredential {
 }
 
 /** Days for which the record of an expired credential is kept. */
-export const vendedKeptDays = 30
+export const vendedRetentionDays = 30
 
 /** The id of a record, or why there is none. */
 export type Reserved =
@@ -112,7 +112,7 @@ export async function forgetVended(store: Store, tenant: TenantId): Promise<numb
     tenant,
     `delete from svc.vended_credential
      where tenant_id = $1 and expires_at < now() - $2::int * interval '1 day' returning 1`,
-    [tenant, vendedKeptDays],
+    [tenant, vendedRetentionDays],
   )
   return rows.length
 }

@@ -10,10 +10,10 @@ import { readCookie, sessionCookie } from './credentials.ts'
 import type { FindSession } from './guard.ts'
 
 /** Credentials that are remembered. */
-const knownMax = 10_000
+const cachedMax = 10_000
 
-export class KnownOwners {
-  readonly #byDigest = new Lru<string, string>(knownMax)
+export class CachedOwners {
+  readonly #byDigest = new Lru<string, string>(cachedMax)
 
   /** Whose the request seems to be. All strangers together are one owner, because anybody may make up credentials. */
   of({ headers }: Request): string {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'bun:test'
-import { KnownOwners } from '../../src/auth/known-owners.ts'
+import { CachedOwners } from '../../src/auth/cached-owners.ts'
 import { asOwner, currentOwner, nobody } from '../../src/base/owner.ts'
 import type { Session } from '../../src/core/session.ts'
 import { parseTenantId } from '../../src/core/tenant.ts'
@@ -15,7 +15,7 @@ const requestOf = (headers: Record<string, string>) => new Request('http://x/', 
 
 describe('whose a request is', () => {
   test('is known once its session was found, for the rest of it and for the next one', async () => {
-    const owners = new KnownOwners()
+    const owners = new CachedOwners()
     const find = owners.telling(async (credential) => sessions.get(credential))
     const request = requestOf({ 'x-svc-session': 'secret-of-acme' })
     expect(owners.of(request)).toBe(nobody)
@@ -29,7 +29,7 @@ describe('whose a request is', () => {
   })
 
   test('is nobody’s for credentials that no session has, however many they are', async () => {
-    const owners = new KnownOwners()
+    const owners = new CachedOwners()
     const find = owners.telling(async (credential) => sessions.get(credential))
     const seen = new Set<string>()
     for (let made = 0; made < 100; made++) {
