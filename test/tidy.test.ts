@@ -1,6 +1,7 @@
 /** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
 
 import { describe, expect, test } from 'bun:test'
+import { findNeedlessExports } from './tidy/export-rules.ts'
 import {
   findCycles,
   findDeadFiles,
@@ -44,6 +45,10 @@ describe('the project', () => {
     test('has no dead files: each is reached from main', () => {
       expect(dead).toEqual([])
     })
+
+  test('exports what another file imports', () => {
+    expect(findNeedlessExports(typescript)).toEqual([])
+  })
 
   test('holds nothing that is banned', () => {
     expect(findBannedText(project)).toEqual([])

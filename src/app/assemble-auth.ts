@@ -36,7 +36,7 @@ export interface Auth {
   readonly issueToken: IssueToken
 }
 
-export interface AssembledAuth {
+interface AssembledAuth {
   readonly auth: Auth
   readonly tokens: AccessTokens
   /** Undefined where no identity provider's keys are configured. */

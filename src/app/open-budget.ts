@@ -43,7 +43,7 @@ export const memoryShares = {
 const waits = { waitMs: 5_000, reclaimMs: 1_000, waitingMax: 64 } as const
 
 /** How the memory of a process is divided, in bytes. */
-export interface MemoryPlan {
+interface MemoryPlan {
   /** Bound on everything that is reserved, the engine included. */
   readonly budgetBytes: number
   /** The limit that the engine is given. */

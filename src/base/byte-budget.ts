@@ -16,7 +16,7 @@ export type ByteKind = (typeof byteKinds)[number]
 /** Bytes by kind. */
 export type ByteAmounts = { readonly [Kind in ByteKind]?: number }
 
-export interface ByteBudgetOptions {
+interface ByteBudgetOptions {
   readonly bytesMax: number
   /** Part of `bytesMax` that only small reservations may take, so that large ones never shut them out. */
   readonly keptForSmall: number

@@ -12,7 +12,7 @@ interface Waiting<Given, Want> {
   readonly refuse: () => void
 }
 
-export interface FairWaitOptions {
+interface FairWaitOptions {
   readonly waitMs: number
   /** Why work that has waited for so long is refused. */
   readonly late: () => Fault

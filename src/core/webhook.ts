@@ -3,8 +3,7 @@
 import { about, choice, from, int64, maybe, type Static, text, texts, time, uuid, whole } from './record.ts'
 
 /** `gone`: the receiver answered 410. `failing`: it failed for days. Both until someone enables it again. */
-export const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing'] as const
-export type SubscriptionState = (typeof subscriptionStates)[number]
+const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing'] as const
 
 /** `dead`: given up; it is sent again only if someone asks for it. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const

@@ -18,7 +18,7 @@ import { ValueError } from '../wire/postgres/value-error.ts'
 import { semanticBounds } from './bounds.ts'
 import { mayKnow, tablesOf } from './describe-metric.ts'
 
-export interface QueryMetricsParts {
+interface QueryMetricsParts {
   readonly store: Store
   readonly clock: Clock
   readonly queries: QueryService

@@ -13,7 +13,7 @@ import type { Drain } from './drain.ts'
 import { releasedOnceSent } from './released-once-sent.ts'
 import { type RequestTelemetry, watchRequest } from './request-telemetry.ts'
 
-export interface HttpOptions extends RequestTelemetry {
+interface HttpOptions extends RequestTelemetry {
   readonly hostname: string | undefined
   /** 0: any free port. */
   readonly port: number

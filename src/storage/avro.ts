@@ -19,7 +19,7 @@ export interface AvroFile {
   readonly headerBytes: number
 }
 
-export interface AvroBounds {
+interface AvroBounds {
   /** Bytes of all blocks once decompressed. */
   readonly bytesMax: number
   /** Most records, where an empty block counts as one. */

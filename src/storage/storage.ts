@@ -54,7 +54,7 @@ export interface StoredFile {
   close(): Promise<void>
 }
 
-export interface StorageWork extends Disposable {
+interface StorageWork extends Disposable {
   run<T>(part: () => T): T
 }
 

@@ -72,7 +72,7 @@ export type TenantFunction =
   | 'refuse_key'
   | 'reserve_vended'
 /** SQL functions that are security definers owned by svc_admin. */
-export type AdminFunction = 'find_service_session' | 'probe_write'
+type AdminFunction = 'find_service_session' | 'probe_write'
 /** The same, but they find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit' | 'begin_keyed_commit'
 

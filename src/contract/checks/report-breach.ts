@@ -54,7 +54,7 @@ async function breachOf(store: Store, { tenant, runId }: UnreportedRun): Promise
  * The one place where a breach is reported: to the log and the chat webhook.
  * @returns whether it needs no other try
  */
-export async function reportBreach(
+async function reportBreach(
   parts: ReportParts,
   { run, results }: Breach,
   signal: AbortSignal,

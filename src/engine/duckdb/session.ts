@@ -14,7 +14,7 @@ import type { NativeGarbage } from './native-garbage.ts'
 import type { LocalTable } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
 
-export interface HandleParts {
+interface HandleParts {
   readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, LocalTable>
   /** The path on the local disk of each location that the statement may read. */

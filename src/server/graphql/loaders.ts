@@ -49,14 +49,14 @@ const nothingSeen: Sight = { isWhole: false, showsNumbers: () => false }
 
 const versionKey = ({ contract, number }: VersionKey) => JSON.stringify([contract, number])
 
-export interface LineageAround {
+interface LineageAround {
   readonly direction: LineageDirection
   readonly depth: number
   readonly limit: number
 }
 
-export type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
-export type ResultPage = PageRequest & { readonly check?: string | undefined }
+type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
+type ResultPage = PageRequest & { readonly check?: string | undefined }
 
 export interface Loaders {
   readonly table: (ref: TableRef) => Promise<DescribedTable | undefined>

@@ -31,21 +31,21 @@ export interface ManifestEntry {
 }
 
 /** The names of fields in a manifest's schema. */
-export interface EntryNames {
+interface EntryNames {
   readonly entry: Readonly<Record<keyof typeof entryFields, string>>
   readonly file: Readonly<Record<keyof typeof fileFields, string>>
   readonly stats: StatsNames
   readonly partition: readonly PartitionName[]
 }
 
-export interface PartitionName {
+interface PartitionName {
   readonly name: string
   /** Version 1 writers may omit it. */
   readonly id: unknown
   readonly isDecimal: boolean
 }
 
-export interface EntryReads {
+interface EntryReads {
   readonly storage: Storage
   readonly signal?: AbortSignal
   /** Manifests that are read at once; 1 where absent. */

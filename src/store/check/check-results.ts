@@ -58,7 +58,7 @@ export interface RunRow {
   readonly sequence: string
 }
 
-export interface CheckRunFilter extends PageRequest {
+interface CheckRunFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly contract?: string | undefined
   readonly kind?: CheckKind | undefined

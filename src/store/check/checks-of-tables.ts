@@ -56,7 +56,7 @@ export interface ListedResult {
   readonly result: StoredCheckResult
 }
 
-export interface ResultFilter extends PageRequest {
+interface ResultFilter extends PageRequest {
   readonly table: TableRef
   /** Key of one check. */
   readonly check?: string | undefined

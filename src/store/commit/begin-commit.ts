@@ -24,7 +24,7 @@ export interface ReturningSession {
   readonly fingerprint: string
 }
 
-export type BegunRow = GovernanceRow & Partial<ClaimRow>
+type BegunRow = GovernanceRow & Partial<ClaimRow>
 
 /**
  * Makes the intent durable and loads what governs its table, if session and credential are unchanged.

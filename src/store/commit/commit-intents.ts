@@ -241,7 +241,7 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
 }
 
 /** An open intent as others on its table see it. */
-export interface IntentOnTable {
+interface IntentOnTable {
   readonly intent: IntentHead
   /** Whether a process, or a run of recovery, owns it now. */
   readonly isLeased: boolean

@@ -6,7 +6,7 @@ import type { Store } from '../store.ts'
 import { vendedRetentionDays } from './vended-credentials.ts'
 
 /** What a revoked session left. */
-export interface StagedCheck {
+interface StagedCheck {
   readonly sessionId: string
   readonly files: number
   readonly bytes: number

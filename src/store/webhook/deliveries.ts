@@ -160,7 +160,7 @@ const listed = `${rows.columns}
   from svc.webhook_delivery d left join svc.webhook_attempt a on a.tenant_id = d.tenant_id
     and a.subscription_id = d.subscription_id and a.sequence = d.sequence and a.attempt = d.attempts`
 
-export interface DeliveryFilter extends PageRequest {
+interface DeliveryFilter extends PageRequest {
   readonly state?: DeliveryState | undefined
 }
 

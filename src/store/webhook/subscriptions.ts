@@ -27,7 +27,7 @@ export interface Receiver {
   readonly previous?: string
 }
 
-export interface NewSubscription {
+interface NewSubscription {
   readonly name: string
   readonly url: URL
   readonly types: readonly string[]
@@ -119,7 +119,7 @@ export async function findSubscription(
   return rows.read(row)
 }
 
-export interface SubscriptionChange {
+interface SubscriptionChange {
   readonly name?: string | undefined
   readonly url?: URL | undefined
   readonly types?: readonly string[] | undefined

@@ -64,7 +64,7 @@ export function splitSlots(
   })
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   /** How the engine names a table. Default: the parts of its `relation`, quoted. */
   readonly relation?: (table: GovernedTable) => string
   /** How the engine names a copy; required where the SQL reads copies. */

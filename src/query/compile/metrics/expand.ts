@@ -58,7 +58,7 @@ export interface Expansion {
   readonly liftedUntilMs?: number | undefined
 }
 
-export interface ExpandOptions {
+interface ExpandOptions {
   readonly model: SemanticModel
   readonly searchPath: readonly string[]
   /** With which a relation's name may be qualified. */

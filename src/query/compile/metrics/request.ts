@@ -68,7 +68,7 @@ export interface MetricRequest {
   readonly limit: number
 }
 
-export interface MetricStatement {
+interface MetricStatement {
   readonly tree: SelectStmt
   /** Values of `$1` and so on. */
   readonly parameters: readonly string[]

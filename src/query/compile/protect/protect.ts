@@ -124,7 +124,7 @@ export function appliedReveals(outputs: readonly (Reveal | undefined)[]): Applie
 }
 
 /** One fault in the filters and masks of a table, for their author. */
-export interface ProtectionProblem {
+interface ProtectionProblem {
   readonly policyIds: readonly string[]
   readonly message: string
 }

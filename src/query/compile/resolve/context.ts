@@ -83,7 +83,7 @@ export interface ScopeRelation {
   readonly mayLack?: boolean | undefined
 }
 
-export interface Cte {
+interface Cte {
   readonly id: string
   readonly columns: readonly OutputColumn[]
 }

@@ -14,7 +14,7 @@ import { parseSelect } from '../../compile/parse/parse.ts'
 import type { QueryContext, StatementSource } from '../../query-service.ts'
 import type { Statement } from './statement.ts'
 
-export interface ExpandParts {
+interface ExpandParts {
   readonly store: Store
   readonly clock: Clock
 }

@@ -16,7 +16,7 @@ import type { QueryContext, StatementSource } from '../../query-service.ts'
 import { traceQuery } from './trace-query.ts'
 import { type QueryProgress, tableNamesOf, usageOf } from './usage-of.ts'
 
-export interface RecordParts {
+interface RecordParts {
   readonly store: Store
   readonly log: Logger
 }

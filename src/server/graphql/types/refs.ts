@@ -16,7 +16,7 @@ import type { LineageEdge, LineageNode } from '../../../store/lineage/graph.ts'
 import type { Builder, Connection } from '../builder.ts'
 import type { UserError } from '../errors.ts'
 
-export interface ColumnModel extends DescribedColumn {
+interface ColumnModel extends DescribedColumn {
   readonly table: DescribedTable
 }
 
@@ -27,7 +27,7 @@ export interface ContractModel {
   readonly governs: boolean
 }
 
-export interface DecisionModel {
+interface DecisionModel {
   readonly policies: readonly { readonly id: string }[]
   readonly outcomes: readonly OutcomeModel[]
 }
@@ -45,9 +45,9 @@ export interface CheckModel extends RunModel {
 }
 
 /** Without an id where the caller oversees no policies. */
-export type OutcomeModel = Omit<PolicyOutcome, 'policyId'> & { readonly policyId?: string }
+type OutcomeModel = Omit<PolicyOutcome, 'policyId'> & { readonly policyId?: string }
 
-export interface UsageTotalModel {
+interface UsageTotalModel {
   readonly key: string
   readonly queries: number
   readonly rows_out: number

@@ -13,7 +13,7 @@ import { renameReader } from './session-sql.ts'
 import type { ShadowScope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 
-export interface CatalogStatement {
+interface CatalogStatement {
   readonly tenant: TenantId
   readonly scope: ShadowScope
   /** The principal's name as a role. */
@@ -41,7 +41,7 @@ interface Lane {
   changes: number
 }
 
-export interface ShadowDatabasesOptions {
+interface ShadowDatabasesOptions {
   /** Milliseconds that one statement may take. */
   readonly statementMs: number
   /** Milliseconds without a statement after which a database is ended. */
