@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
+import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
 import { engineHeldBytes } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
@@ -31,6 +32,8 @@ export const memoryShares = {
   smallBytesMax: 256 * KiB,
   /** Of the bytes for requests, what may be garbage before it is collected. */
   garbageShare: 4,
+  /** Of the memory, above which resident memory is tight. */
+  tightShare: 0.7,
 } as const
 
 /**
@@ -98,10 +101,12 @@ export function openBudget(
     ...waits,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
     // The collector waits until the heap has doubled, which a small container has no room for. It is asked to begin, and
-    // works beside this thread: to wait for it would hold everybody for a tenth of a second.
+    // works beside this thread: to wait for it holds everybody for a tenth of a second. That is better only than what
+    // the kernel does where memory is all but used up.
     garbage: {
       bytesMax: Math.floor(requestBytes / memoryShares.garbageShare),
-      collect: () => Bun.gc(false),
+      collect: () =>
+        inNextTurn(() => Bun.gc(process.memoryUsage.rss() > memoryBytes * memoryShares.tightShare)),
     },
   })
   metrics.memoryBound.set(budgetBytes)

@@ -429,3 +429,11 @@ describe('with a JWKS', () => {
     ).toBe('session')
   })
 })
+
+test('a session without a tenant names no principal, and one with it is its tenant', async () => {
+  const none = { ...session, tenant: '' as Session['tenant'] }
+  expect((await fault(chain()(new Headers(), undefined, none))).kind).toBe('unauthenticated')
+  expect(await chain()(new Headers(), undefined, session)).toEqual({
+    ...{ principal: { sub: session.tenant, roles: ['writer'] }, source: 'session', verified: true },
+  })
+})

@@ -2,7 +2,7 @@
 
 import { describe, expect, test } from 'bun:test'
 import type { Gives } from '../../src/core/gives.ts'
-import type { Governance, StoredColumn, StoredMask } from '../../src/core/governance.ts'
+import type { Governance, StoredColumn, StoredMask, StoredReveal } from '../../src/core/governance.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import {
   currentSchema,
@@ -116,5 +116,76 @@ describe('a principal', () => {
     expect(isWhole(seenBy(all))).toBe(true)
     const ever = seenTable(governance, everySchema(governance), all)
     expect([isWhole(ever), showsValues(ever, [5]), showsValues(ever, [1])]).toEqual([false, false, true])
+  })
+})
+
+describe('policies', () => {
+  const nameOf = (columns: readonly StoredColumn[], schema = everySchema(governed({ columns }))) =>
+    seenTable(governed({ columns }), schema, 'anyone').columns.map(({ name, policyName }) => [
+      name,
+      policyName,
+    ])
+
+  test('name a present column as it is, and a dropped one by its last name', () => {
+    const columns = [column(1, 'id', 'long'), column(5, 'old', 'string', { current: false })]
+    expect(nameOf(columns)).toEqual([
+      ['id', undefined],
+      ['old', undefined],
+    ])
+  })
+
+  test('cannot name a dropped column whose name another one has', () => {
+    const columns = [column(1, 'id', 'long'), column(5, 'id', 'string', { current: false })]
+    expect(nameOf(columns)).toEqual([
+      ['id', undefined],
+      ['id', null],
+    ])
+  })
+
+  test('name a column as it is now, whatever an older snapshot calls it', () => {
+    const older = [{ fieldId: 1, name: 'number', type: 'long', required: false, nestedIds: [] }] as const
+    expect(nameOf([column(1, 'id', 'long')], older)).toEqual([['number', 'id']])
+  })
+})
+
+describe('a protected column', () => {
+  const rule = { fieldId: 4, roles: ['clerk', 'auditor'], version: 1 } as unknown as StoredReveal
+  const revealed = (
+    viewer: Viewer,
+    reveals: readonly StoredReveal[] = [rule],
+    type: IcebergType = 'string',
+  ) => {
+    const columns = [column(4, 'email', type, { masks: [mask(['clerk', 'auditor'])] })]
+    return seenBy(viewer, governed({ columns, reveals })).columns[0]?.reveal
+  }
+
+  test('is revealed to who holds one of the roles of its rule, not all of them', () => {
+    for (const role of ['clerk', 'auditor'])
+      expect(revealed({ roles: ['other', role] })).toMatchObject({ column: 'email', version: 1 })
+    expect(revealed({ roles: ['other'] })).toBeUndefined()
+    expect(revealed({ roles: [] })).toBeUndefined()
+    expect(revealed('anyone')).toBeUndefined()
+  })
+
+  test('is not revealed by the rule of another column, where there is none, or where it has another type', () => {
+    expect(revealed({ roles: ['clerk'] }, [{ ...rule, fieldId: 5 }])).toBeUndefined()
+    expect(revealed({ roles: ['clerk'] }, [])).toBeUndefined()
+    expect(revealed({ roles: ['clerk'] }, [rule], 'binary')).toMatchObject({ type: 'binary' })
+    expect(revealed({ roles: ['clerk'] }, [rule], 'long')).toBeUndefined()
+  })
+
+  test('is not revealed behind a mask that applies to the reader', () => {
+    const columns = [column(4, 'email', 'string', { masks: [mask(['officer'])] })]
+    expect(
+      seenBy({ roles: ['clerk'] }, governed({ columns, reveals: [rule] })).columns[0]?.reveal,
+    ).toBeUndefined()
+  })
+})
+
+test('a table is read by all parts of its name, and shown with its namespace', () => {
+  const seen = seenBy('anyone', governed({ ref: { namespace: ['sales', 'eu'], name: 'orders' } }))
+  const relation = ['sales', 'eu', 'orders']
+  expect(seen).toMatchObject({
+    ...{ schemaName: 'sales.eu', tableName: 'orders', relation: { duckdb: relation, trino: relation } },
   })
 })

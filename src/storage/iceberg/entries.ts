@@ -171,11 +171,9 @@ function entryOf(record: AvroRecord, names: EntryNames, manifest: NamedManifest)
   if (content === undefined || (content === 'data') !== (manifest.content === 'data'))
     throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
   const size = file[names.file.file_size_in_bytes] ?? undefined
-  return {
-    ...{ manifest, status, content, location, record, file, names },
-    recordCount: count(file[names.file.record_count]),
-    fileBytes: size === undefined ? undefined : count(size),
-  }
+  const recordCount = count(file[names.file.record_count])
+  const fileBytes = size === undefined ? undefined : count(size)
+  return { manifest, status, content, location, recordCount, fileBytes, record, file, names }
 }
 
 function numbered<T>(names: readonly T[], number: unknown): T | undefined {

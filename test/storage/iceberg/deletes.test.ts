@@ -98,3 +98,23 @@ test('two deletion vectors of one file fail the read, and so does an equality de
     'a partition spec is not',
   )
 })
+
+test('the deletes of one file are opened, although no other file has any', async () => {
+  const other = { ...data, location: 'b', partitionKey: 'other' }
+  const deletes = (['position', 'equality'] as const).map((kind) => ({
+    ...data,
+    ...{ kind, location: kind, dataFile: undefined, equalityIds: [], sequenceNumber: 6 },
+  }))
+  const plan = { specs: new Map([[0, [{ transform: 'identity' }]]]), deletes } as unknown as SnapshotPlan
+  for (const files of [
+    [data, other],
+    [other, data],
+  ]) {
+    const planned = await applicableDeletes(plan, files, signal)
+    expect(planned.files.map(({ hasPositions, hasEquality }) => hasPositions && hasEquality)).toEqual(
+      files.map((file) => file === data),
+    )
+    expect(planned.positions.map(({ location }) => location)).toEqual(['position'])
+    expect(planned.equalities.map(({ location }) => location)).toEqual(['equality'])
+  }
+})

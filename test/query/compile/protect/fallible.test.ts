@@ -116,12 +116,13 @@ describe('a statement whose results the client alone reads', () => {
 
   test('can fail by results of a query inside of it', () => {
     const inner = select({ targets: [harmful] })
+    const asValue = (query: Query) =>
+      select({ targets: [{ kind: 'subquery', type: 'int4', args: [], query }] })
+    expect(canFail(asValue(select({})))).toBe(false)
+    expect(canFail(asValue(inner))).toBe(true)
     const from = [{ kind: 'subquery', query: inner, alias: 's' }]
     expect(canFail(select({ from }))).toBe(true)
     expect(canFail({ ...select({}), ctes: [{ query: inner }] } as unknown as Query)).toBe(true)
-    expect(canFail(select({ targets: [{ kind: 'subquery', type: 'int4', args: [], query: inner }] }))).toBe(
-      true,
-    )
   })
 
   test('can fail by the condition of a join, on either side of it, and by a function among tables', () => {
@@ -154,4 +155,22 @@ test('an expression can fail by any of its parts, but not by what an aggregate c
   const def = { fallible: false }
   const aggregate = { kind: 'aggregate', type: 'int8', def, args: [harmful], distinct: false, orderBy: [] }
   expect(expressionCanFail(aggregate as unknown as Expr)).toBe(false)
+})
+
+test('decimals meet in the results of a case, in a list and in what else a case gives', () => {
+  const [wide, long] = [column('numeric', [38, 0]), column('numeric', [38, 10])]
+  const of = (results: readonly Expr[], otherwise?: Expr) =>
+    nodeCanFail({
+      ...{ kind: 'case', type: 'numeric', otherwise },
+      whens: results.map((result) => ({ condition: plain, result })),
+    } as unknown as Expr)
+  expect(of([wide])).toBe(false)
+  expect(of([wide, long])).toBe(true)
+  expect(of([wide], long)).toBe(true)
+  expect(of([wide], wide)).toBe(false)
+  const inList = (arg: Expr, list: readonly Expr[]) =>
+    nodeCanFail({ kind: 'in', type: 'bool', arg, list, negated: false } as unknown as Expr)
+  expect(inList(wide, [wide])).toBe(false)
+  expect(inList(wide, [long])).toBe(true)
+  expect(inList(column('text'), [wide, long])).toBe(true)
 })
