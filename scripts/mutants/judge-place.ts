@@ -11,7 +11,7 @@ export type Verdict = 'killed' | 'refused' | 'survived'
 
 /** How long tests may take beyond what they are known to take. */
 const slack = 3
-const slackMs = 120_000
+const slackMs = 60_000
 /** Milliseconds of the tests that are asked first, because they notice most faults. */
 const nearMs = 5_000
 

@@ -165,3 +165,14 @@ test('whatever is reserved, grown, left and released in any order, the bound hol
     { seed: 7, numRuns: 300 },
   )
 })
+
+test('memory is collected once as many bytes were released as may stay as garbage, and then again', () => {
+  let collected = 0
+  const garbage = { bytesMax: 50, collect: () => void collected++ }
+  const budget = new ByteBudget({ bytesMax: 100, keptForSmall: 20, smallBytesMax: 10, garbage })
+  const after = [30, 19, 1, 49, 1].map((bytes) => {
+    budget.reserve({ body: bytes }).release()
+    return collected
+  })
+  expect(after).toEqual([0, 0, 1, 1, 2])
+})

@@ -124,6 +124,22 @@ describe('a commit without a snapshot', () => {
     expect(changeBetween({ ...setOwner, updates: undefined }, before, after)).toBe('unknown')
     expect(changeBetween(change([{ action: 'unheard-of' }]), before, after)).toBe('unknown')
   })
+  test('is shown among others where a member has other contents, of whichever form', () => {
+    for (const [one, other] of [
+      [{ a: 1 }, { a: 2 }],
+      [[1], [2]],
+      [{}, { a: 1 }],
+      [[], [1]],
+      [1, 2],
+    ])
+      expect(
+        changeBetween(
+          setOwner,
+          withProperties({ owner: 'dev' }, { 'of-a-catalog': one }),
+          withProperties({ owner: 'ops' }, { 'of-a-catalog': other }),
+        ),
+      ).toBe('among-others')
+  })
   test('shows nothing by a member that is missing on one side and empty on the other', () => {
     for (const empty of [null, [], {}])
       expect(

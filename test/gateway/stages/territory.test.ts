@@ -60,6 +60,8 @@ test('a denial says to the writer what failed, and to stewards why, as an outcom
 describe('a table that is created', () => {
   const table = { namespace: ['sales'], name: 'orders' }
   const people = { catalog: 'main', table: { namespace: ['sales'], name: 'people' }, tableUuid: 'u' }
+  /** Of the table of which this one is a clone. */
+  const source = 's3://lake/source/'
   /** Parts and an upstream that would fail where they are asked for more than they are here. */
   const judged = async (
     named: readonly NamedLocation[],
@@ -76,7 +78,7 @@ describe('a table that is created', () => {
     }
     const own = (given.own ?? []).map((prefix) => ({
       ...{ catalog: catalogOf(credential as Upstream['credential']), table, tableUuid: undefined },
-      ...{ prefix, kind: 'location' },
+      ...{ prefix, kind: prefix === source ? 'derived' : 'location' },
     }))
     const found = {
       ...{ mode: given.mode ?? 'enforce', version: '1', manifests: 'off', quarantined: [] },
@@ -161,6 +163,12 @@ describe('a table that is created', () => {
         'lies outside of the storage roots',
       )
     expect(await judged([file('s3://else/orders/a.avro')], given)).toMatchObject({ reason: undefined })
+  })
+
+  test('may name files of the table of which it is a clone, and have no folder there', async () => {
+    const given = { own: [source] }
+    expect(await judged([file(`${source}a.avro`)], given)).toMatchObject({ reason: undefined, takes: false })
+    expect((await judged([folder(`${source}mine/`)], given)).takes).toBe(true)
   })
 
   test('is refused a location that cannot be placed', async () => {
