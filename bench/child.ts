@@ -7,6 +7,8 @@ export interface Child<Order extends { readonly kind: string }, Results extends 
   extends AsyncDisposable {
   /** Throws an Error with what failed in the child. */
   ask<K extends Kinds<Order>>(order: Order & { readonly kind: K }): Promise<Results[K]>
+  /** Ends it at once, whatever it is doing. */
+  kill(): void
 }
 
 /**
@@ -40,6 +42,7 @@ export function startChild<
       child.send(order)
       return (await pending.promise) as never
     },
+    kill: () => child.kill('SIGKILL'),
     async [Symbol.asyncDispose]() {
       if (child.exitCode === null) child.disconnect()
       await child.exited

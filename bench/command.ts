@@ -4,6 +4,7 @@ import { parseArgs } from 'node:util'
 import { catalogTimes } from './catalog-times.ts'
 import { detectionClassify } from './detection-classify.ts'
 import { detectionQuality } from './detection-quality.ts'
+import { detectionSampling } from './detection-sampling.ts'
 import { detectionScan } from './detection-scan.ts'
 import { type BenchEntry, BenchFlags, type BenchOption, type BenchResult, BenchUsageError } from './entry.ts'
 import { flood } from './flood.ts'
@@ -31,6 +32,7 @@ import { markdownTable, resultTable } from './table.ts'
 import { territoryCheck } from './territory-check.ts'
 import { territoryRead } from './territory-read.ts'
 import { tracing } from './tracing.ts'
+import { transactionsInStep } from './transactions-in-step.ts'
 import { transform } from './transform.ts'
 import { vending } from './vending.ts'
 import { xmlaPivot } from './xmla-pivot.ts'
@@ -56,6 +58,7 @@ const entries: readonly BenchEntry[] = [
   pgwireStream,
   pgwireIdle,
   detectionScan,
+  detectionSampling,
   detectionQuality,
   detectionClassify,
   territoryCheck,
@@ -67,6 +70,7 @@ const entries: readonly BenchEntry[] = [
   growth,
   soak,
   flood,
+  transactionsInStep,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

@@ -12,7 +12,6 @@ import { compileQuery } from '../src/query/compile/compile.ts'
 import { renderSql } from '../src/query/compile/emit/render.ts'
 import { expandMetrics } from '../src/query/compile/metrics/expand.ts'
 import { compileMetricRequest, type MetricRequest } from '../src/query/compile/metrics/request.ts'
-import { parseSelect } from '../src/query/compile/parse/parse.ts'
 import type { BenchEntry, BenchResult, BenchRun } from './entry.ts'
 import { interleavedTimes } from './interleave.ts'
 import { bootstrapRatio, percentile, seededRandom } from './statistics.ts'
@@ -113,9 +112,9 @@ const cases: Readonly<Record<string, Case>> = {
 
 /** The SQL of a request for DuckDB. */
 function sqlOf(request: MetricRequest): string {
-  const { text, parameters } = compileMetricRequest(model, request)
-  const expansion = expandMetrics(parseSelect(text), { model, searchPath: [], generated: true })
-  const compiled = compileQuery({ text, principal, tables, searchPath: [], expansion })
+  const { tree, parameters } = compileMetricRequest(model, request)
+  const expansion = expandMetrics(tree, { model, searchPath: [], generated: true })
+  const compiled = compileQuery({ text: '', principal, tables, searchPath: [], expansion })
   const relation = ({ tableName }: GovernedTable) => tableName
   return renderSql(compiled.emit('duckdb'), 'duckdb', { relation, parameters, salt: new Uint8Array(32) })
 }

@@ -17,6 +17,8 @@ export interface Governed {
   readonly tables: readonly string[]
   /** The policies of every table. */
   readonly policies: readonly Policy[]
+  /** Settings of the catalog beside its address. */
+  readonly config?: Readonly<Record<string, boolean>>
 }
 
 export interface PreparedTenant {
@@ -29,10 +31,11 @@ export interface PreparedTenant {
 export async function prepareTenant(
   store: Store,
   upstream: UpstreamAddress,
-  { namespace, tables, policies }: Governed,
+  { namespace, tables, policies, config = {} }: Governed,
 ): Promise<PreparedTenant> {
   const { id: tenant } = await createTenant(store, { name: namespace })
-  await putCatalogCredential(store, tenant, credentialOf(upstream))
+  const credential = credentialOf(upstream)
+  await putCatalogCredential(store, tenant, { ...credential, config: { ...credential.config, ...config } })
   for (const name of tables)
     for (const policy of policies) await putPolicy(store, tenant, { namespace: [namespace], name }, policy)
   const principal = { sub: 'bench', roles: [] }

@@ -116,6 +116,17 @@ function resultOf(
 }
 
 function conclude(results: readonly BenchResult[]) {
+  const memory = results.filter(({ case: { of } }) => of === 'memory')
+  if (memory.length > 0) {
+    const said = memory.map(
+      ({ case: { store }, figures, verdict }) =>
+        `${store} ${verdict}, ${figures.second_half_mib_per_min} MiB a minute in the second half`,
+    )
+    return {
+      line: `Memory over hours: ${said.join('; ')}.`,
+      failed: memory.some(({ verdict }) => verdict === 'grows'),
+    }
+  }
   const above = results.filter(({ verdict }) => verdict?.startsWith('above'))
   return {
     line:

@@ -219,7 +219,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     )
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
-  const { auth, tokens, verifyToken, issuers } = assembleAuth(config, { store, clock, metrics, log })
+  const { auth, tokens, verifyToken, issuers, owners } = assembleAuth(config, { store, clock, metrics, log })
   const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
@@ -293,7 +293,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   opened.defer(() => commits.end())
 
   const http = await listenAt('SVC_LISTEN_ADDR', config.listen, (address) =>
-    listenHttp({ ...address, handle: routes.handle, drain, log, budget, metrics, tracer }),
+    listenHttp({ ...address, handle: routes.handle, drain, log, budget, owners, metrics, tracer }),
   )
   opened.defer(() => http.stop(true))
   const readGauges = gaugeReader({

@@ -103,7 +103,7 @@ export interface Config {
   readonly billingWebhookSecret: Secret | undefined
 }
 
-export interface ConfigProblem {
+interface ConfigProblem {
   readonly variable: string
   readonly message: string
 }

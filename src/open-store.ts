@@ -10,11 +10,11 @@ import { openStore, type Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
 /** What the store is measured by. */
-export type StoreMetrics = {
+type StoreMetrics = {
   readonly cypherQuerySeconds: Pick<Metrics['cypherQuerySeconds'], 'observe'>
 }
 /** Receives what an operator should know when the store opens. */
-export type StoreLog = { readonly warn: (notice: string) => void }
+type StoreLog = { readonly warn: (notice: string) => void }
 
 /**
  * Opens the store, under the secrets key with which it was filled.

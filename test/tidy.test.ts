@@ -1,6 +1,7 @@
 /** Keeps the architecture's rules; the rules themselves are tables in tidy/. */
 
 import { describe, expect, test } from 'bun:test'
+import { findNeedlessExports } from './tidy/export-rules.ts'
 import {
   findCycles,
   findDeadFiles,
@@ -8,6 +9,7 @@ import {
   findWrongImports,
   findWrongInnerImports,
 } from './tidy/import-rules.ts'
+import { findBannedNames, olderNames } from './tidy/name-rules.ts'
 import { readProject, type SourceFile } from './tidy/source-files.ts'
 import { findBannedText, findLongFiles, findMissingHeaders, textRules } from './tidy/text-rules.ts'
 import timings from './timings.json'
@@ -44,8 +46,20 @@ describe('the project', () => {
       expect(dead).toEqual([])
     })
 
+  test('exports what another file imports', () => {
+    expect(findNeedlessExports(typescript)).toEqual([])
+  })
+
   test('holds nothing that is banned', () => {
     expect(findBannedText(project)).toEqual([])
+  })
+
+  test('names no new file and no new export by a banned word of the glossary', () => {
+    const found = findBannedNames(source)
+    const added = found.filter(({ name }) => !olderNames.has(name))
+    expect(added.map(({ name, say }) => `${name}: say ${say}`)).toEqual([])
+    const names = new Set(found.map(({ name }) => name))
+    expect([...olderNames].filter((name) => !names.has(name))).toEqual([])
   })
 
   test('has source files of readable length', () => {
@@ -87,6 +101,17 @@ describe('the rules', () => {
       expect(find(`${rule.counterexample}\n`)).toEqual([])
     },
   )
+
+  const names: [path: string, text: string, found: readonly string[]][] = [
+    ['src/query/run/kept-loads.ts', '', ['src/query/run/kept-loads.ts']],
+    ['src/query/a.ts', 'export const knownTables = 1\n', ['src/query/a.ts knownTables']],
+    ['src/query/a.ts', 'export async function runAnswered() {}\n', ['src/query/a.ts runAnswered']],
+    ['src/query/a.ts', 'export interface SettlementRow {}\n', ['src/query/a.ts SettlementRow']],
+    ['src/query/a.ts', 'export const unknownTable = 1\nconst known = 2\n', []],
+  ]
+  test.each(names)('name %s with %j', (path, text, found) => {
+    expect(findBannedNames([{ path, text }]).map(({ name }) => name)).toEqual([...found])
+  })
 
   const wrong: [name: string, path: string, specifier: string, sentence: string | undefined][] = [
     ['down', 'src/store/a.ts', '../core/b.ts', undefined],

@@ -30,7 +30,7 @@ interface RawBody {
   readonly type?: string
 }
 
-export interface HttpClient extends Client {
+interface HttpClient extends Client {
   /** Runs an operation whose body or answer is a document. @throws as `run` */
   exchange(
     name: string,

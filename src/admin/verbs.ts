@@ -8,7 +8,7 @@ import { exitStatus, exitStatusHelp } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
 
 /** One verb of `covenant`. */
-export interface Verb {
+interface Verb {
   readonly name: string
   /** One line of the help. */
   readonly summary: string

@@ -9,6 +9,7 @@ import {
   type VerifyToken,
   verifyingBearerReader,
 } from '../auth/bearer.ts'
+import { CachedOwners } from '../auth/cached-owners.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
@@ -35,13 +36,14 @@ export interface Auth {
   readonly issueToken: IssueToken
 }
 
-export interface AssembledAuth {
+interface AssembledAuth {
   readonly auth: Auth
   readonly tokens: AccessTokens
   /** Undefined where no identity provider's keys are configured. */
   readonly verifyToken: VerifyToken | undefined
   /** The issuers that tenants trust. */
   readonly issuers: TokenIssuers
+  readonly owners: CachedOwners
 }
 
 interface AuthParts {
@@ -63,8 +65,9 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
   const issuers = new TokenIssuers({ store, findKeys })
   const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
+  const owners = new CachedOwners()
   const auth = {
-    findSession: tellingFinder(sessionFinder(store, tokens), onRefused),
+    findSession: owners.telling(tellingFinder(sessionFinder(store, tokens), onRefused)),
     readSessionKey: sessionKeyReader(store, tokens),
     identify: principalChain({
       trustedProxies: blockList(config.trustedProxies),
@@ -75,7 +78,7 @@ export function assembleAuth(config: Config, { store, clock, metrics, log }: Aut
     }),
     issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
-  return { auth, tokens, verifyToken, issuers }
+  return { auth, tokens, verifyToken, issuers, owners }
 }
 
 /** Counts them all, and warns once a minute at most: a proxy that is set up wrongly sends them with every request. */

@@ -7,6 +7,7 @@ import type { Logger } from 'pino'
 import { ByteBudget } from '../base/byte-budget.ts'
 import { Fault } from '../base/fault.ts'
 import { memorySize } from '../base/memory-size.ts'
+import { inNextTurn } from '../base/turn.ts'
 import type { Config } from '../config.ts'
 import { engineHeldBytes } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
@@ -31,10 +32,18 @@ export const memoryShares = {
   smallBytesMax: 256 * KiB,
   /** Of the bytes for requests, what may be garbage before it is collected. */
   garbageShare: 4,
+  /** Of the memory, above which resident memory is tight. */
+  tightShare: 0.7,
 } as const
 
+/**
+ * How long a request waits for room, after which time it is taken from bodies that still arrive, of tenants beyond their
+ * share, and how many requests of one tenant may wait.
+ */
+const waits = { waitMs: 5_000, reclaimMs: 1_000, waitingMax: 64 } as const
+
 /** How the memory of a process is divided, in bytes. */
-export interface MemoryPlan {
+interface MemoryPlan {
   /** Bound on everything that is reserved, the engine included. */
   readonly budgetBytes: number
   /** The limit that the engine is given. */
@@ -89,12 +98,15 @@ export function openBudget(
     bytesMax: budgetBytes,
     keptForSmall: Math.floor(requestBytes / memoryShares.smallShare),
     smallBytesMax: memoryShares.smallBytesMax,
+    ...waits,
     onRefused: (kind) => metrics.memoryRefused.inc({ kind }),
     // The collector waits until the heap has doubled, which a small container has no room for. It is asked to begin, and
-    // works beside this thread: to wait for it would hold everybody for a tenth of a second.
+    // works beside this thread: to wait for it holds everybody for a tenth of a second. That is better only than what
+    // the kernel does where memory is all but used up.
     garbage: {
       bytesMax: Math.floor(requestBytes / memoryShares.garbageShare),
-      collect: () => Bun.gc(false),
+      collect: () =>
+        inNextTurn(() => Bun.gc(process.memoryUsage.rss() > memoryBytes * memoryShares.tightShare)),
     },
   })
   metrics.memoryBound.set(budgetBytes)

@@ -2,6 +2,7 @@
 
 import { statfs } from 'node:fs/promises'
 import { type ByteBudget, byteKinds } from '../base/byte-budget.ts'
+import { slicesWaiting } from '../base/thread-turns.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
@@ -18,6 +19,8 @@ export function gaugeReader({ metrics, store, budget, directories }: GaugeParts)
   let refusedBefore = 0
   return async () => {
     for (const kind of byteKinds) metrics.memoryHeld.set({ kind }, budget.held(kind))
+    metrics.memoryWaiting.set(budget.waiting)
+    metrics.slicesWaiting.set(slicesWaiting())
     const { idle, lent, waiting, refused, max } = store.poolUse()
     metrics.poolConnections.set({ state: 'idle' }, idle)
     metrics.poolConnections.set({ state: 'lent' }, lent)

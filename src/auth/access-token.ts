@@ -20,7 +20,7 @@ const algorithm = 'ES256'
 const reloadMs = 1_000
 const verifiedMax = 10_000
 
-export interface AccessTokenClaims {
+interface AccessTokenClaims {
   readonly sessionId: string
   readonly scopes: readonly SessionScope[]
   /** Milliseconds since the Unix epoch. */

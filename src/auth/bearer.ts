@@ -11,7 +11,7 @@ import { type AccessTokens, tokenIssuer } from './access-token.ts'
 import { type ClaimNames, organizationOf, rolesIn } from './claims.ts'
 import { remoteKeys, tokenAlgorithms, tokenSkewMs } from './token-keys.ts'
 
-export interface BearerPrincipal {
+interface BearerPrincipal {
   readonly principal: Principal
   readonly verified: boolean
 }
@@ -25,7 +25,7 @@ export type ReadBearer = (
   session: Session,
 ) => Promise<BearerPrincipal | undefined>
 
-export interface JwksOptions {
+interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string

@@ -48,7 +48,7 @@ export function rolesIn(claims: Claims, name: string | undefined): readonly stri
  * a path loses the slash with which it begins.
  * @returns undefined for anything else
  */
-export function rolesOf(claim: unknown): readonly string[] | undefined {
+function rolesOf(claim: unknown): readonly string[] | undefined {
   const named = typeof claim === 'string' ? claim.split(' ').filter((role) => role !== '') : claim
   if (!Array.isArray(named) || !named.every((role) => typeof role === 'string')) return undefined
   return named.map((role) => role.replace(/^\//, ''))

@@ -13,7 +13,7 @@ import { claimsToBeOurs } from './bearer.ts'
 import type { ExchangeToken } from './workload/exchange.ts'
 
 /** An HTTP response; `body` is JSON. */
-export interface TokenResponse {
+interface TokenResponse {
   readonly status: number
   readonly body: string
   readonly headers: Readonly<Record<string, string>>

@@ -45,7 +45,7 @@ export interface ReadCredential {
   readonly sessionToCheck?: () => string | undefined
 }
 
-export interface CredentialParts {
+interface CredentialParts {
   readonly store: Store
   readonly tokens: AccessTokens
   /** Absent: identity providers' tokens are refused. */

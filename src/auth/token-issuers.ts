@@ -14,7 +14,7 @@ import { type ClaimNames, organizationOf } from './claims.ts'
 import type { FindIssuerKeys } from './workload/issuer-keys.ts'
 
 /** A verified token of a tenant's issuer. */
-export interface IssuedToken {
+interface IssuedToken {
   readonly claims: JWTPayload
   readonly issuer: StoredIssuer
 }
@@ -72,7 +72,7 @@ export class TokenIssuers {
 }
 
 /** The names of the claims that an issuer declares. */
-export function claimNamesOf({ organizationClaim, rolesClaim }: StoredIssuer): ClaimNames {
+function claimNamesOf({ organizationClaim, rolesClaim }: StoredIssuer): ClaimNames {
   return { organization: organizationClaim, roles: rolesClaim }
 }
 

@@ -35,6 +35,11 @@ export class FairQueue<Owner, Item> {
     return [...this.#byOwner.keys()]
   }
 
+  /** All that waits, with its owner. */
+  entries(): readonly (readonly [Owner, Item])[] {
+    return [...this.#byOwner].flatMap(([owner, items]) => [...items].map((item) => [owner, item] as const))
+  }
+
   /** What `shift` would take. */
   peek(): { readonly owner: Owner; readonly item: Item } | undefined {
     for (const [owner, items] of this.#byOwner) for (const item of items) return { owner, item }

@@ -9,9 +9,10 @@ import type { Fault } from './fault.ts'
 interface Waiting<Given, Want> {
   readonly want: Want
   readonly give: (given: Given) => void
+  readonly refuse: () => void
 }
 
-export interface FairWaitOptions {
+interface FairWaitOptions {
   readonly waitMs: number
   /** Why work that has waited for so long is refused. */
   readonly late: () => Fault
@@ -55,11 +56,12 @@ export class FairWait<Given, Want = undefined> {
       signal?.removeEventListener('abort', onAbort)
       settle()
     }
-    const waiting: Waiting<Given, Want> = { want, give: (given) => end(() => resolve(given)) }
+    const refuse = () => end(() => reject(this.options.late()))
+    const waiting: Waiting<Given, Want> = { want, refuse, give: (given) => end(() => resolve(given)) }
     const onAbort = () => end(() => reject(signal?.reason))
     const timer = setTimeout(() => {
       this.#late++
-      end(() => reject(this.options.late()))
+      refuse()
     }, this.options.waitMs)
     signal?.addEventListener('abort', onAbort, { once: true })
     this.#queue.push(owner, waiting)
@@ -70,6 +72,11 @@ export class FairWait<Given, Want = undefined> {
   peek(): { readonly owner: string; readonly want: Want } | undefined {
     const head = this.#queue.peek()
     return head && { owner: head.owner, want: head.item.want }
+  }
+
+  /** Refuses all that want what is told. */
+  refuse(isRefused: (owner: string, want: Want) => boolean): void {
+    for (const [owner, { want, refuse }] of this.#queue.entries()) if (isRefused(owner, want)) refuse()
   }
 
   /** Ends the wait of whose turn it is. @returns false where nobody waits; nothing was given then */

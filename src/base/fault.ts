@@ -39,7 +39,7 @@ export interface UpstreamRefusal {
   readonly retryAfter?: string
 }
 
-export interface FaultOptions {
+interface FaultOptions {
   /** More for the log than the public message says; never sent. */
   readonly detail?: string
   readonly cause?: unknown

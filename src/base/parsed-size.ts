@@ -23,11 +23,17 @@ export async function parsedBeyond(text: Uint8Array, expected: number): Promise<
   let containers = 0
   for (let from = 0; from < text.length; from += turnBytes) {
     if (from > 0) await threadTurn()
-    const end = Math.min(from + turnBytes, text.length)
-    for (let at = from; at < end; at++) {
-      const code = text[at]
-      if (code === OPEN_ARRAY || code === OPEN_OBJECT) containers++
-    }
+    containers += containersIn(text, from, Math.min(from + turnBytes, text.length))
   }
   return Math.max(containers * containerBytes - expected, 0)
+}
+
+/** A function of its own, because the loop is ten times slower in one that awaits. */
+function containersIn(text: Uint8Array, from: number, to: number): number {
+  let containers = 0
+  for (let at = from; at < to; at++) {
+    const code = text[at]
+    if (code === OPEN_ARRAY || code === OPEN_OBJECT) containers++
+  }
+  return containers
 }

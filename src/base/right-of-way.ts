@@ -9,7 +9,7 @@ export interface Pace {
 /** The process's own clock. */
 export const processPace: Pace = { now: () => performance.now(), sleep: (ms) => Bun.sleep(ms) }
 
-export interface RightOfWayOptions {
+interface RightOfWayOptions {
   /** Milliseconds without client work after which background work continues. */
   readonly quietMs: number
   /** Longest wait of background work in milliseconds, however busy the process is. */

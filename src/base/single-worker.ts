@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import { FairQueue } from './fair-queue.ts'
 import { Fault } from './fault.ts'
 
-export interface SingleWorkerOptions {
+interface SingleWorkerOptions {
   /** Of the worker's file, which answers each {@link WorkerRequest} by a {@link WorkerResult}. */
   readonly url: URL
   /** Milliseconds that one task may take. */

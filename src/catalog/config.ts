@@ -20,7 +20,7 @@ export interface ClientCredentials {
 }
 
 /** How the adapter authenticates to the upstream. */
-export type UpstreamAuth =
+type UpstreamAuth =
   | { readonly kind: 'none' }
   | { readonly kind: 'token'; readonly token: string }
   | { readonly kind: 'client-credentials'; readonly credentials: ClientCredentials }

@@ -3,7 +3,7 @@
  * references, until the time is over: a minute of commits would stay in memory.
  */
 
-export interface Deadline extends Disposable {
+interface Deadline extends Disposable {
   /** Aborted by the deadline, with a TimeoutError, or by the caller, with the caller's reason. */
   readonly signal: AbortSignal
 }

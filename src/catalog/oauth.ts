@@ -10,7 +10,7 @@ import type { ClientCredentials } from './config.ts'
 import { raceSignal, toUpstreamFault, type UpstreamResponse } from './upstream-http.ts'
 
 /** Sends the form to the token endpoint. The sender sets the deadline, because callers share the request. */
-export type SendTokenRequest = (form: URLSearchParams) => Promise<UpstreamResponse>
+type SendTokenRequest = (form: URLSearchParams) => Promise<UpstreamResponse>
 
 interface Token {
   readonly text: string

@@ -3,7 +3,7 @@
 import { Fault } from '../base/fault.ts'
 import { parseEndpoint } from './address.ts'
 
-export interface SettingsReader {
+interface SettingsReader {
   /** Found so far, one sentence each. Readers of single settings add theirs. */
   readonly problems: string[]
   /** The text of a setting; undefined where it is absent, empty, or no text without control characters. */

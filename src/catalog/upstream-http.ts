@@ -91,7 +91,12 @@ const tlsFailure =
  */
 export async function sendUpstream(host: PinnedHost, request: UpstreamRequest): Promise<UpstreamResponse> {
   const { changeAnswerBytes } = request
-  const held = request.budget?.reserve(changeAnswerBytes === undefined ? {} : heldFor(changeAnswerBytes))
+  const { budget, signal } = request
+  const held = await budget
+    ?.reserveInTurn(changeAnswerBytes === undefined ? {} : heldFor(changeAnswerBytes), signal)
+    .catch((thrown: unknown) => {
+      throw signal.aborted ? aborted(false, signal) : thrown
+    })
   try {
     const response = await readWhole(await openResponse(host, request), request, held)
     const isSuccess = response.status >= 200 && response.status < 300
@@ -211,7 +216,7 @@ async function readWhole(
     assertPlain(response)
     const body = response.ok
       ? await readBody(response, request.responseBytesMax, holding(request, held))
-      : await readBody(response, limits.upstreamErrorBytesMax, () => {})
+      : await readBody(response, limits.upstreamErrorBytesMax, () => undefined)
     return { status, headers, body }
   } catch (thrown) {
     // The status alone already shows that nothing was done.
@@ -222,13 +227,13 @@ async function readWhole(
   }
 }
 
-/** Called with the bytes of a response before they are kept; throws a Fault `overloaded`. */
-type Hold = (bytes: number) => void
+/** Called with the bytes of a response before they are kept; may wait, and throw a Fault `overloaded`. */
+type Hold = (bytes: number) => Promise<void> | undefined
 
-function holding({ changeAnswerBytes }: UpstreamRequest, held: ByteReservation | undefined): Hold {
-  if (changeAnswerBytes === undefined) return (bytes) => held?.add(heldFor(bytes))
+function holding({ changeAnswerBytes, signal }: UpstreamRequest, held: ByteReservation | undefined): Hold {
+  if (changeAnswerBytes === undefined) return (bytes) => held?.addInTurn(heldFor(bytes), signal)
   let reserved = changeAnswerBytes
-  return (bytes) => {
+  return async (bytes) => {
     held?.addAnyway(heldFor(Math.max(bytes - reserved, 0)))
     reserved = Math.max(reserved - bytes, 0)
   }
@@ -237,11 +242,12 @@ function holding({ changeAnswerBytes }: UpstreamRequest, held: ByteReservation |
 /** Counts what a response with many small values takes beyond its share. */
 async function holdParsed(
   held: ByteReservation,
-  { changeAnswerBytes }: UpstreamRequest,
+  { changeAnswerBytes, signal }: UpstreamRequest,
   body: Uint8Array,
 ): Promise<void> {
   const parse = await parsedBeyond(body, body.length * limits.parsedBytesPerByte)
-  if (changeAnswerBytes === undefined) held.add({ parse })
+  if (parse === 0) return
+  if (changeAnswerBytes === undefined) await held.addInTurn({ parse }, signal)
   else held.addAnyway({ parse })
 }
 
@@ -263,7 +269,7 @@ async function readBody(response: Response, bytesMax: number, hold: Hold): Promi
   const declared = Number(response.headers.get('content-length') ?? Number.NaN)
   try {
     if (declared > bytesMax) throw tooLarge(bytesMax)
-    if (!Number.isNaN(declared)) hold(declared)
+    if (!Number.isNaN(declared)) await hold(declared)
   } catch (refusal) {
     await response.body?.cancel()
     throw refusal
@@ -276,7 +282,7 @@ async function readBody(response: Response, bytesMax: number, hold: Hold): Promi
     sizeBytes += chunk.length
     // Leaving the loop cancels the stream and closes the connection.
     if (sizeBytes > bytesMax) throw tooLarge(bytesMax)
-    hold(chunk.length)
+    await hold(chunk.length)
     chunks.push(chunk)
   }
   return Buffer.concat(chunks, sizeBytes)

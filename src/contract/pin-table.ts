@@ -11,13 +11,13 @@ import type { TableState } from '../wire/iceberg/table-state.ts'
 import type { ChangeContext } from './change.ts'
 import { pinView } from './list-pins.ts'
 
-export interface PinParts {
+interface PinParts {
   readonly states: TableStates
   readonly clock: Clock
 }
 
 /** A snapshot, and the nickname of the catalog that holds it. */
-export interface WantedPin {
+interface WantedPin {
   readonly catalog: string
   readonly snapshotId: bigint
   /** As of PinChange. */

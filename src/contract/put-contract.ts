@@ -10,7 +10,7 @@ import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
 import { type ChangeContext, changeContracts, checkName } from './change.ts'
 
-export interface NewContract {
+interface NewContract {
   readonly id: string
   readonly version: number
   /** What the contract declares of the table. */

@@ -7,7 +7,7 @@ import type { MaskTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, changeContracts, checkFilterOrMask, checkName, warningsOf } from './change.ts'
 import { refuseLoosening } from './refuse-loosening.ts'
 
-export interface NewMask {
+interface NewMask {
   readonly id: string
   readonly action: string
   readonly expression?: string | undefined

@@ -5,7 +5,7 @@ import type { FilterTarget } from '../store/contract/targets.ts'
 import { type ChangeContext, changeContracts, checkFilterOrMask, checkName, warningsOf } from './change.ts'
 import { refuseLoosening } from './refuse-loosening.ts'
 
-export interface NewRowFilter {
+interface NewRowFilter {
   readonly id: string
   readonly expression: string
   readonly exemptRoles: readonly string[]

@@ -8,7 +8,7 @@ import { saveTag } from '../store/contract/rows.ts'
 import { recordTagChange, requireEvidence } from '../store/contract/tag-changes.ts'
 import { type ChangeContext, changeContracts, checkName } from './change.ts'
 
-export interface TagReason extends TagEvidence {
+interface TagReason extends TagEvidence {
   /** Default: `person`. The classifier sets its tags itself. */
   readonly source?: Exclude<TagSource, 'classifier'> | undefined
 }

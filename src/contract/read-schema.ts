@@ -44,7 +44,7 @@ export const schemaMembers = {
 
 const declared = object(schemaMembers)
 /** A schema as a request declares it. */
-export type DeclaredInput = Static<typeof declared>
+type DeclaredInput = Static<typeof declared>
 
 /**
  * Reads the schema that a request declares, without empty members.

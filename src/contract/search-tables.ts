@@ -8,7 +8,7 @@ import { listReadableTables } from '../store/governance/readable-tables.ts'
 import type { Store } from '../store/store.ts'
 import { type DescribedTable, described } from './describe-table.ts'
 
-export interface TableSearch {
+interface TableSearch {
   /** Words that must all be found; absent: every table. */
   readonly query?: string | undefined
   /** A tag that one of its columns must have. */
@@ -19,13 +19,13 @@ export interface TableSearch {
   readonly after?: string | undefined
 }
 
-export interface FoundTable {
+interface FoundTable {
   readonly table: DescribedTable
   /** The places where words were found, each once. */
   readonly matched: readonly string[]
 }
 
-export interface TableMatches {
+interface TableMatches {
   readonly found: readonly FoundTable[]
   /** Where the search goes on; absent where every table was looked at. */
   readonly next?: string

@@ -119,7 +119,7 @@ export const actorSources = [
   'webhook',
   'command_line',
 ] as const satisfies readonly (PrincipalSource | string)[]
-export type ActorSource = (typeof actorSources)[number]
+type ActorSource = (typeof actorSources)[number]
 
 export interface Actor {
   /** Of the verified principal. */

@@ -22,7 +22,7 @@ export interface CatalogCapabilities {
   readonly namespaceDepthMax: number
 }
 
-export interface CatalogKindDescriptor {
+interface CatalogKindDescriptor {
   readonly capabilities: CatalogCapabilities
   /** The members of `config_json`. */
   readonly settings: CatalogSettings

@@ -4,7 +4,7 @@
  * read where they are used.
  */
 
-export interface CatalogSetting {
+interface CatalogSetting {
   /** One sentence or two for help and documentation. */
   readonly about: string
   /** Stored and shown in clear. Any other is sealed, because its value may be a secret. */

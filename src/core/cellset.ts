@@ -8,7 +8,7 @@ export interface CellsetAxis {
   readonly tuples: readonly (readonly CellsetMember[])[]
 }
 
-export interface CellsetHierarchy {
+interface CellsetHierarchy {
   readonly uniqueName: string
   /** Names of properties besides UName, Caption, LName, LNum and DisplayInfo, in upper case, none twice. */
   readonly properties: readonly string[]

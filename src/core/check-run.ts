@@ -1,6 +1,7 @@
 /** The nouns of check runs: the measurement of one snapshot of one table, in steps, for a version of a contract. */
 
 import type { Actor } from './administration.ts'
+import { choice, from, int64, json, maybe, number, type Static, text, time, uuid, whole } from './record.ts'
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
 
@@ -37,6 +38,33 @@ export interface CheckSubject {
   /** The table's snapshot at the time of the request. */
   readonly currentSnapshotId: bigint | undefined
 }
+
+/** A run as it is stored. */
+export const checkRun = {
+  /** A page of runs after this one begins here. */
+  sequence: from(text, 'run_seq::text'),
+  runId: uuid,
+  kind: choice(checkKinds),
+  contract: from(text, 'contract_id'),
+  number: whole,
+  table: from(json<TableRef>(), "jsonb_build_object('namespace', namespace, 'name', table_name)"),
+  catalog: text,
+  snapshotId: maybe(int64),
+  currentSnapshotId: maybe(int64),
+  cause: choice(checkCauses),
+  state: choice(checkRunStates),
+  requestedAt: time,
+  requestedBy: from(text, "requested_by->>'sub'"),
+  startedAt: maybe(time),
+  finishedAt: maybe(time),
+  spentMs: number,
+  stepsDone: from(whole, 'jsonb_array_length(done)'),
+  steps: maybe(whole),
+  rowsRead: int64,
+  bytesRead: int64,
+  reason: text,
+}
+export type StoredCheckRun = Static<typeof checkRun>
 
 /** A run that is requested. */
 export interface NewCheckRun extends CheckSubject {

@@ -25,7 +25,7 @@ export const findingShapes = [
   'value_in_text',
   'name_and_value_in_text',
 ] as const
-export type FindingShape = (typeof findingShapes)[number]
+type FindingShape = (typeof findingShapes)[number]
 
 /** Every confidence that a finding may have. */
 export const confidences = [0.55, 0.6, 0.65, 0.86, 0.88, 0.92] as const

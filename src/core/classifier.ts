@@ -37,7 +37,7 @@ export interface ClassifierCheck {
   readonly alphabet?: string | undefined
 }
 
-export interface ClassifierValue {
+interface ClassifierValue {
   /** RE2. The whole value must match. */
   readonly pattern: string
   /** All must pass. */
@@ -95,7 +95,6 @@ export interface ActiveClassifier {
 
 /** A `draft` does not count in scans. */
 export const classifierStates = ['draft', 'active'] as const
-export type ClassifierState = (typeof classifierStates)[number]
 
 /** The pattern of names. It is the class of the findings, so the built-in classes are no names. */
 export const classifierNamePattern = '^[a-z][a-z0-9_]{0,62}$'

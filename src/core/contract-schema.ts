@@ -33,12 +33,12 @@ export interface ContractSchema {
   readonly relationships?: readonly SchemaRelationship[]
 }
 
-export interface ColumnReference {
+interface ColumnReference {
   readonly table: TableRef
   readonly column: string
 }
 
-export interface ForeignKey {
+interface ForeignKey {
   readonly columns: readonly string[]
   readonly table: TableRef
   /** Of `table`, one for each of `columns`. */

@@ -42,7 +42,7 @@ export interface EarlierRefusal {
 }
 
 /** What is known of the first request with a key. */
-export type KnownRequest =
+export type EarlierRequest =
   /** It was another request. */
   | { readonly state: 'other' }
   /** It is in progress, or it is not known yet what it made. */
@@ -54,7 +54,7 @@ export type KnownRequest =
 export class RepeatedRequest extends Error {
   override readonly name = 'RepeatedRequest'
 
-  constructor(readonly known: KnownRequest) {
+  constructor(readonly earlier: EarlierRequest) {
     super('the Idempotency-Key is known')
   }
 }
@@ -63,10 +63,10 @@ export class RepeatedRequest extends Error {
 const causesMax = 6
 
 /** What stopped a request, if its key did, whatever names it was given on the way. */
-export function knownOf(thrown: unknown): KnownRequest | undefined {
+export function earlierRequestOf(thrown: unknown): EarlierRequest | undefined {
   let cause = thrown
   for (let depth = 0; depth < causesMax && cause instanceof Error; depth++) {
-    if (cause instanceof RepeatedRequest) return cause.known
+    if (cause instanceof RepeatedRequest) return cause.earlier
     cause = cause.cause
   }
   return undefined

@@ -21,7 +21,6 @@ export const grains = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as con
 export type Grain = (typeof grains)[number]
 
 export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative'] as const
-export type MetricKind = (typeof metricKinds)[number]
 
 /** - `draft`: nobody can ask for it. - `active` and `deprecated`: in force. - `retired`: no longer. */
 export const metricStates = ['draft', 'active', 'deprecated', 'retired'] as const

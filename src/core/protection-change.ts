@@ -15,7 +15,7 @@ export interface Protecting {
   readonly exemptRoles: readonly string[]
 }
 
-export interface ProtectionChange {
+interface ProtectionChange {
   readonly access: 'tightened' | 'loosened'
   readonly message: string
 }
@@ -62,7 +62,7 @@ interface Attached {
 }
 
 /** What protects a table, as far as it is compared. */
-export interface ProtectedState {
+interface ProtectedState {
   readonly rowFilters: readonly Attached[]
   readonly tags: readonly string[]
   readonly columns: readonly {

@@ -11,7 +11,7 @@ export type ColumnVector = ColumnValues & {
   readonly validity?: Uint8Array | undefined
 }
 
-export type ColumnValues =
+type ColumnValues =
   /** 0 or 1 a row. */
   | { readonly type: 'bool'; readonly values: Uint8Array }
   | { readonly type: 'int2'; readonly values: Int16Array }

@@ -3,10 +3,10 @@
 import type { TableRef } from './table-ref.ts'
 
 export const revealMethods = ['siv', 'gcm', 'ff1'] as const
-export type RevealMethod = (typeof revealMethods)[number]
+type RevealMethod = (typeof revealMethods)[number]
 
 /** What a reveal rule opens. It is copied from the rule of the column when the reveal rule is saved. */
-export interface RevealedValues {
+interface RevealedValues {
   readonly method: RevealMethod
   readonly scope: string
   /** With FF1. */

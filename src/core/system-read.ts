@@ -40,7 +40,7 @@ export interface SystemColumn {
 }
 
 /** What a statement reads and gives. */
-export interface CheckedStatement {
+interface CheckedStatement {
   /** Field ids of the columns that it reads. */
   readonly fieldIds: readonly number[]
   /** Types of its result columns. */

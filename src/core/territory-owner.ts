@@ -37,7 +37,7 @@ export const manifestModes = ['off', 'audit', 'enforce'] as const
 export type ManifestMode = (typeof manifestModes)[number]
 
 /** A snapshot that nobody may read until a steward releases it. */
-export interface QuarantinedSnapshot extends TerritoryOwner {
+interface QuarantinedSnapshot extends TerritoryOwner {
   readonly snapshotId: bigint
 }
 

@@ -9,7 +9,7 @@ export const usageOutcomes = ['completed', 'refused', 'failed', 'cancelled'] as 
 export type UsageOutcome = (typeof usageOutcomes)[number]
 
 /** One table that a query read; for a refused query, one that it names. */
-export interface TableUsage extends TableRef {
+interface TableUsage extends TableRef {
   readonly columns: readonly string[]
   /** Decimal; absent where the table had no snapshot, or none was chosen. */
   readonly snapshot_id?: string

@@ -1,8 +1,9 @@
 /** The nouns of webhooks: what a subscription is, and the states of what it is sent (docs/webhooks.md). */
 
+import { about, choice, from, int64, maybe, type Static, text, texts, time, uuid, whole } from './record.ts'
+
 /** `gone`: the receiver answered 410. `failing`: it failed for days. Both until someone enables it again. */
-export const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing'] as const
-export type SubscriptionState = (typeof subscriptionStates)[number]
+const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing'] as const
 
 /** `dead`: given up; it is sent again only if someone asks for it. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const
@@ -17,6 +18,39 @@ export const attemptOutcomes = [
   'address_refused',
 ] as const
 export type AttemptOutcome = (typeof attemptOutcomes)[number]
+
+/** A subscription as it is listed. Its URL and secrets are sealed apart. */
+export const subscription = {
+  id: from(uuid, 'subscription_id'),
+  name: text,
+  address: about(text, 'scheme, host and port of the receiver’s URL'),
+  types: texts,
+  state: about(
+    choice(subscriptionStates),
+    '`gone`: the receiver answered 410; `failing`: it failed for days',
+  ),
+  position: about(int64, 'decimal: the number of the last event that was taken for it'),
+  failingSince: maybe(about(time, 'absent while attempts succeed')),
+  previousSecretUntil: maybe(
+    about(from(time, 'previous_until'), 'until when the secret before the last rotation signs, too'),
+  ),
+  createdAt: time,
+}
+export type ListedSubscription = Static<typeof subscription>
+
+/** A delivery `d` as it is listed, with its last attempt `a`. */
+export const delivery = {
+  sequence: about(from(int64, 'd.sequence'), 'decimal: the number of the event'),
+  type: from(text, 'd.type'),
+  state: from(choice(deliveryStates), 'd.state'),
+  attempts: from(whole, 'd.attempts'),
+  dueAt: maybe(about(from(time, "case when d.state = 'waiting' then d.due_at end"), 'when it is tried next')),
+  createdAt: from(time, 'd.created_at'),
+  endedAt: maybe(from(time, 'd.ended_at')),
+  lastOutcome: maybe(from(choice(attemptOutcomes), 'a.outcome')),
+  lastStatus: maybe(about(from(whole, 'a.status'), 'of the last answer')),
+}
+export type ListedDelivery = Static<typeof delivery>
 
 /** How one attempt ended. */
 export interface Attempt {

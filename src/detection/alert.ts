@@ -12,7 +12,7 @@ import { alertFindings, claimAlerts, type DueAlert, finishAlert } from '../store
 import type { ListedFinding } from '../store/detection/findings.ts'
 import type { DetectionParts } from './parts.ts'
 
-export interface AlertOptions {
+interface AlertOptions {
   readonly webhookUrl: Secret
   /** The public address of this service, for the link. */
   readonly baseUrl: () => URL

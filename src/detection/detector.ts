@@ -29,7 +29,7 @@ import { territoryToRead } from './territory-to-read.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
 
-export interface DetectorOptions {
+interface DetectorOptions {
   readonly pool: WorkerPool
   readonly access: TableAccess
   /** Whether findings with a confidence of 0.85 or more are sent to a chat webhook. */

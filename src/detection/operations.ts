@@ -29,7 +29,7 @@ import { rescanTable } from './rescan-table.ts'
 import { runSchema, runWithAttemptsSchema } from './run-view.ts'
 import { showDetectionRun } from './show-run.ts'
 
-export interface DetectionOperationParts extends AlphaWebhookParts {
+interface DetectionOperationParts extends AlphaWebhookParts {
   readonly catalogs: OpenCatalogs
   /** Called when a rescan was requested. */
   readonly wake: () => void

@@ -26,7 +26,7 @@ import { metadataReader, parseLoadTableResult } from '../wire/iceberg/table-meta
 import type { HitQueue } from './hit-queue.ts'
 import type { DetectionParts } from './parts.ts'
 
-export interface PollOptions {
+interface PollOptions {
   /** Tables of one tenant that one round loads; a listing without new tables counts as one. */
   readonly tablesMax: number
   /** Audit rows and Snapshot nodes of one tenant that one round queues. */

@@ -82,7 +82,7 @@ export const runWithAttemptsSchema = object({ ...runMembers, attempts: list(atte
  * - `operation`: all but how many values there were
  * - `state`: nothing of what was read
  */
-export type RunSight = 'whole' | 'operation' | 'state'
+type RunSight = 'whole' | 'operation' | 'state'
 
 /** Tells how a principal sees each of these runs. @throws Fault where the governance cannot be loaded */
 export async function sightsOfRuns(

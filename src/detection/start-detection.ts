@@ -14,7 +14,7 @@ import { trialsInTurn } from './trials-in-turn.ts'
 import type { TrialParts } from './try-classifier.ts'
 import { WorkerPool } from './worker-pool.ts'
 
-export interface DetectionOptions {
+interface DetectionOptions {
   readonly parts: DetectionParts
   /** Maximum number of worker threads (SVC_L3_WORKERS). */
   readonly workers: number

@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
 
-export type StorageEvent =
+type StorageEvent =
   /** Locations of metadata files that were created; empty when the message is about other objects. */
   | { readonly kind: 'objects'; readonly metadataLocations: readonly string[] }
   | { readonly kind: 'unreadable'; readonly reason: string }

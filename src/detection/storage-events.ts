@@ -22,7 +22,7 @@ import type { Metrics } from '../telemetry/metrics.ts'
 import type { HitQueue } from './hit-queue.ts'
 import { parseStorageEvent } from './storage-event-message.ts'
 
-export interface StorageEventOptions {
+interface StorageEventOptions {
   readonly queueUrl: string
   readonly region: string
   /** One queue per tenant (docs/reference/detection.md 1.4). */
@@ -36,7 +36,7 @@ const visibilitySeconds = 60
 const messagesMax = 10
 const backoffMsMax = 60_000
 
-export interface StorageEventParts {
+interface StorageEventParts {
   readonly store: Store
   readonly queue: HitQueue
   readonly metrics: Metrics

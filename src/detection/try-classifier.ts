@@ -31,7 +31,7 @@ export interface TrialParts extends Pick<DetectionParts, 'store' | 'catalogs'> {
   readonly scan: (tenant: TenantId, task: ScanTask) => Promise<ScanOutcome>
 }
 
-export interface TriedValues {
+interface TriedValues {
   readonly column: string
   readonly values: readonly string[]
   /** Whose allow-lists hold. */

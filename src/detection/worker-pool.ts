@@ -7,7 +7,7 @@ import { Worker } from 'node:worker_threads'
 import type { ScanTask } from './scan/scan-snapshot.ts'
 import type { DetectionWorkerMessage, DetectionWorkerRequest, ScanOutcome } from './worker-protocol.ts'
 
-export interface WorkerPoolOptions {
+interface WorkerPoolOptions {
   readonly workerUrl: URL
   readonly size: number
   /** Milliseconds that one task may take. */

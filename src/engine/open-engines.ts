@@ -22,7 +22,7 @@ import { SnapshotChecks } from './iceberg/snapshot-check.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 import { openTrino } from './trino/trino-engine.ts'
 
-export interface EngineOptions {
+interface EngineOptions {
   readonly addressRules: AddressRules
   /** Catalogs that load the metadata of tables that Trino reads, with the same credential. */
   readonly catalogs: OpenCatalogs
@@ -98,7 +98,7 @@ async function startHeld(
 ): Promise<DuckdbHost> {
   let held: ByteReservation | undefined
   try {
-    held = budget?.reserveForProcess({ engine: engineHeldBytes(memoryBytes) })
+    held = await budget?.reserveForProcessInTurn({ engine: engineHeldBytes(memoryBytes) })
     const host = await startDuckdb(settings)
     return {
       ...host,

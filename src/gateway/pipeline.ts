@@ -84,7 +84,7 @@ export interface Surface<Path extends { readonly prefix: string }> {
 }
 
 /** How the pipeline finds the session and the principal. */
-export interface PipelineAuth extends CommitAuth {
+interface PipelineAuth extends CommitAuth {
   /** The tenant middleware; undefined if the route was mounted without it (docs/reference/gateway.md 1.8). */
   readonly findSession: () => Promise<Session | undefined>
 }

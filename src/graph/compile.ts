@@ -15,13 +15,13 @@ import { StatementValues, scalarOf, type Type } from './scope.ts'
 import { type Rows, rowBounds, Stages } from './stages.ts'
 import { sentinelSeen, visibleTables } from './visible.ts'
 
-export interface CompiledGraphQuery {
+interface CompiledGraphQuery {
   readonly text: string
   readonly values: readonly (string | number | boolean)[]
   readonly columns: readonly { readonly name: string; readonly type: string }[]
 }
 
-export interface CompileOptions {
+interface CompileOptions {
   readonly parameters: Readonly<Record<string, unknown>>
   readonly as: Audience
   /** Rows of the answer; one more is asked for, which shows that there are more. */

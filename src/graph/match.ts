@@ -140,7 +140,7 @@ function resolvePaths(paths: readonly PathPattern[], matching: Matching): readon
 }
 
 /** The label of that name. @throws Fault `bad_request` for one that is not there, or not for this reader */
-export function labelNamed(name: string | undefined, as: Audience): VertexLabel {
+function labelNamed(name: string | undefined, as: Audience): VertexLabel {
   if (name === undefined) refuse('each node has a label')
   const declared = new Map(Object.entries(labels)).get(name)
   if (declared === undefined) refuse(`there is no such label; there are ${Object.keys(labels).join(', ')}`)

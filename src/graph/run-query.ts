@@ -8,7 +8,7 @@ import { parseGraphQuery } from '../wire/cypher/parse.ts'
 import { compileGraphQuery } from './compile.ts'
 import { rowBounds } from './stages.ts'
 
-export interface GraphQueryInput {
+interface GraphQueryInput {
   readonly query: string
   /** Values of the `$name` in the text. */
   readonly parameters?: Readonly<Record<string, unknown>> | undefined

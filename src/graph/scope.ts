@@ -7,7 +7,7 @@ import { refuse } from '../wire/cypher/tokens.ts'
 import type { Audience } from './schema.ts'
 
 export type Scalar = 'text' | 'number' | 'boolean'
-export type Single = Scalar | 'node' | 'edge' | 'path' | 'null'
+type Single = Scalar | 'node' | 'edge' | 'path' | 'null'
 export type Type = Single | { readonly list: Single }
 
 /** What a name stands for: a column of the rows so far. */
@@ -30,7 +30,7 @@ export interface Scope {
 }
 
 /** Bounds of parameters (docs/reference/graph.md 2.4). */
-export const parameterBounds = { countMax: 100, itemsMax: 100, charsMax: 4_096 } as const
+const parameterBounds = { countMax: 100, itemsMax: 100, charsMax: 4_096 } as const
 
 /** The caller's parameters, and the values of the statement as $1 …. */
 export class StatementValues {

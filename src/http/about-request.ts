@@ -6,7 +6,7 @@
 import type { ByteBudget } from '../base/byte-budget.ts'
 
 /** What the listener knows. Every member is undefined for a request that came through no listener. */
-export interface AboutRequest {
+interface AboutRequest {
   /** Address of the direct peer. */
   readonly peer?: string | undefined
   /** Under which its log lines, its audit row and its refusal are found. */

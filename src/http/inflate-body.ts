@@ -22,13 +22,14 @@ export async function inflateBody(
   bytesMax: number,
 ): Promise<Uint8Array> {
   // Its size is not known before, and what the body says of it is not to be believed.
-  const reservation = aboutRequest(request).budget?.reserve({ body: bytesMax })
+  const { signal } = request
+  const reservation = await aboutRequest(request).budget?.reserveInTurn({ body: bytesMax }, signal)
   try {
     const bytes = await inflateUpTo(compressed, bytesMax)
     const parse = await parsedBeyond(bytes, bytes.length * limits.parsedBytesPerByte)
     reservation?.release()
-    reservation?.add(heldFor(bytes.length))
-    reservation?.add({ parse })
+    const { body = 0, parse: expected = 0 } = heldFor(bytes.length)
+    await reservation?.addInTurn({ body, parse: expected + parse }, signal)
     reservation?.leave()
     return bytes
   } catch (thrown) {

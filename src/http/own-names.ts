@@ -9,15 +9,15 @@ import { foldName } from '../core/name-case.ts'
 export const isName = Symbol('name of a table or a level of a namespace')
 
 /** As much of a schema as is looked at. */
-export interface NamedSchema {
+interface NamedSchema {
   readonly [isName]?: true
   readonly items?: NamedSchema
   readonly properties?: Readonly<Record<string, NamedSchema>>
 }
 
 /** The input with every name folded. It is the same value where nothing changes. */
-export function foldNames<T>(schema: NamedSchema, value: T): T
-export function foldNames(schema: NamedSchema, value: unknown): unknown {
+function foldNames<T>(schema: NamedSchema, value: T): T
+function foldNames(schema: NamedSchema, value: unknown): unknown {
   if (schema[isName] && typeof value === 'string') return foldName(value)
   const { items, properties } = schema
   if (items !== undefined && Array.isArray(value)) {

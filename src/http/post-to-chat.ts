@@ -5,7 +5,7 @@ import type { Secret } from '../base/secret.ts'
 const requestMs = 10_000
 
 /** `retry`: a later attempt may succeed. */
-export type ChatOutcome =
+type ChatOutcome =
   | { readonly kind: 'sent' }
   | { readonly kind: 'refused'; readonly status: number }
   | { readonly kind: 'retry'; readonly status: number | undefined; readonly afterMs: number }
@@ -41,7 +41,7 @@ export function escapeMrkdwn(text: string): string {
 }
 
 /** The text without control characters and with the receiver's entities. */
-export function escapeEntities(text: string): string {
+function escapeEntities(text: string): string {
   return (
     text
       .slice(0, 200)

@@ -17,30 +17,37 @@ export interface RequestBody {
 const inlineDigestBytesMax = 256 * 1024
 
 /**
- * Reads a request's body and never holds more than `bytesMax`. A body of declared length is reserved in the budget of
- * the process before any of it is read; any other as it arrives.
- * @throws Fault `payload_too_large` above the limit, `overloaded` where the process has no memory left for the body,
- *   `bad_request` where the client stopped in the middle
+ * Reads a request's body and never holds more than `bytesMax`. A body of declared length waits for room in the budget of
+ * the process before any of it is read; any other as it arrives. Until then it stays with its client.
+ * @throws Fault `payload_too_large` above the limit, `overloaded` where the process has no memory left for the body in
+ *   time, `bad_request` where the client stopped in the middle
  */
 export async function readBody(request: Request, bytesMax: number): Promise<RequestBody> {
   const { budget, onBodyRead } = aboutRequest(request)
   const declared = Number(request.headers.get('content-length') ?? Number.NaN)
   if (declared > bytesMax) throw tooLarge(bytesMax)
   const isDeclared = !Number.isNaN(declared)
-  const reservation = budget?.reserve(isDeclared ? heldFor(declared) : {})
+  const { signal } = request
+  const reservation = budget?.reserve({})
   try {
-    const bytes = isDeclared
-      ? await readWhole(request)
-      : await readStream(request, bytesMax, (length) => reservation?.add(heldFor(length)))
+    if (isDeclared) await reservation?.addInTurn(heldFor(declared), signal)
+    const reading = isDeclared
+      ? readWhole(request)
+      : readStream(request, bytesMax, (length) => reservation?.addInTurn(heldFor(length), signal))
+    const revoked = Promise.withResolvers<never>()
+    reservation?.revocable(revoked.reject)
+    const bytes = await Promise.race([reading, revoked.promise])
+    reservation?.revocable(undefined)
     if (bytes.length > bytesMax) throw tooLarge(bytesMax)
     onBodyRead?.()
-    reservation?.add({ parse: await parsedBeyond(bytes, bytes.length * limits.parsedBytesPerByte) })
+    const parse = await parsedBeyond(bytes, bytes.length * limits.parsedBytesPerByte)
+    if (parse > 0) await reservation?.addInTurn({ parse }, signal)
     const body = await bodyOf(bytes)
     reservation?.leave()
     return body
   } catch (thrown) {
     reservation?.release()
-    throw thrown
+    throw signal.aborted ? unfinished(thrown) : thrown
   }
 }
 
@@ -75,15 +82,19 @@ async function readWhole(request: Request): Promise<Uint8Array> {
   try {
     return await request.bytes()
   } catch (cause) {
-    throw new Fault('bad_request', 'The request body could not be read to its end.', { cause })
+    throw unfinished(cause)
   }
 }
 
-/** @param hold called with the length of each part before it is kept; may throw */
+function unfinished(cause: unknown): Fault {
+  return new Fault('bad_request', 'The request body could not be read to its end.', { cause })
+}
+
+/** @param hold called with the length of each part before it is kept; may wait, and throw */
 async function readStream(
   request: Request,
   bytesMax: number,
-  hold: (length: number) => void,
+  hold: (length: number) => Promise<void> | undefined,
 ): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
@@ -94,13 +105,13 @@ async function readStream(
     try {
       next = await reader.read()
     } catch (cause) {
-      throw new Fault('bad_request', 'The request body could not be read to its end.', { cause })
+      throw unfinished(cause)
     }
     if (next.done) return Buffer.concat(chunks, length)
     length += next.value.length
     try {
       if (length > bytesMax) throw tooLarge(bytesMax)
-      hold(next.value.length)
+      await hold(next.value.length)
     } catch (refusal) {
       await reader.cancel().catch(() => {})
       throw refusal

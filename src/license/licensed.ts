@@ -8,7 +8,7 @@ import type { License } from './license.ts'
 /** The ErrorModel type of a refusal; a client tells it from missing rights by this type. */
 export const notLicensedType = 'CapabilityNotLicensedException'
 
-export type LicenseState = 'none' | 'valid' | 'grace' | 'expired'
+type LicenseState = 'none' | 'valid' | 'grace' | 'expired'
 
 export interface Licensed {
   readonly license: License | undefined

@@ -18,7 +18,7 @@ const catalogFirst = new Set([
   ...['unitycatalog', 'awsathena', 'bigquery', 'flink'],
 ])
 
-export interface DatasetLevels {
+interface DatasetLevels {
   /** The last one is the table. */
   readonly levels: readonly string[]
   /** Whether the first level names a catalog of the producer. */

@@ -4,7 +4,7 @@
  * with requests.
  */
 
-export interface DirectedGraph {
+interface DirectedGraph {
   /** For node i, the nodes to which its edges lead. */
   readonly next: readonly (readonly number[])[]
 }

@@ -17,7 +17,7 @@ const edgesMax = 5_000
 const pageMax = 1_000
 const pathsMax = 10
 
-export interface LineagePaths {
+interface LineagePaths {
   /** Each from the first node to the last, in the direction of the data. */
   readonly paths: readonly (readonly LineageNode[])[]
   /** Whether there are more shortest paths, or more edges than were looked at. */

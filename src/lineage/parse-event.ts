@@ -59,7 +59,7 @@ export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): Linea
 }
 
 /** A dataset with its facets, for the functions that read one of them. */
-export interface ParsedDataset {
+interface ParsedDataset {
   readonly dataset: LineageDataset
   readonly facets: JsonObject | undefined
 }

@@ -2,11 +2,13 @@
  * Merges events in batches: each tenant has two lanes with one transaction at a time, which takes all events that came
  * in since the last one began, within bounds of size and time. Most events of one process therefore never contend, and
  * share the round trip of a transaction. Events that are heavy go through the second lane, so that nobody else waits for
- * them. Conflicts between lanes and with other replicas are resolved by SERIALIZABLE and a retry.
+ * them. Where all share one connection, heavy work of a tenant stands back for a while if others are at work. Conflicts
+ * between lanes and with other replicas are resolved by SERIALIZABLE and a retry.
  */
 
 import type { Logger } from 'pino'
 import { Fault, toFault } from '../base/fault.ts'
+import { type Pace, processPace } from '../base/right-of-way.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import {
@@ -23,6 +25,8 @@ export interface ReceiverParts {
   readonly store: Store
   readonly metrics: Metrics
   readonly log: Logger
+  /** The process's own unless a test sets the time. */
+  readonly pace?: Pace
 }
 
 interface Waiting extends ReceivedEvent {
@@ -57,6 +61,11 @@ const batchMs = 100
 const lightPairsMax = 500
 const lightSearchEdgesMax = 10_000
 const backoffMs = 5
+/**
+ * On the one connection of the embedded store an event of 2,500 edges holds up everybody for a tenth of a second. Beside
+ * others at work, that is tolerable once a second: milliseconds of rest by edges of a batch, and without others' work.
+ */
+const standBack = { pairsMin: 100, msPerPair: 0.4, msMax: 1_000, quietMs: 50 } as const
 
 export class LineageReceiver {
   /** Holds queues only of tenants whose events are waiting or being merged. */
@@ -96,8 +105,7 @@ export class LineageReceiver {
       throw new Fault('unavailable', 'Too many lineage events are waiting. Send the event again later.')
     this.#queues.set(tenant, queue)
     const settle = Promise.withResolvers<LineageOutcome>()
-    const { inputs, outputs } = received.event
-    const name = inputs.length * outputs.length > lightPairsMax ? 'heavy' : 'light'
+    const name = pairsOf(received.event) > lightPairsMax ? 'heavy' : 'light'
     this.#put(tenant, queue, name, { ...received, settle })
     return settle.promise
   }
@@ -112,6 +120,7 @@ export class LineageReceiver {
     lane.isWorking = true
     while (lane.waiting.length > 0) {
       const batch = takeBatch(lane)
+      await this.#standBack(tenant, batch)
       const { later, heavy } = await this.#merge(tenant, lane.name, batch)
       for (const { event } of batch) queue.bytes -= event.body.length
       // In their order, before those that came meanwhile.
@@ -121,6 +130,19 @@ export class LineageReceiver {
     }
     lane.isWorking = false
     if (!queue.light.isWorking && !queue.heavy.isWorking) this.#queues.delete(tenant)
+  }
+
+  /** Lets others go on before a batch of many edges, for a bounded time; at once where nobody is at work. */
+  async #standBack(tenant: TenantId, batch: readonly Waiting[]): Promise<void> {
+    const { store, pace = processPace } = this.parts
+    const pairs = batch.reduce((sum, { event }) => sum + pairsOf(event), 0)
+    if (pairs < standBack.pairsMin || store.poolUse(tenant).max > 1) return
+    const endMs = pace.now() + Math.min(pairs * standBack.msPerPair, standBack.msMax)
+    for (;;) {
+      const restMs = Math.min(standBack.quietMs - store.poolUse(tenant).quietMs, endMs - pace.now())
+      if (restMs <= 0) return
+      await pace.sleep(restMs)
+    }
   }
 
   /** Never throws: every event of the batch gets its outcome or its Fault, or is one of those that are merged later. */
@@ -197,13 +219,15 @@ function newQueue(): Queue {
   return { light: lane('light'), heavy: lane('heavy'), bytes: 0 }
 }
 
+const pairsOf = ({ inputs, outputs }: ReceivedEvent['event']) => inputs.length * outputs.length
+
 /** Takes as many events from the head of the lane as fit in one transaction; of heavy events one. */
 function takeBatch({ name, waiting }: Lane): readonly Waiting[] {
   let count = 0
   let pairs = 0
   let bytes = 0
   for (const { event } of waiting) {
-    const [morePairs, moreBytes] = [event.inputs.length * event.outputs.length, event.body.length]
+    const [morePairs, moreBytes] = [pairsOf(event), event.body.length]
     const full = pairs + morePairs > limits.lineageBatchPairs || bytes + moreBytes > limits.lineageBatchBytes
     if (count === (name === 'heavy' ? 1 : limits.lineageBatchCount) || (count > 0 && full)) break
     count++

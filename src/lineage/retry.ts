@@ -17,7 +17,7 @@ import type { LineageReceiver } from './receiver.ts'
 
 const eventsPerRun = 100
 
-export type PendingLooks = LastLooks<TenantId>
+type PendingLooks = LastLooks<TenantId>
 
 /** What a process remembers between two runs. */
 export const rememberPending = (): PendingLooks => rememberLooks()

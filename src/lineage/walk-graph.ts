@@ -41,7 +41,7 @@ export async function walkLineage(
 }
 
 /** The walk from the first of these nodes that exists. @throws Fault `not_found` */
-export async function firstFound(
+async function firstFound(
   store: Store,
   tenant: TenantId,
   starts: readonly LineageStart[],

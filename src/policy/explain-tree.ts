@@ -34,7 +34,7 @@ export interface ExplainedPart {
   readonly where?: string
 }
 
-export interface ExplainedTree {
+interface ExplainedTree {
   /** From the whole to its parts, in the order of the text. */
   readonly parts: readonly ExplainedPart[]
   /** Whether the budget ran out before all parts were evaluated. */

@@ -6,7 +6,7 @@
 import { limits } from '../limits.ts'
 import type { PolicyProblem } from './policy-error.ts'
 
-export type Prescan =
+type Prescan =
   /** `source` has the length of the text, so offsets are the same in both. */
   { readonly source: string; readonly problem?: never } | { readonly problem: PolicyProblem }
 

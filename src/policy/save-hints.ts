@@ -47,7 +47,7 @@ const bindings: Scope = new Map([
   ['commit', commit],
 ])
 
-export interface SaveHints {
+interface SaveHints {
   readonly problems: readonly PolicyProblem[]
   /** Better words for a problem at an offset. */
   readonly wordings: ReadonlyMap<number, string>

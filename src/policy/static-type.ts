@@ -10,7 +10,7 @@ import { environment, regexProblem } from './environment.ts'
 import { asksManifest } from './manifest-facts.ts'
 import type { PolicyProblem } from './policy-error.ts'
 
-export type StaticType =
+type StaticType =
   | 'dyn'
   | 'bool'
   | 'int'

@@ -14,7 +14,7 @@ import type {
   WorkerTask,
 } from './worker-protocol.ts'
 
-export interface WorkerHostOptions {
+interface WorkerHostOptions {
   readonly workerUrl: URL
   /** Milliseconds after which a worker without a result is treated as hung. */
   readonly hangMs: number
@@ -24,7 +24,7 @@ export interface WorkerHostOptions {
   readonly waitingCountMax: number
 }
 
-export type TaskOutcome = PolicyWorkerResult | { readonly kind: 'failed'; readonly error: PolicyErrorCode }
+type TaskOutcome = PolicyWorkerResult | { readonly kind: 'failed'; readonly error: PolicyErrorCode }
 
 interface Job {
   readonly tenant: TenantId

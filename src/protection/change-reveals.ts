@@ -14,7 +14,7 @@ import { type ColumnPlace, removeReveal, saveReveal } from '../store/transform/r
 import type { ColumnRule } from '../transform/plan.ts'
 import { problemSentence, resolveKnown } from './plan-table.ts'
 
-export interface RevealChange {
+interface RevealChange {
   readonly store: Store
   readonly tenant: TenantId
   readonly actor: Actor

@@ -19,7 +19,7 @@ import { presentRule, removeRule, saveRule } from '../store/transform/rules.ts'
 import { scopePattern } from '../transform/plan.ts'
 import { loadState, problemSentence, resolveGoverned } from './plan-table.ts'
 
-export interface RuleChange {
+interface RuleChange {
   readonly store: Store
   readonly states: TableStates
   readonly tenant: TenantId

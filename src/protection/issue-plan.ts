@@ -13,7 +13,7 @@ import type { ProtectionParts } from './parts.ts'
 import { loadState, problemSentence, resolveTable } from './plan-table.ts'
 import { tenantKey } from './tenant-keys.ts'
 
-export interface WantedPlan {
+interface WantedPlan {
   readonly catalog?: string | undefined
   /** Default: the current one. */
   readonly schemaId?: bigint | undefined

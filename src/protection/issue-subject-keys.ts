@@ -28,7 +28,7 @@ import { tenantKey } from './tenant-keys.ts'
 /** Subjects whose keys one request may ask for. */
 export const subjectKeysMax = 1_000
 
-export interface WantedSubjectKeys {
+interface WantedSubjectKeys {
   readonly catalog?: string | undefined
   readonly schemaId: bigint
   /** `<policy_version>:<nonce>` of the plan. */

@@ -11,7 +11,7 @@ import { refKeyName, subjectIdPattern, subjectRef } from '../transform/subject-k
 import type { ProtectionParts } from './parts.ts'
 import { tenantKey } from './tenant-keys.ts'
 
-export interface ShredWanted {
+interface ShredWanted {
   readonly kind: string
   /** The value of the subject column, numbers as decimal text. It is not kept. */
   readonly subject?: string | undefined
@@ -19,7 +19,7 @@ export interface ShredWanted {
   readonly ref?: string | undefined
 }
 
-export interface ShredProof {
+interface ShredProof {
   readonly kind: string
   readonly ref: string
   /** The id of the destroyed key; undefined where there was none any more. */

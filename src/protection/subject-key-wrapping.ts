@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto'
 import type { TenantId } from '../core/tenant.ts'
 import { hkdf, openKey, sealKey } from '../transform/derive-keys.ts'
 
-export interface SubjectKeyPlace {
+interface SubjectKeyPlace {
   readonly tenant: TenantId
   readonly kind: string
   readonly sid: string

@@ -1,5 +1,6 @@
 /** The interface that every read surface calls to prepare and run statements, so that none can skip protection. */
 
+import type { SelectStmt } from 'libpg-query'
 import type { ReadCredential } from '../auth/read-credential.ts'
 import type { Principal } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
@@ -39,9 +40,15 @@ export interface QueryContext {
   readonly generated?: boolean
 }
 
+/**
+ * A statement: its text, or its tree where the service wrote it from a request for metrics. A tree may name metric
+ * relations, which are written out like those of a text, and is checked and protected like one.
+ */
+export type StatementSource = string | SelectStmt
+
 /** A statement that compiles for a context. A run compiles it again if the governance of its tables changed. */
-export interface PreparedQuery {
-  readonly text: string
+export interface PreparedQuery<Source extends StatementSource = StatementSource> {
+  readonly source: Source
   readonly columns: readonly ResultColumn[]
   /** The columns of tables that they are, by place; undefined for others. */
   readonly origins?: readonly (ShownOrigin | undefined)[]
@@ -125,12 +132,12 @@ export interface QueryService {
    * @param parameterTypes those that the client gave, `$1` first
    * @throws SqlError
    */
-  prepare(
+  prepare<Source extends StatementSource>(
     context: QueryContext,
-    text: string,
+    source: Source,
     parameterTypes?: readonly (SqlType | undefined)[],
     options?: PrepareOptions,
-  ): Promise<PreparedQuery>
+  ): Promise<PreparedQuery<Source>>
   /**
    * Runs a prepared statement.
    * @throws SqlError on the first pull or later; 0A000 where the columns differ from the prepared ones

@@ -22,7 +22,7 @@ import { attestedDimensions, type GivenDimension } from './attested-dimensions.t
 import { partsOf } from './describe-metric.ts'
 import { columnsOf } from './inherited.ts'
 
-export interface GivenAttestation {
+interface GivenAttestation {
   readonly tags: readonly string[]
   /** Ids of masks to lift besides those of the tags. */
   readonly masks: readonly string[]

@@ -7,7 +7,7 @@ import type { QueryService } from '../query/query-service.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import type { Store } from '../store/store.ts'
 
-export interface SemanticParts {
+interface SemanticParts {
   readonly store: Store
   readonly clock: Clock
   readonly queries: QueryService

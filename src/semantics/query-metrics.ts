@@ -18,7 +18,7 @@ import { ValueError } from '../wire/postgres/value-error.ts'
 import { semanticBounds } from './bounds.ts'
 import { mayKnow, tablesOf } from './describe-metric.ts'
 
-export interface QueryMetricsParts {
+interface QueryMetricsParts {
   readonly store: Store
   readonly clock: Clock
   readonly queries: QueryService
@@ -48,12 +48,12 @@ export async function queryMetrics(
   const { model } = await loadSemanticModel(store, on.tenant, clock.now(), signal)
   // What may not be read is unknown to the caller, in the words for what there is not.
   const compileKnown = async () => compileMetricRequest(await knownPart(store, on, model), request)
-  const { text, parameters } = await Promise.resolve()
+  const { tree, parameters } = await Promise.resolve()
     .then(() => compileMetricRequest(model, request))
     .catch(compileKnown)
   const context: QueryContext = { ...on, searchPath: [], generated: true }
   const prepared = await queries
-    .prepare(context, text, [], { runsAtOnce: true, signal, sessionCheck })
+    .prepare(context, tree, [], { runsAtOnce: true, signal, sessionCheck })
     .catch(async (thrown: unknown) => {
       await compileKnown()
       throw thrown

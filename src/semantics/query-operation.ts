@@ -26,7 +26,7 @@ import { queryMetrics, restBounds } from './query-metrics.ts'
 const cell = Type.Unsafe<unknown>({})
 
 /** Members of a request for metrics, without the catalog. */
-export const metricRequestMembers = {
+const metricRequestMembers = {
   metrics: list(nonEmpty, { minItems: 1, maxItems: 50 }),
   dimensions: maybe(list(object({ name: nonEmpty, grain: maybe(oneOf(grains)) }), { maxItems: 20 })),
   where: maybe(

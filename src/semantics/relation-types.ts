@@ -5,7 +5,7 @@ import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
 import type { ResultColumn } from '../query/compile/compile.ts'
 import { compileRelation } from './check-expressions.ts'
 
-export interface RelationTypes {
+interface RelationTypes {
   readonly dimensions: readonly NamedColumn[]
   readonly metrics: readonly NamedColumn[]
 }

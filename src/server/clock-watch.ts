@@ -8,7 +8,7 @@ import type { Clock } from '../base/clock.ts'
 import { limits } from '../limits.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
-export interface ClockWatchParts {
+interface ClockWatchParts {
   readonly clock: Clock
   /** Milliseconds since any moment, of a clock that is never set. */
   readonly monotonicMs: () => number

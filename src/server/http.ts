@@ -1,7 +1,9 @@
 /** Runs the public HTTP listener: request ids, security headers, drain. The routes come from `handle`. */
 
 import type { Logger } from 'pino'
+import type { CachedOwners } from '../auth/cached-owners.ts'
 import type { ByteBudget } from '../base/byte-budget.ts'
+import { asOwner, nobody } from '../base/owner.ts'
 import { inNextTurn } from '../base/turn.ts'
 import { rememberRequest } from '../http/about-request.ts'
 import { limits } from '../limits.ts'
@@ -11,7 +13,7 @@ import type { Drain } from './drain.ts'
 import { releasedOnceSent } from './released-once-sent.ts'
 import { type RequestTelemetry, watchRequest } from './request-telemetry.ts'
 
-export interface HttpOptions extends RequestTelemetry {
+interface HttpOptions extends RequestTelemetry {
   readonly hostname: string | undefined
   /** 0: any free port. */
   readonly port: number
@@ -20,6 +22,8 @@ export interface HttpOptions extends RequestTelemetry {
   readonly log: Logger
   /** Bounds the bytes that requests hold; absent: they are not counted. */
   readonly budget?: ByteBudget
+  /** Whose requests seem to be; absent: nobody's. */
+  readonly owners?: Pick<CachedOwners, 'of'>
   /** How long a client may stall while the server waits for it; limits.ts unless a test shortens it. */
   readonly idleSeconds?: number
 }
@@ -44,7 +48,7 @@ const securityHeaders = {
 
 /** Starts the listener. Each route enforces its own limit on body size. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
-  const { drain, handle, log, budget, idleSeconds = limits.httpIdleMs / 1_000 } = options
+  const { drain, handle, log, budget, owners, idleSeconds = limits.httpIdleMs / 1_000 } = options
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
@@ -71,7 +75,9 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       })
       const watched = watchRequest(options, request, requestId, pathname)
       const work = budget?.open()
-      const handled = () => (work === undefined ? handle(request) : work.run(() => handle(request)))
+      const owner = owners?.of(request) ?? nobody
+      const owned = () => asOwner(owner, () => handle(request))
+      const handled = () => (work === undefined ? owned() : work.run(owned))
       const answered = () => withinSpan(watched.span, handled)
       const unsent =
         pathname === undefined

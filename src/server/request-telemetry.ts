@@ -10,7 +10,7 @@ export interface RequestTelemetry {
   readonly tracer?: Tracer | undefined
 }
 
-export interface WatchedRequest {
+interface WatchedRequest {
   /** The span that the request's work belongs to. */
   readonly span: Span | undefined
   /** Called once the head of the response is ready. */

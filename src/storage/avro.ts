@@ -5,8 +5,8 @@
 
 import { brotliDecompressSync, inflateRawSync, zstdDecompressSync } from 'node:zlib'
 import avro from 'avsc'
-import { snappyUncompress } from 'hyparquet'
 import { ReadFailure } from './read-failure.ts'
+import { decompressSnappy } from './snappy.ts'
 
 /** A decoded record: longs are bigints, bytes are Buffers. */
 export type AvroRecord = Readonly<Record<string, unknown>>
@@ -19,7 +19,7 @@ export interface AvroFile {
   readonly headerBytes: number
 }
 
-export interface AvroBounds {
+interface AvroBounds {
   /** Bytes of all blocks once decompressed. */
   readonly bytesMax: number
   /** Most records, where an empty block counts as one. */
@@ -140,7 +140,7 @@ function inflate(codec: string, block: Buffer, bytesMax: number): Buffer | undef
         return brotliDecompressSync(block, bound)
       case 'snappy':
         // The last four bytes are a checksum.
-        return unsnap(block.subarray(0, -4), bytesMax)
+        return bufferOf(decompressSnappy(block.subarray(0, -4), bytesMax))
     }
   } catch (thrown) {
     if ((thrown as { code?: unknown } | null)?.code === 'ERR_BUFFER_TOO_LARGE') return undefined
@@ -149,12 +149,8 @@ function inflate(codec: string, block: Buffer, bytesMax: number): Buffer | undef
   throw new ReadFailure('a manifest is compressed by a codec that is not supported')
 }
 
-function unsnap(block: Buffer, bytesMax: number): Buffer | undefined {
-  const length = readVarint({ buffer: block, at: 0 })
-  if (length > bytesMax) return undefined
-  const output = Buffer.alloc(length)
-  snappyUncompress(block, output)
-  return output
+function bufferOf(bytes: Uint8Array | undefined): Buffer | undefined {
+  return bytes && Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 /** Most items of all lists and maps of one record; a manifest's entry has six for each column. */

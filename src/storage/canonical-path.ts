@@ -7,7 +7,7 @@
 import type { Territory } from '../core/territory.ts'
 import { readLocation, textOf } from './location-syntax.ts'
 
-export type CanonicalPath =
+type CanonicalPath =
   | { readonly isClear: true; readonly path: string }
   /** `reason` completes "the location …" and quotes nothing of it. */
   | { readonly isClear: false; readonly reason: string }
@@ -54,7 +54,7 @@ export function isWithin(prefix: string, path: string): boolean {
 }
 
 /** `unclear`: the location has no canonical text, so it is not certain what a reader opens. */
-export type Whereabouts = 'inside' | 'outside' | 'unclear'
+type Whereabouts = 'inside' | 'outside' | 'unclear'
 
 /**
  * Judges many locations by one territory.

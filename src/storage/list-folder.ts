@@ -13,7 +13,7 @@ export interface ListedObject {
   readonly modifiedAt: Date
 }
 
-export interface ListedPart {
+interface ListedPart {
   /** In the order of their keys. */
   readonly objects: readonly ListedObject[]
   /** Whether there are more after the last. */
@@ -21,7 +21,7 @@ export interface ListedPart {
 }
 
 /** Objects of one part, the most that S3 gives. */
-export const listedObjectsMax = 1_000
+const listedObjectsMax = 1_000
 const replyBytesMax = 4 * 1024 * 1024
 
 /**

@@ -17,7 +17,7 @@ export type Location =
       readonly key: string
     }
 
-export type LocationReading =
+type LocationReading =
   | {
       readonly location: Location
       /** Whether it was written as the URL of an object, which Iceberg's readers do not open. */

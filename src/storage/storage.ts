@@ -54,7 +54,7 @@ export interface StoredFile {
   close(): Promise<void>
 }
 
-export interface StorageWork extends Disposable {
+interface StorageWork extends Disposable {
   run<T>(part: () => T): T
 }
 
@@ -93,7 +93,7 @@ export function openStorage(access: StorageAccess, budget?: ByteBudget): Storage
       if (start < 0 || end > file.size || start > end)
         throw new ReadFailure('a file ends before what it should hold')
       if (start === end) return new Uint8Array(0)
-      const held = budget?.reserve({ parse: (end - start) * (1 + limits.parsedBytesPerByte) })
+      const held = await budget?.reserveInTurn({ parse: (end - start) * (1 + limits.parsedBytesPerByte) })
       let bytes: Uint8Array
       try {
         bytes = await file.read(start, end)

@@ -22,7 +22,7 @@ import { ReadFailure } from './read-failure.ts'
 import { storageRoots } from './roots.ts'
 import type { StorageAccess, VendedS3 } from './storage.ts'
 
-export interface TableAccessParts {
+interface TableAccessParts {
   readonly catalogs: OpenCatalogs
   readonly addressRules: AddressRules
   readonly clock?: Clock

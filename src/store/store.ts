@@ -72,7 +72,7 @@ export type TenantFunction =
   | 'refuse_key'
   | 'reserve_vended'
 /** SQL functions that are security definers owned by svc_admin. */
-export type AdminFunction = 'find_service_session' | 'probe_write'
+type AdminFunction = 'find_service_session' | 'probe_write'
 /** The same, but they find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit' | 'begin_keyed_commit'
 
@@ -81,7 +81,7 @@ export interface Store {
   readonly secretsKey: Uint8Array
   readonly onCypher: (seconds: number) => void
   /** How the connections of this process are used now. */
-  poolUse(): PoolUse
+  poolUse(besides?: TenantId): PoolUse
   /**
    * Runs `work` in a transaction that sees and writes this tenant's rows only.
    * @throws Fault; what `work` throws; the signal's reason. A failed transaction leaves nothing behind. Where the
@@ -312,7 +312,7 @@ function storeOver(
     backend: backend.name,
     secretsKey: settings.secretsKey,
     onCypher,
-    poolUse: () => pool.use(),
+    poolUse: (besides) => pool.use(besides),
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
       const begin = beginText('svc_tenant', id, tenantPath(id), options)

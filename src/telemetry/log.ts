@@ -26,7 +26,7 @@ const credentialPatterns: readonly (readonly [RegExp, string])[] = [
   [/\b(X-Amz-(?:Signature|Credential|Security-Token)=)[^&\s"\\]+/gi, `$1${placeholder}`],
 ]
 
-export interface LoggerOptions {
+interface LoggerOptions {
   /** A pino level, `trace` to `silent`. */
   readonly level: string
   /** Where lines go; default: standard output. */

@@ -97,6 +97,8 @@ export interface Metrics
   readonly memoryHeld: Gauge<'kind'>
   readonly memoryBound: Gauge
   readonly memoryRefused: Counter<'kind'>
+  readonly memoryWaiting: Gauge
+  readonly slicesWaiting: Gauge
 }
 
 /** Why an error was not checked; `late`: not within its time limit, the wait for a place included. */
@@ -176,6 +178,16 @@ export function createMetrics(): Metrics {
     registry,
     memoryRefused,
     memoryHeld,
+    memoryWaiting: new Gauge({
+      name: 'svc_memory_waiting',
+      help: 'Requests, loads and parses that wait for room in the memory budget.',
+      registers,
+    }),
+    slicesWaiting: new Gauge({
+      name: 'svc_thread_slices_waiting',
+      help: 'Pieces of long work, such as large documents, that wait for their next slice of the thread.',
+      registers,
+    }),
     memoryBound: new Gauge({
       name: 'svc_memory_bound_bytes',
       help: 'The memory budget of this process in bytes.',

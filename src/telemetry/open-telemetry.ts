@@ -20,7 +20,7 @@ import type { Secret } from '../base/secret.ts'
 import type { ParentContext, Span, SpanAttributes, SpanPart, SpanStart, Tracer } from './tracing.ts'
 
 /** Where spans go, and which. */
-export interface TracingSettings {
+interface TracingSettings {
   /** The whole address to which spans are posted. */
   readonly tracesUrl: string
   /** Headers of those requests, which may hold the credential of the receiver. */

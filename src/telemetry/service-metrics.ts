@@ -5,7 +5,7 @@ import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90]
 
 /** Parts of the public listener, by the path of a request. */
-export const httpSurfaces = [
+const httpSurfaces = [
   'gateway',
   'api',
   'admin',
@@ -16,7 +16,7 @@ export const httpSurfaces = [
   'probe',
   'other',
 ] as const
-export type HttpSurface = (typeof httpSurfaces)[number]
+type HttpSurface = (typeof httpSurfaces)[number]
 
 /** Which surface a path belongs to. */
 export function surfaceOf(pathname: string): HttpSurface {
@@ -45,7 +45,7 @@ export function methodLabel(method: string): string {
 export type UpstreamRole = 'catalog' | 'trino'
 
 /** `unreachable`: it did not see the request. `broken`: it may have, and no answer came. */
-export const upstreamOutcomes = ['2xx', '3xx', '4xx', '5xx', 'unreachable', 'broken'] as const
+const upstreamOutcomes = ['2xx', '3xx', '4xx', '5xx', 'unreachable', 'broken'] as const
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
 
 export interface ServiceMetrics {

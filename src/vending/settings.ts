@@ -15,7 +15,7 @@ import { s3Access } from '../storage/access.ts'
  * - `sign`: the service signs each request of a client to the storage
  * - `none`: clients bring their own
  */
-export const vendingModes = ['pass-through', 'vend', 'sign', 'none'] as const
+const vendingModes = ['pass-through', 'vend', 'sign', 'none'] as const
 export type VendingMode = (typeof vendingModes)[number]
 
 export interface AwsKeys {
@@ -57,10 +57,7 @@ export interface SignSettings {
   readonly cachesSignatures: boolean
 }
 
-export type VendingSettings =
-  | { readonly mode: Exclude<VendingMode, 'vend' | 'sign'> }
-  | VendSettings
-  | SignSettings
+type VendingSettings = { readonly mode: Exclude<VendingMode, 'vend' | 'sign'> } | VendSettings | SignSettings
 
 /** A role of an account, in any partition. What it says goes into a policy, so nothing else is accepted. */
 const rolePattern = /^arn:aws(?:-[a-z-]+)?:iam::\d{12}:role\/(?:[\w+=,.@-]+\/)*[\w+=,.@-]{1,64}$/

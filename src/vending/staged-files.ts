@@ -42,14 +42,14 @@ export interface StagedParts {
   readonly log?: Logger
 }
 
-export interface StagedRequest extends PageRequest {
+interface StagedRequest extends PageRequest {
   readonly sessionId: string
   /** Only below this table. */
   readonly table?: TableRef | undefined
 }
 
 /** A file, or why the files of a table cannot be told. */
-export interface Staged {
+interface Staged {
   readonly table: TableRef
   /** Other sessions that could write to the table meanwhile. */
   readonly otherWriters: number

@@ -22,7 +22,7 @@ import { awsIssuer } from './aws/aws-issuer.ts'
 import type { CannotNarrow, CredentialAccess, IssuedCredential } from './issuer.ts'
 import { type VendSettings, vendingSettings } from './settings.ts'
 
-export interface VendingParts {
+interface VendingParts {
   readonly store: Store
   readonly clock: Clock
   readonly addressRules: AddressRules
@@ -30,7 +30,7 @@ export interface VendingParts {
   readonly metrics: Pick<Metrics, 'credentialsVended' | 'credentialsWithheld'>
 }
 
-export interface VendRequest {
+interface VendRequest {
   readonly session: Session
   /** Subject of the principal, for the record. */
   readonly sub: string

@@ -29,7 +29,7 @@ import { HeldClaims, leaseMs } from './held-claims.ts'
 import type { Send } from './receiver.ts'
 import { consequenceOf } from './retry.ts'
 
-export interface DelivererParts {
+interface DelivererParts {
   readonly store: Store
   readonly metrics: Pick<Metrics, 'webhookAttempts'>
   readonly log: Logger

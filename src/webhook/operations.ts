@@ -4,8 +4,9 @@ import { tenantOperationsOf } from '../auth/administration/tenant-operations.ts'
 import { Fault } from '../base/fault.ts'
 import type { AddressRules } from '../catalog/address.ts'
 import { eventTypes } from '../core/event.ts'
-import { attemptOutcomes, deliveryStates, everyType, subscriptionStates, wants } from '../core/webhook.ts'
+import { attemptOutcomes, delivery, deliveryStates, everyType, subscription, wants } from '../core/webhook.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
+import { schemaMembers, schemaOf, viewOf } from '../http/record-view.ts'
 import {
   anyObject,
   described,
@@ -25,19 +26,12 @@ import {
 } from '../http/schemas.ts'
 import { lastEvent, readEvents } from '../store/event/events.ts'
 import type { Store } from '../store/store.ts'
-import {
-  findDelivery,
-  type ListedDelivery,
-  listDeliveries,
-  replayDead,
-  replayEvents,
-} from '../store/webhook/deliveries.ts'
+import { findDelivery, listDeliveries, replayDead, replayEvents } from '../store/webhook/deliveries.ts'
 import {
   addSubscription,
   changeSubscription,
   deleteSubscription,
   findSubscription,
-  type ListedSubscription,
   listSubscriptions,
   recordReplay,
   rotateSecret,
@@ -69,32 +63,11 @@ const url = described(
   'an https URL, of which path and query are kept as secrets. A private address must be allowed by the operator',
 )
 const types = list(oneOf([...eventTypes, everyType]), { minItems: 1, uniqueItems: true })
-const webhook = object({
-  id: uuid,
-  name: text,
-  address: described(text, 'scheme, host and port of the receiver’s URL'),
-  types: list(text),
-  state: described(
-    oneOf(subscriptionStates),
-    '`gone`: the receiver answered 410; `failing`: it failed for days',
-  ),
-  position: described(text, 'decimal: the number of the last event that was taken for it'),
-  failing_since: maybe(described(time, 'absent while attempts succeed')),
-  previous_secret_until: maybe(described(time, 'until when the secret before the last rotation signs, too')),
-  created_at: time,
-})
+const webhook = schemaOf(subscription)
+const webhookView = viewOf(subscription)
 const secret = described(text, 'shown only here: `whsec_` and the key in base64')
-const deliveryMembers = {
-  sequence: described(text, 'decimal: the number of the event'),
-  type: text,
-  state: oneOf(deliveryStates),
-  attempts: wholeNumber,
-  due_at: maybe(described(time, 'when it is tried next')),
-  created_at: time,
-  ended_at: maybe(time),
-  last_outcome: maybe(oneOf(attemptOutcomes)),
-  last_status: maybe(described(wholeNumber, 'of the last answer')),
-}
+const deliveryMembers = schemaMembers(delivery)
+const deliveryView = viewOf(delivery)
 const unknown = 'There is no such webhook.'
 const example = { webhook: '0d6a3b8e-6f0a-4e2c-9a54-5b0f9e4e8c11' }
 
@@ -304,33 +277,3 @@ export const webhookSubscriptionOperations = [
     },
   }),
 ].flat()
-
-function webhookView({ position, failingSince, previousUntil, createdAt, ...shown }: ListedSubscription) {
-  return {
-    ...shown,
-    position: String(position),
-    failing_since: failingSince,
-    previous_secret_until: previousUntil,
-    created_at: createdAt,
-  }
-}
-
-function deliveryView({
-  sequence,
-  dueAt,
-  createdAt,
-  endedAt,
-  lastOutcome,
-  lastStatus,
-  ...shown
-}: ListedDelivery) {
-  return {
-    ...shown,
-    sequence: String(sequence),
-    due_at: dueAt,
-    created_at: createdAt,
-    ended_at: endedAt,
-    last_outcome: lastOutcome,
-    last_status: lastStatus,
-  }
-}

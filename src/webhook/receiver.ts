@@ -69,7 +69,7 @@ export function signedHeaders({ id, body, secrets }: Message, at: Date): Readonl
   }
 }
 
-export interface SenderParts {
+interface SenderParts {
   readonly addressRules: AddressRules
   readonly clock: Clock
   /** Resolves names; a test passes its own. */

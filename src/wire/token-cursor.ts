@@ -4,7 +4,7 @@
  */
 
 /** A piece of a statement. */
-export interface CursorToken {
+interface CursorToken {
   readonly kind: string
   readonly text: string
   /** The place of its first character. */
@@ -12,7 +12,7 @@ export interface CursorToken {
 }
 
 /** What differs between languages. */
-export interface TokenRules<T extends CursorToken> {
+interface TokenRules<T extends CursorToken> {
   /** The kind of token that a keyword has. */
   readonly word: T['kind']
   /** Levels to which expressions may be nested. */

@@ -33,6 +33,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   'pgwire-stream': ['rows_per_s'],
   'pgwire-idle': ['kb_per_connection'],
   'detection-scan': ['mb_per_s_per_worker', 'http_p99_ratio'],
+  'detection-sampling': ['p50_ms', 'rss_mib'],
   'detection-quality': ['precision', 'recall', 'f1', 'false_alerts'],
   'detection-classify': ['cells_per_s'],
   'territory-check': ['paths_per_s'],
@@ -42,6 +43,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   mcp: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   graphql: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   growth: ['cost', 'exponent'],
+  'transactions-in-step': ['one_p50_ms', 'two_p50_ms', 'ratio'],
   flood: ['flooded_p95_ms', 'alone_p95_ms', 'ratio', 'refused'],
 }
 

@@ -31,6 +31,7 @@ const examples: Readonly<Record<string, RegExp>> = {
   'detector-class.md': /'iban'|\bjudgeIban\b|\bibanWords\b|import \{ iban \}/,
   'policy-function.md': /'manifest\.has_partition'/,
   'read-surface.md': /'pgwire'/,
+  'stored-column.md': /\bfailingSince\b|\bfailing_since\b/,
   'setting.md': /\bdrainDelayMs\b|SVC_DRAIN_DELAY_SECONDS/,
   'job.md': /'prune-webhooks'|\bpruneWebhooks\b/,
   'graphql-field.md': /\bqualityRuns\b/,

@@ -23,15 +23,15 @@ const refused = () => metric(service, 'svc_memory_refused_total{kind="body"}')
 const fillers = 3
 const largest = Buffer.from(setProperties({ a: 'x' }).padEnd(limits.commitBodyBytesMax, ' '))
 
-/** Commits of the largest size whose clients send their heads alone. */
-async function fillBudget(): Promise<Disposable> {
+/** Commits of the largest size of one tenant, whose clients send their heads alone. */
+async function fillBudget(secret = service.owner.secret): Promise<Disposable> {
   const { port, hostname } = service.app.url
   const connect = () => Bun.connect({ hostname, port: Number(port), socket: { data() {} } })
   const sockets = await Promise.all(Array.from({ length: fillers }, connect))
   const head = [
     'POST /v1/iceberg/main/namespaces/sales/tables/orders HTTP/1.1',
     'Host: x',
-    `X-Svc-Session: ${service.owner.secret}`,
+    `X-Svc-Session: ${secret}`,
     'Authorization: Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJzcGFyayJ9.',
     `Content-Length: ${limits.commitBodyBytesMax}`,
     '',
@@ -46,8 +46,7 @@ async function fillBudget(): Promise<Disposable> {
   }
 }
 
-test('while it is full, a large commit is 503, and small ones, probes, metrics and revocations are served', async () => {
-  const foreign = await addTenant(service.store, 'globex', service.catalog.url)
+test('while it is full, a large commit of the tenant that fills it is 503 in the end, and small ones, probes, metrics and revocations are served', async () => {
   const session = (sub: string, roles: readonly string[], scopes: readonly SessionScope[]) =>
     createServiceSession(service.store, service.owner.tenant, {
       name: sub,
@@ -59,12 +58,8 @@ test('while it is full, a large commit is 503, and small ones, probes, metrics a
   {
     using _ = await fillBudget()
     const before = await refused()
-    for (const secret of [service.owner.secret, foreign.secret]) {
-      const large = await commit(service, largest, { secret })
-      expect([large.status, large.headers.get('retry-after')]).toEqual([503, '1'])
-      expect(await large.text()).toContain('The service has no memory left for this request. Retry.')
-    }
-    expect(await refused()).toBe(before + 2)
+    const waiting = commit(service, largest)
+    await eventually(async () => (await metric(service, 'svc_memory_waiting')) === 1)
     expect((await commit(service, setProperties({ a: '1' }))).status).toBe(200)
     for (const probe of ['/healthz', '/readyz'])
       expect((await fetch(new URL(probe, service.app.url))).status).toBe(200)
@@ -74,7 +69,33 @@ test('while it is full, a large commit is 503, and small ones, probes, metrics a
     })
     expect(revoking.status).toBe(200)
     expect((await commit(service, setProperties({ b: '1' }), { secret: revoked.secret })).status).toBe(401)
+    const large = await waiting
+    expect([large.status, large.headers.get('retry-after')]).toEqual([503, '1'])
+    expect(await large.text()).toContain('The service has no memory left for this request. Retry.')
+    expect(await refused()).toBe(before + 1)
   }
+})
+
+test('while one tenant fills it with bodies that do not arrive, a large commit of another is served in their place', async () => {
+  const foreign = await addTenant(service.store, 'globex', service.catalog.url)
+  using _ = await fillBudget()
+  const before = await refused()
+  expect((await commit(service, largest, { secret: foreign.secret })).status).toBe(200)
+  expect(await refused()).toBe(before + 1)
+})
+
+test('a flood of the largest commits by one tenant leaves those of another served', async () => {
+  const foreign = await addTenant(service.store, 'initech', service.catalog.url)
+  let isOver = false
+  const statuses = new Set<number>()
+  const flood = Array.from({ length: 5 }, async () => {
+    while (!isOver) statuses.add((await commit(service, largest)).status)
+  })
+  await eventually(async () => (await metric(service, 'svc_memory_waiting')) > 0)
+  expect((await commit(service, largest, { secret: foreign.secret })).status).toBe(200)
+  isOver = true
+  await Promise.all(flood)
+  for (const status of statuses) expect([200, 409, 503]).toContain(status)
 })
 
 test('once its client has gone there is room again', async () => {

@@ -113,3 +113,16 @@ describe('a manifest of a few bytes', () => {
       ),
     ).toBe('read'))
 })
+
+test('a block of Snappy with a literal of four billion bytes is refused, and not read for ever', () => {
+  const packed = Buffer.from([3, 63 << 2, 0xfa, 0xff, 0xff, 0xff, 0x61, 0x62, 0x63, 0, 0, 0, 0])
+  const header = { 'avro.schema': Buffer.from(JSON.stringify(schema)), 'avro.codec': Buffer.from('snappy') }
+  const bytes = Buffer.concat([
+    Buffer.from('Obj\u0001', 'latin1'),
+    avro.Type.forSchema({ type: 'map', values: 'bytes' }).toBuffer(header),
+    sync,
+    block(1, packed),
+  ])
+  const { records } = readAvro(bytes, { bytesMax: 1_000, recordsMax: 10 })
+  expect(() => [...records]).toThrow('corrupt or truncated')
+})

@@ -7,7 +7,7 @@ import type { ResultBatch } from '../../src/core/result-batch.ts'
 import type { SqlType } from '../../src/core/sql-type.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { SqlError } from '../../src/query/compile/base/sql-error.ts'
-import type { PreparedQuery, QueryContext, QueryService } from '../../src/query/query-service.ts'
+import type { QueryContext, QueryService, StatementSource } from '../../src/query/query-service.ts'
 import { Activity } from '../../src/server/pgwire/activity.ts'
 import { CancelKeys } from '../../src/server/pgwire/cancel-keys.ts'
 import { ConnectionSlots, defaultSlots } from '../../src/server/pgwire/connection-slots.ts'
@@ -131,34 +131,36 @@ export async function startWire(options: WireServiceOptions = {}): Promise<WireS
   }
 }
 
+const textOf = (source: StatementSource) => (typeof source === 'string' ? source.trim() : '')
+
 function testQueries(queries: Readonly<Record<string, TestQuery>>, runs: WireService['runs']): QueryService {
-  const find = (text: string) => {
-    const query = queries[text.trim()]
+  const find = (source: StatementSource) => {
+    const query = queries[textOf(source)]
     if (query === undefined) throw new SqlError('42P01', 'The relation does not exist.', 7)
     return query
   }
   return {
-    async prepare(_, text, types = []): Promise<PreparedQuery> {
-      const { columns, parameters = [] } = find(text)
+    async prepare(_, source, types = []) {
+      const { columns, parameters = [] } = find(source)
       return {
-        text,
+        source,
         columns,
         parameters: parameters.map((type, index) => types[index] ?? type),
         needsValues: [],
       }
     },
-    run(context, { text, columns }, { parameters = [], signal }) {
-      const run = { text: text.trim(), state: 'running' as 'running' | 'ended' | 'stopped' }
+    run(context, { source, columns }, { parameters = [], signal }) {
+      const run = { text: textOf(source), state: 'running' as 'running' | 'ended' | 'stopped' }
       runs.push(run)
       signal.addEventListener('abort', () => {
         run.state = 'stopped'
       })
       async function* batches() {
-        yield* find(text).batches({ parameters, signal, context })
+        yield* find(source).batches({ parameters, signal, context })
         run.state = 'ended'
       }
-      const putOnRecord = async () => await find(text).putOnRecord?.()
-      const confirm = () => find(text).confirm?.()
+      const putOnRecord = async () => await find(source).putOnRecord?.()
+      const confirm = () => find(source).confirm?.()
       const applied = () => ({ contracts: [], reads: [], policies: [] })
       return Object.assign(batches(), {
         queryId: crypto.randomUUID(),

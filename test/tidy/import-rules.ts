@@ -83,7 +83,10 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
 const pureFolders: Readonly<
   Record<string, { readonly parts: readonly string[]; readonly packages: RegExp }>
 > = {
-  'src/query/compile': { parts: ['base', 'limits', 'core', 'transform'], packages: /^libpg-query$/ },
+  'src/query/compile': {
+    parts: ['base', 'limits', 'core', 'transform'],
+    packages: /^(libpg-query|node:crypto)$/,
+  },
 }
 
 /** Where the process starts, and where the published library does. */

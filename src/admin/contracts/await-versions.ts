@@ -4,7 +4,7 @@ import { pause } from '../pause.ts'
 import type { ContractService, ShownVersion } from './contract-service.ts'
 import { needs } from './print-plan.ts'
 
-export interface Following {
+interface Following {
   readonly deploy: boolean
   readonly wait: boolean
   readonly timeoutMs: number
@@ -59,7 +59,7 @@ async function advance(
 }
 
 /** Where a version stands, in one line. */
-export function progressOf({ id, version, state, waits_for: signOffs }: ShownVersion): string {
+function progressOf({ id, version, state, waits_for: signOffs }: ShownVersion): string {
   const waits = signOffs.length > 0 ? `, ${needs(signOffs)}` : ''
   return `${id} ${version} is ${state}${waits}`
 }

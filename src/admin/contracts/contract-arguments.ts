@@ -24,7 +24,7 @@ const flag = { type: 'boolean' } as const
 const remote = { url: text, 'session-file': text }
 
 /** The flags of each verb; `--json` is of all. */
-export const flagsOf = {
+const flagsOf = {
   validate: { 'fail-on': text },
   test: {},
   plan: { ...remote, out: text, prune: flag, 'managed-by': text },

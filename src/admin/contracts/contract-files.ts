@@ -29,7 +29,7 @@ export interface ContractFile {
   readonly model: ContractModel
 }
 
-export interface FileProblem extends DocumentProblem {
+interface FileProblem extends DocumentProblem {
   readonly file: string
   /** A warning keeps nothing from being applied. */
   readonly severity: 'error' | 'warning'

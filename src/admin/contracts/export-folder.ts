@@ -8,7 +8,7 @@ import type { ContractService } from './contract-service.ts'
 import { differencesOf } from './document-difference.ts'
 import { writeWhole } from './plan-file.ts'
 
-export interface Exported {
+interface Exported {
   readonly id: string
   readonly file: string
   /** `kept`: the file says the same. `differs`: it says something else, and was left. */

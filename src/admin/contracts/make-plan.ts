@@ -16,7 +16,7 @@ import {
 import { type Difference, differencesOf } from './document-difference.ts'
 
 /** `add` and `change` propose a version; `deprecate` announces the end of one; `none` does nothing. */
-export type PlannedAction = 'add' | 'change' | 'deprecate' | 'none'
+type PlannedAction = 'add' | 'change' | 'deprecate' | 'none'
 
 export interface PlannedContract {
   readonly id: string

@@ -28,7 +28,7 @@ import type { Store } from '../../store/store.ts'
 import { existingTenant } from './tenants.ts'
 
 /** The ways in which edges are followed. */
-export const graphDirections = ['out', 'in', 'both'] as const
+const graphDirections = ['out', 'in', 'both'] as const
 
 const operation = operationsOf<{ readonly store: Store }>()
 const common = { tag: 'graph', method: 'GET', access: { organization: 'internal admin' } } as const

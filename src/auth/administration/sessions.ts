@@ -41,7 +41,7 @@ export interface SessionParts {
 }
 
 /** A request for a new session. */
-export interface WantedSession {
+interface WantedSession {
   readonly name: string
   readonly sub?: string | undefined
   readonly roles?: readonly string[] | undefined
@@ -50,7 +50,7 @@ export interface WantedSession {
 }
 
 /** Who mints a session. */
-export interface Minter {
+interface Minter {
   readonly actor: Actor
   /** The operator owns every tenant. In a tenant, so does a principal with the role `owner`. */
   readonly isOperator: boolean
@@ -114,7 +114,7 @@ export async function listSessions(
 }
 
 /** What a revoked session still holds, as the API shows it. */
-export interface EndedSession {
+interface EndedSession {
   readonly state: SessionState
   readonly quarantined_until: Date | undefined
   readonly credentials_out: number

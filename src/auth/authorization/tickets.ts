@@ -18,7 +18,7 @@ export interface AuthorizationRequest {
 }
 
 /** A request to which a person has signed in, and not yet consented. */
-export interface Consent extends AuthorizationRequest {
+interface Consent extends AuthorizationRequest {
   /** Of the browser session that the sign-in made. */
   readonly secret: string
   readonly expiresAtMs: number

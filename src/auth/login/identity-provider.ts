@@ -11,7 +11,7 @@ import { type ClaimNames, organizationOf, rolesIn } from '../claims.ts'
 import { keySetCooldownMs } from '../token-keys.ts'
 import { logoutTokenVerifier, type VerifyLogoutToken } from './logout-token.ts'
 
-export interface IdentityProviderOptions {
+interface IdentityProviderOptions {
   readonly issuerUrl: string
   readonly clientId: string
   /** Absent for a public client, which only PKCE protects. */

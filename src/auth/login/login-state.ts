@@ -13,7 +13,7 @@ export type LoginPurpose =
   | { readonly returnTo: string; readonly authorization?: never }
   | { readonly authorization: AuthorizationRequest; readonly returnTo?: never }
 
-export type LoginState = LoginChecks &
+type LoginState = LoginChecks &
   LoginPurpose & {
     /** Milliseconds since the Unix epoch. */
     readonly expiresAtMs: number

@@ -18,7 +18,7 @@ export interface Scheme {
   readonly verify: (delivery: Delivery, secret: string) => boolean
 }
 
-export interface Stamp {
+interface Stamp {
   /** The provider's time stamp, a decimal integer in the scheme's unit. */
   readonly time: string
   /** The id that all deliveries of one message share, where the headers carry it. */

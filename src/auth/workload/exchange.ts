@@ -18,7 +18,7 @@ import { assertForAccess } from '../bearer.ts'
 import { tokenAlgorithms, tokenSkewMs } from '../token-keys.ts'
 import type { FindIssuerKeys } from './issuer-keys.ts'
 
-export interface ExchangeParts {
+interface ExchangeParts {
   readonly store: Store
   readonly findKeys: FindIssuerKeys
   readonly clock: Clock
@@ -27,7 +27,7 @@ export interface ExchangeParts {
 }
 
 /** A problem of an exchange, in OAuth's words. */
-export interface ExchangeProblem {
+interface ExchangeProblem {
   readonly error: 'invalid_request' | 'invalid_scope'
   readonly description: string
 }

@@ -30,7 +30,7 @@ import { assertMayGrant } from '../administration/sessions.ts'
 import { tenantOperationsOf } from '../administration/tenant-operations.ts'
 import { keyMembers, keyView, readKeySource } from './key-source.ts'
 
-export interface WorkloadTrustParts {
+interface WorkloadTrustParts {
   readonly store: Store
   readonly addressRules: AddressRules
 }

@@ -39,7 +39,7 @@ export interface CheckRunnerParts {
 
 /** Milliseconds that a run may take, all attempts together, and bytes that it may read. */
 export const checkRunMsMax = 600_000
-export const checkRunBytesMax = 1024 ** 4
+const checkRunBytesMax = 1024 ** 4
 const leaseMsDefault = 60_000
 const retryMsDefault = 10_000
 const triesMax = 5

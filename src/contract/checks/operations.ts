@@ -4,6 +4,7 @@ import { Type } from '@sinclair/typebox'
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Actor, ContractAction } from '../../core/administration.ts'
+import type { StoredCheckRun } from '../../core/check-run.ts'
 import {
   checkCauses,
   checkKinds,
@@ -37,12 +38,7 @@ import {
   uuid,
   wholeNumber,
 } from '../../http/schemas.ts'
-import {
-  findCheckRun,
-  listCheckRuns,
-  resultsOfRun,
-  type StoredCheckRun,
-} from '../../store/check/check-results.ts'
+import { findCheckRun, listCheckRuns, resultsOfRun } from '../../store/check/check-results.ts'
 import { cancelCheckRun, requestCheckRun, resumeCheckRun } from '../../store/check/check-runs.ts'
 import { listResults } from '../../store/check/checks-of-tables.ts'
 import { recordChange } from '../../store/contract/changes.ts'

@@ -28,7 +28,7 @@ export interface CheckService {
   readonly wake: () => void
 }
 
-export interface ChosenSnapshot {
+interface ChosenSnapshot {
   readonly catalog: string
   readonly snapshotId: bigint | undefined
   readonly currentSnapshotId: bigint | undefined

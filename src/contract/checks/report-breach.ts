@@ -6,14 +6,10 @@
 
 import type { Logger } from 'pino'
 import type { Secret } from '../../base/secret.ts'
+import type { StoredCheckRun } from '../../core/check-run.ts'
 import { tableName } from '../../core/table-ref.ts'
 import { escapeMrkdwn, postToChat } from '../../http/post-to-chat.ts'
-import {
-  findCheckRun,
-  resultsOfRun,
-  type StoredCheckResult,
-  type StoredCheckRun,
-} from '../../store/check/check-results.ts'
+import { findCheckRun, resultsOfRun, type StoredCheckResult } from '../../store/check/check-results.ts'
 import { markReported, type UnreportedRun, unreportedRuns } from '../../store/check/check-runs.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -58,7 +54,7 @@ async function breachOf(store: Store, { tenant, runId }: UnreportedRun): Promise
  * The one place where a breach is reported: to the log and the chat webhook.
  * @returns whether it needs no other try
  */
-export async function reportBreach(
+async function reportBreach(
   parts: ReportParts,
   { run, results }: Breach,
   signal: AbortSignal,

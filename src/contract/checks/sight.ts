@@ -4,7 +4,8 @@
  * passed, and without times, so that no duration tells an outcome.
  */
 
-import type { StoredCheckResult, StoredCheckRun } from '../../store/check/check-results.ts'
+import type { StoredCheckRun } from '../../core/check-run.ts'
+import type { StoredCheckResult } from '../../store/check/check-results.ts'
 import type { Sight } from '../../store/governance/table-sight.ts'
 import { checkRunMsMax } from './check-runner.ts'
 

@@ -29,7 +29,7 @@ import {
 import { slaChange } from './thresholds.ts'
 
 /** Field ids of each table's columns, by tableKey. */
-export type TableFieldIds = ReadonlyMap<string, FieldIds>
+type TableFieldIds = ReadonlyMap<string, FieldIds>
 
 export interface ClassifyOptions {
   readonly fieldIdsBefore?: TableFieldIds

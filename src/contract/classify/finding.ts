@@ -1,9 +1,9 @@
 /** What a change of a contract means, to whom. */
 
 /** `breaking`: what worked may fail. `warning`: it cannot be decided, or matters to some. `info`: neither. */
-export type Impact = 'info' | 'warning' | 'breaking'
+type Impact = 'info' | 'warning' | 'breaking'
 /** Whether protection became stricter or looser; loosening is never automatic, whatever else the change is. */
-export type AccessImpact = 'none' | 'tightened' | 'loosened'
+type AccessImpact = 'none' | 'tightened' | 'loosened'
 
 export interface Finding {
   /** Object and property, as `orders.amount`; '' for the contract. */

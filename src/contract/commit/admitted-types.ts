@@ -11,7 +11,7 @@ export function admittedTypes({ physicalType, logicalType }: Declared): Admitted
 
 type Declared = Pick<ModelProperty, 'physicalType' | 'logicalType'>
 
-export interface AdmittedTypes {
+interface AdmittedTypes {
   readonly exact: readonly string[]
   /** Types that begin so are admitted too: `decimal(`. */
   readonly prefix?: string

@@ -30,7 +30,7 @@ import type { DocumentCodec } from '../document/document-codec.ts'
 import { type BrokenColumn, brokenColumns } from './break-amendments.ts'
 
 /** Proposals of commits that a contract may have open at once, because writers open them. */
-export const openProposalsMax = 20
+const openProposalsMax = 20
 /** Columns that the reason of a denial names. */
 const namedMax = 3
 

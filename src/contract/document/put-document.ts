@@ -31,7 +31,7 @@ import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
 import { declaredBy } from './declared.ts'
 import { hasDrifted } from './drift.ts'
 
-export interface PutDocument {
+interface PutDocument {
   readonly read: ReadDocument
   readonly format: DocumentFormat
   readonly action: Extract<ContractAction, 'put-contract-document' | 'edit-contract-document'>
@@ -39,7 +39,7 @@ export interface PutDocument {
   readonly editedFrom?: string
 }
 
-export interface PutDocumentParts {
+interface PutDocumentParts {
   readonly states: TableStates
   readonly clock: Clock
 }

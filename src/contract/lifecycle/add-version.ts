@@ -49,7 +49,7 @@ export async function proposeVersion(
   })
 }
 
-export interface NewDraft {
+interface NewDraft {
   readonly format: DocumentFormat
   readonly managedBy?: string
   /** Why the change is wanted; shown with the move. */

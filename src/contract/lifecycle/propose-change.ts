@@ -24,7 +24,7 @@ export interface Proposal {
   readonly reason: string
 }
 
-export interface ProposedChange {
+interface ProposedChange {
   readonly draft: ContractVersion
   readonly verdict: ChangeVerdict
   /** The sign-offs that it will need once it is proposed. */

@@ -24,7 +24,7 @@ import { wantedPins } from '../document/put-document.ts'
 import { decideMove } from './state-machine.ts'
 import { type Pins, personOf, Step, type VersionName } from './step.ts'
 
-export interface DeploymentParts {
+interface DeploymentParts {
   readonly store: Store
   readonly states: TableStates
   readonly clock: Clock

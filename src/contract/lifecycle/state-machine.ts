@@ -33,7 +33,7 @@ export interface Person {
   readonly createdBy?: string | undefined
 }
 
-export interface SignOff {
+interface SignOff {
   readonly by: Person
   readonly level: 'first' | 'second'
   /** Of the document that was signed. */

@@ -21,7 +21,7 @@ import { faultOf, personOf } from '../lifecycle/step.ts'
 const holdsMs = looseningDaysMax * 24 * 3_600_000
 
 export const looseningStates = ['waiting', 'signed', 'used', 'expired'] as const
-export type LooseningState = (typeof looseningStates)[number]
+type LooseningState = (typeof looseningStates)[number]
 
 /** Where a request stands. */
 export function stateOf(

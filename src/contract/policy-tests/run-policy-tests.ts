@@ -15,7 +15,7 @@ import { deriveRules } from '../commit/derive-policies.ts'
 import { documentRules } from '../commit/document-policies.ts'
 import { bindingsOf } from './fixture.ts'
 
-export interface PolicyTestResult {
+interface PolicyTestResult {
   /** Of the object. */
   readonly object: string
   readonly name: string

@@ -10,13 +10,13 @@ import type { SystemColumn } from '../../core/system-read.ts'
 export type MetricArguments = Readonly<Record<string, unknown>>
 
 /** An aggregate of the one scan, and which of its values is measured. */
-export interface ScanMetric {
+interface ScanMetric {
   readonly kind: 'scan'
   readonly expression: string
 }
 
 /** A statement of its own, whose first column is the value and whose second the number of all rows. */
-export interface StatementMetric {
+interface StatementMetric {
   readonly kind: 'statement'
   readonly text: string
 }

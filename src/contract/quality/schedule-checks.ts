@@ -25,7 +25,7 @@ import { placedRules } from './plan-checks.ts'
 import { scheduledLevels } from './service-levels.ts'
 import { storedCommit } from './stored-commit.ts'
 
-export interface ScheduleParts {
+interface ScheduleParts {
   readonly store: Store
   readonly states: TableStates
   readonly clock: Clock
@@ -33,7 +33,7 @@ export interface ScheduleParts {
 }
 
 /** The checks of a table with one schedule. */
-export interface Scheduled {
+interface Scheduled {
   readonly schema: GoverningSchema
   /** `commit`, or a cron pattern. */
   readonly schedule: string

@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts'
 import { findAudit } from '../../store/commit/audit.ts'
 import type { Store } from '../../store/store.ts'
 
-export interface StoredCommit {
+interface StoredCommit {
   readonly credentialId: string
   /** Undefined where the commit moved the branch `main` to no snapshot. */
   readonly snapshotId: bigint | undefined

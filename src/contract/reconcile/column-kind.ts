@@ -9,7 +9,7 @@ import type { IcebergType } from '../../core/iceberg-type.ts'
  * `exact`: integers and decimals. `instant`: microseconds since 1970 in UTC; a timestamp without a zone counts as UTC.
  * `other`: nested values, of which only NULL is compared.
  */
-export const columnKinds = [
+const columnKinds = [
   'exact',
   'float',
   'text',
@@ -20,7 +20,7 @@ export const columnKinds = [
   'instant',
   'other',
 ] as const
-export type ColumnKind = (typeof columnKinds)[number]
+type ColumnKind = (typeof columnKinds)[number]
 
 /** A column of one side. */
 export interface SideColumn {

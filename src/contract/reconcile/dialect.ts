@@ -10,7 +10,7 @@ export const dialectNames = ['duckdb', 'trino', 'postgres'] as const
 export type ReconcileDialect = (typeof dialectNames)[number]
 
 /** The bits by which every NaN is written. */
-export const nanBits = 9_221_120_237_041_090_560n
+const nanBits = 9_221_120_237_041_090_560n
 /** What infinite dates and times are written as; PostgreSQL alone has them. */
 const infinite = '9223372036854775807'
 

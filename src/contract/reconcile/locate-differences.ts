@@ -14,7 +14,7 @@ import { type Compared, type SideParts, withSides } from './sides.ts'
 /** Characters of a value that are shown. */
 const shownMax = 200
 
-export interface LocatedDifferences {
+interface LocatedDifferences {
   readonly measures: readonly {
     readonly column: string
     readonly measure: string

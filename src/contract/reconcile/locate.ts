@@ -31,7 +31,7 @@ export interface SideReader {
 }
 
 /** A key whose rows differ. */
-export interface DifferingKey {
+interface DifferingKey {
   /** Canonical texts of its columns. */
   readonly key: Cells
   /** Rows that only this side has. */
@@ -39,7 +39,7 @@ export interface DifferingKey {
   readonly right: number
 }
 
-export interface Located {
+interface Located {
   readonly keys: readonly DifferingKey[]
   /** Whether these are all keys that differ. */
   readonly complete: boolean

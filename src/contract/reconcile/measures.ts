@@ -10,7 +10,7 @@ import { canonicalText, engineOf, type ReconcileDialect, sideValue } from './dia
 export type Side = 'left' | 'right'
 
 /** What is measured of a column besides NULLs, by what it shows. `sum` of floats has a tolerance and a scale. */
-export const measureNames = [
+const measureNames = [
   'nulls',
   'empty',
   'bytes',

@@ -37,7 +37,7 @@ import { changing } from '../parts.ts'
 import { locateDifferences } from './locate-differences.ts'
 import { counterpartsOf } from './sides.ts'
 
-export interface ReconcileParts {
+interface ReconcileParts {
   readonly store: Store
   readonly states: TableStates
   readonly checks: CheckService

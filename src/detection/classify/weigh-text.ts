@@ -36,7 +36,7 @@ export function weighText(
 }
 
 /** What tells values from other things of their form, in text. */
-export interface TextRules {
+interface TextRules {
   readonly validMin: number
   readonly isChecked: boolean
   readonly standsAlone: boolean

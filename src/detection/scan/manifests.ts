@@ -27,7 +27,7 @@ import {
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
 
-export interface ScannedTable {
+interface ScannedTable {
   readonly tableUuid: string | undefined
   /** Columns of the newest snapshot's schema; nested ones have dotted names. */
   readonly columns: readonly Column[]

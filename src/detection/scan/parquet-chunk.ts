@@ -20,7 +20,7 @@ import {
   valueReader,
 } from './parquet-values.ts'
 
-export interface ChunkBudget {
+interface ChunkBudget {
   readonly valuesMax: number
   /** Bytes to read. One page is read even if it is larger. */
   readonly bytesMax: number

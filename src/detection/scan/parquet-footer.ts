@@ -17,7 +17,7 @@ export interface Leaf {
   readonly repetitionLevelMax: number
 }
 
-export interface ParquetFile {
+interface ParquetFile {
   readonly metadata: FileMetaData
   readonly leaves: readonly Leaf[]
 }

@@ -15,7 +15,7 @@ import { footerKey } from './footer-key.ts'
 import { Gate } from './gate.ts'
 
 /** One file to fetch. */
-export interface WantedFile {
+interface WantedFile {
   readonly location: string
   /** From its manifest; a file of another length is not the one that was committed. */
   readonly sizeBytes: number

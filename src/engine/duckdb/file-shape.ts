@@ -39,7 +39,7 @@ interface SchemaNode {
 const learnMax = 128
 
 /** A file on the local disk whose shape is asked for. */
-export interface ShapedFile {
+interface ShapedFile {
   readonly path: string
   /** Files with one key have one shape; undefined where that is not known. */
   readonly footerKey: string | undefined

@@ -11,7 +11,7 @@ import type { FileShape, ShapeCache } from './file-shape.ts'
 import { interruptible } from './interruptible.ts'
 import type { Connects } from './locked-database.ts'
 
-export interface FetchedFile {
+interface FetchedFile {
   readonly path: string
   readonly shape: FileShape
 }

@@ -7,14 +7,14 @@ import type { EngineHandle, EngineResult, EngineStatement, OpenTables } from '..
 import { EngineError } from '../engine-error.ts'
 import { classifyError } from './classify-error.ts'
 import { type ChunkDecoder, chunkDecoder } from './column-decoder.ts'
+import type { HeldConnection, PreparedText } from './connection-cache.ts'
 import type { DamagedFiles } from './damaged-files.ts'
 import { type Interruptible, interruptedUntil, interruptibleWorks } from './interruptible.ts'
-import type { HeldConnection, PreparedText } from './kept-connections.ts'
 import type { NativeGarbage } from './native-garbage.ts'
 import type { LocalTable } from './open-table.ts'
 import type { Proofs } from './own-relations.ts'
 
-export interface HandleParts {
+interface HandleParts {
   readonly held: HeldConnection
   readonly tables: ReadonlyMap<GovernedTable, LocalTable>
   /** The path on the local disk of each location that the statement may read. */

@@ -14,7 +14,7 @@ import type { SnapshotPlan } from './snapshot-plan.ts'
 import type { TableField, TableSchema } from './table-schema.ts'
 
 /** How names in a predicate are looked up. */
-export interface NamesBy {
+interface NamesBy {
   readonly schema: TableSchema
   readonly caseSensitive: boolean
 }

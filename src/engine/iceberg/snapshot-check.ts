@@ -17,7 +17,7 @@ import type { TableSnapshot, TableTerritory } from '../engine.ts'
 import { EngineError, unreadable } from '../engine-error.ts'
 
 /** Whose storage is read; two scopes share no verdict. */
-export interface CheckScope {
+interface CheckScope {
   readonly key: string
   readonly access: StorageAccess
 }

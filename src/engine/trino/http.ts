@@ -31,7 +31,7 @@ export interface TrinoHttpOptions {
   readonly observe?: ExchangeObserver | undefined
 }
 
-export interface TrinoRequest {
+interface TrinoRequest {
   readonly method: UpstreamMethod
   /** Absolute, as Trino named it. */
   readonly uri: string

@@ -41,7 +41,7 @@ export function parseTimestampWithZone(text: string): bigint {
   return local - (offset[1] === '-' ? -minutes : minutes) * 60_000_000n
 }
 
-export interface TrinoInterval {
+interface TrinoInterval {
   readonly months: number
   readonly days: number
   readonly micros: bigint

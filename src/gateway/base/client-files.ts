@@ -15,7 +15,7 @@ import type { SignScope } from '../../vending/sign/judge-request.ts'
 /** Plans that clients may fetch once more, or cancel. */
 const plansMax = 10_000
 
-export interface MadePlan {
+interface MadePlan {
   /** Its first page. */
   readonly task: PlanTask
   readonly isCancelled: boolean

@@ -9,7 +9,7 @@ import type { Verdict } from '../../core/decision.ts'
 import type { CoveringVersion, DerivedPolicy, Policy, VersionNumber } from '../../core/policy.ts'
 import { currentSchema, identifierFieldIds, schemaColumns } from '../../wire/iceberg/table-metadata.ts'
 
-export interface JudgedByContract {
+interface JudgedByContract {
   readonly policies: readonly Policy[]
   readonly verdict: Verdict
   /** The approved version that covers the commit. */

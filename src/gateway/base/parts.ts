@@ -60,7 +60,7 @@ export type RestrictionsFor = (
  * @param proofs what each snapshot that it adds shows
  * @throws what the store throws
  */
-export type TransformCurrent = (
+type TransformCurrent = (
   tenant: TenantId,
   table: TableRef,
   result: JsonObject,
@@ -73,7 +73,7 @@ export type TransformCurrent = (
  * @param metadata the table's after the commit
  * @throws what the store throws
  */
-export type BoundRulesOf = (
+type BoundRulesOf = (
   tenant: TenantId,
   table: TableRef,
   metadata: JsonObject | undefined,
@@ -83,7 +83,7 @@ export type BoundRulesOf = (
  * The tables that the SQL text of a view reads; undefined where it is not understood.
  * @param place what names stand for that do not say it themselves
  */
-export type TablesOfView = (
+type TablesOfView = (
   text: string,
   place: { readonly namespace: readonly string[]; readonly catalogs: readonly string[] },
 ) => readonly TableRef[] | undefined

@@ -27,7 +27,7 @@ export interface ReturningCaller {
   readonly fingerprint: string
 }
 
-export interface CachedGovernance {
+interface CachedGovernance {
   /** The store's unparsed text. */
   readonly text: string
   readonly governance: WriteGovernance

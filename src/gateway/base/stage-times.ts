@@ -29,7 +29,7 @@ export const commitStages = [
   'forward',
   'record',
 ] as const
-export type CommitStage = (typeof commitStages)[number]
+type CommitStage = (typeof commitStages)[number]
 
 interface TakenStage {
   readonly stage: CommitStage

@@ -23,7 +23,7 @@ export interface CachedTable {
 }
 
 /** A table as a client was shown it, not parsed yet. */
-export interface LoadedBytes {
+interface LoadedBytes {
   /** A LoadTableResult without configuration. */
   readonly body: Uint8Array
   readonly atMs: number

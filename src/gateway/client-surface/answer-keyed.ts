@@ -5,7 +5,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import { claimOf, type KeyedRequest, type KnownRequest, knownOf } from '../../core/idempotency.ts'
+import { claimOf, type EarlierRequest, earlierRequestOf, type KeyedRequest } from '../../core/idempotency.ts'
 import { keepRefusal } from '../../store/commit/idempotency-keys.ts'
 import { faultOf } from '../base/faults.ts'
 import { TransactionFault } from '../commit/judge-transaction.ts'
@@ -38,7 +38,7 @@ export async function answerKeyed(
   try {
     return await handle(surface)
   } catch (thrown) {
-    const known = knownOf(thrown) ?? (await afterRefusal(surface, keyed, thrown, refuse))
+    const known = earlierRequestOf(thrown) ?? (await afterRefusal(surface, keyed, thrown, refuse))
     if (known === undefined) throw thrown
     const answer = await answerKnown(surface, known, refuse)
     answer.headers.set(replayedHeader, 'true')
@@ -55,7 +55,7 @@ async function afterRefusal(
   keyed: KeyedRequest,
   thrown: unknown,
   refuse: (fault: Fault) => Response,
-): Promise<KnownRequest | undefined> {
+): Promise<EarlierRequest | undefined> {
   const fault = thrown instanceof TransactionFault ? thrown.fault : faultOf(thrown)
   const answer = refuse(fault)
   // After these no client cleans up.
@@ -76,7 +76,7 @@ async function afterRefusal(
 
 async function answerKnown(
   surface: SurfaceRequest,
-  known: KnownRequest,
+  known: EarlierRequest,
   refuse: (fault: Fault) => Response,
 ): Promise<Response> {
   if (known.state === 'other')

@@ -15,7 +15,7 @@ export interface ClientPath {
   readonly planId: string
 }
 
-export type ClientPathMatch =
+type ClientPathMatch =
   | { readonly kind: 'matched'; readonly path: ClientPath }
   /** The path exists, but only for these methods. */
   | { readonly kind: 'method-not-allowed'; readonly allow: readonly string[] }

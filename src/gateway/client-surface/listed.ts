@@ -14,7 +14,7 @@ export const listedMax = 200
 const requestsMax = 100
 export const pages = ['pageToken', 'pageSize'] as const
 
-export interface Listing {
+interface Listing {
   /** The member of the reply that holds the entries. */
   readonly member: 'identifiers' | 'namespaces'
   /** Query parameters beside those of pages. */

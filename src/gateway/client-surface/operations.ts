@@ -11,7 +11,7 @@
  */
 export type Treatment = 'own' | 'read' | 'gated' | 'refused'
 
-export interface IcebergOperation {
+interface IcebergOperation {
   readonly id: string
   readonly method: 'GET' | 'HEAD' | 'POST' | 'DELETE'
   /** As in the OpenAPI document. The gateway serves it under `/v1/iceberg/{prefix}`, without the second prefix. */

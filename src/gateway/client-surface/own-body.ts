@@ -5,7 +5,7 @@ import { foldName, nameCaseOf } from '../../core/name-case.ts'
 import { settleNames } from '../stages/own-names.ts'
 import { objectOf, type SurfaceRequest } from './surface-request.ts'
 
-export interface OwnBody {
+interface OwnBody {
   /** With what is known of the catalog's names by now. */
   readonly surface: SurfaceRequest
   readonly bytes: Uint8Array

@@ -36,7 +36,7 @@ export function readPlanRequest(body: JsonObject): PlanRequest {
 }
 
 /** @throws Fault `bad_request` where it is malformed or too large */
-export function parseFilter(filter: JsonValue): Predicate {
+function parseFilter(filter: JsonValue): Predicate {
   return parsePredicate(filter, bounds, reader.fault)
 }
 

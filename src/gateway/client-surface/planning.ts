@@ -32,7 +32,7 @@ import {
 } from './vend.ts'
 
 /** A table whose files may be planned for the caller. */
-export interface PlannableTable {
+interface PlannableTable {
   readonly owner: TerritoryOwner
   /** The upstream's reply to loadTable. */
   readonly loaded: Uint8Array

@@ -25,7 +25,7 @@ import { delegationOf, type SurfaceRequest } from './surface-request.ts'
 /** Where a client sends the ticket that has no place for it in its path. */
 export const ticketHeader = 'x-svc-sign-ticket'
 
-export interface Signing {
+interface Signing {
   readonly settings: SignSettings
   readonly ticket: string
   /** The same for every ticket of a session for a table. Not a secret, and no credential. */

@@ -12,7 +12,7 @@ import { openStorage } from '../../storage/storage.ts'
 import { TerritoryFailure, territoryGuard } from '../../storage/territory-guard.ts'
 import type { SurfaceRequest } from './surface-request.ts'
 
-export interface PlannedSnapshot {
+interface PlannedSnapshot {
   readonly table: TableRef
   readonly metadataLocation: string
   readonly snapshotId: bigint

@@ -47,7 +47,7 @@ async function knowsNamespaces(surface: SurfaceRequest): Promise<boolean> {
 }
 
 /** Before an operation on the namespace in the path. @throws Fault `not_found` for one that holds nothing to read */
-export async function assertNamespaceShown(surface: SurfaceRequest): Promise<void> {
+async function assertNamespaceShown(surface: SurfaceRequest): Promise<void> {
   const { parts, tenant, path } = surface
   if (await knowsNamespaces(surface)) return
   if (!(await visibleNamespaces(parts.store, tenant)).has(namespaceKey(path.namespace))) throw noNamespace()

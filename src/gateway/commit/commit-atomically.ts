@@ -23,12 +23,12 @@ import { judgeTransaction, type Step, type TransactionCommit, TransactionFault }
 import { forwardDurable } from './outcomes.ts'
 import { acceptedChange, recordApproval } from './record.ts'
 
-export interface AtomicTransaction extends TransactionCommit {
+interface AtomicTransaction extends TransactionCommit {
   /** The request's body, which is forwarded byte for byte. */
   readonly body: CommitBody
 }
 
-export interface AtomicallyCommitted {
+interface AtomicallyCommitted {
   /** In input order. */
   readonly commitIds: readonly string[]
   readonly warnings: readonly PolicyOutcome[]

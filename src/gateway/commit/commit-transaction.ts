@@ -20,7 +20,7 @@ import {
   TransactionFault,
 } from './judge-transaction.ts'
 
-export interface TableResult {
+interface TableResult {
   readonly commitId: string
   /** Undefined if the table has no current snapshot, or a reply was lost and it is unknown. */
   readonly newSnapshotId: bigint | undefined

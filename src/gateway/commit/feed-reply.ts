@@ -20,7 +20,7 @@ import type { ActionChange } from '../stages/judge-action.ts'
 import { askedPrefixes, strayLocations, territoryDenial } from '../stages/territory.ts'
 
 /** A table of which some folder or file is not in its territory. */
-export interface Stray {
+interface Stray {
   /** The first of them; undefined where the reply or the index could not be read. */
   readonly conflict: FoundConflict | undefined
   /**

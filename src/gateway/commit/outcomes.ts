@@ -78,12 +78,12 @@ async function refuseUnjudged(
 }
 
 /** What a forward needs of the intent, or of all intents that it covers. */
-export type ForwardedIntent = Pick<PendingIntent, 'stages' | 'withdraw' | 'leave'> & {
+type ForwardedIntent = Pick<PendingIntent, 'stages' | 'withdraw' | 'leave'> & {
   readonly withoutBase: Pick<PendingIntent['withoutBase'], 'commitId'>
 }
 
 /** How a judged change is forwarded, and how a lost reply is resolved. */
-export interface Forward<T> {
+interface Forward<T> {
   readonly send: () => Promise<T>
   /** Never rejects; undefined if it is unknown whether the change was made. */
   readonly resolve: () => Promise<T | undefined>

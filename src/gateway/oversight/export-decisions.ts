@@ -11,7 +11,7 @@ import { type ExportFormat, exportMedia } from './export-formats.ts'
 /** Decisions held in memory at once. */
 const pageCount = 100
 
-export interface DecisionExport {
+interface DecisionExport {
   readonly store: Store
   readonly tenant: TenantId
   readonly reader: ValuesReader

@@ -37,7 +37,7 @@ export function mayBeRepeat(refusal: unknown): boolean {
 }
 
 /** A refused commit of one table, with the state that it was judged on. */
-export interface RefusedCommit {
+interface RefusedCommit {
   readonly intent: CommitIntent
   readonly base: KnownState | undefined
 }

@@ -20,7 +20,7 @@ export interface FileClaim {
   readonly isMade: boolean
 }
 
-export interface Assignment {
+interface Assignment {
   /** The index of the file of each claim that is certain, by id. Of twins, the first claims get the first files. */
   readonly files: ReadonlyMap<string, number>
   /** Ids of claims that wrote none of the files, in every assignment. */

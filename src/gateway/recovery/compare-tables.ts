@@ -24,7 +24,7 @@ import { loadNow } from './load-now.ts'
 export const tableStandings = ['same', 'ahead', 'behind', 'absent', 'unreadable'] as const
 export type TableStanding = (typeof tableStandings)[number]
 
-export interface ComparedTable {
+interface ComparedTable {
   readonly table: TableRef
   readonly standing: TableStanding
   readonly audited: LastAudited

@@ -20,7 +20,7 @@ export interface TableNow extends LoadedNow {
   readonly evidence: TableEvidence
 }
 
-export interface LookOptions {
+interface LookOptions {
   /** Aborts the load and the wait. */
   readonly signal?: AbortSignal
   /** Milliseconds to wait for other commits in flight on the table. Absent: none. */

@@ -14,7 +14,7 @@ import { committedAt } from './committed-at.ts'
 import { loadNow } from './load-now.ts'
 import { repeatUntilMade } from './lost-commit.ts'
 
-export interface LostAction {
+interface LostAction {
   readonly intent: CommitIntent
   /** The new name, for a rename. */
   readonly destination: TableRef | undefined

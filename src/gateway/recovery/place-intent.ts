@@ -14,7 +14,7 @@ import {
 } from './shows-change.ts'
 
 /** What a file shows of a commit that may have written it. */
-export type FileFit = Exclude<Shown, 'no' | 'lacks'>
+type FileFit = Exclude<Shown, 'no' | 'lacks'>
 
 /** One intent, with the files that it may have written, by their index among those that no audited commit wrote. */
 export interface Place {

@@ -32,7 +32,7 @@ import { judgeRecovered, recordCovering } from './record-covering.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessOpen } from './unless-open.ts'
 
-export interface RecoveryReport {
+interface RecoveryReport {
   readonly committed: number
   readonly notCommitted: number
   readonly undecidable: number

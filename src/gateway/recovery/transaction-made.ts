@@ -25,7 +25,7 @@ import {
 export type MadeCommits = ReadonlyMap<string, ResolvedCommit>
 
 /** The commit of one table. */
-export interface TransactedTable {
+interface TransactedTable {
   /** Durable, and owned by this process. */
   readonly intent: CommitIntent
   /** The table that the commit was judged on. */

@@ -8,6 +8,7 @@ import type { ByteBudget } from '../../base/byte-budget.ts'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import { inParallel } from '../../base/in-parallel.ts'
+import { asOwner } from '../../base/owner.ts'
 import type { RightOfWay } from '../../base/right-of-way.ts'
 import { SingleWorker } from '../../base/single-worker.ts'
 import { type Replayed, replayBounds, type StoredChange } from '../../core/policy-replay.ts'
@@ -110,11 +111,13 @@ async function replayBatch(
   const results = new Map<StoredChange, Replayed>()
   await inParallel(tasks, replayBounds.readsMax, async (task) => {
     signal.throwIfAborted()
-    await parts.budget.during(async () => {
-      const judged = await judgeTask(parts, replay, files, task)
-      for (const [index, change] of task.entries())
-        results.set(change, judged[index] ?? unavailable('request'))
-    })
+    await asOwner(replay.tenant, () =>
+      parts.budget.during(async () => {
+        const judged = await judgeTask(parts, replay, files, task)
+        for (const [index, change] of task.entries())
+          results.set(change, judged[index] ?? unavailable('request'))
+      }),
+    )
   })
   return changes.map((change) => [
     change,

@@ -20,7 +20,7 @@ import {
   unavailable,
 } from './judge-stored.ts'
 
-export interface ReplayTask {
+interface ReplayTask {
   readonly kind: 'replay'
   readonly draft: ReplayDraft | undefined
   /** The content of the file that the changes are based on; undefined where they had none. */
@@ -38,12 +38,9 @@ export interface TryTask {
   readonly facts?: ManifestFacts
 }
 
-export type ReplayResult = Replayed | AsksManifests
+type ReplayResult = Replayed | AsksManifests
 /** `refused`: the change cannot be made of what was given. */
-export type TryResult =
-  | TriedPolicy
-  | AsksManifests
-  | { readonly outcome: 'refused'; readonly problem: string }
+type TryResult = TriedPolicy | AsksManifests | { readonly outcome: 'refused'; readonly problem: string }
 
 export type WorkerTask = ReplayTask | TryTask
 /** Of a replay one result for each change, in their order. */
@@ -52,7 +49,7 @@ export type WorkerOutcome =
   | { readonly kind: 'try'; readonly result: TryResult }
 
 /** Performs a task. It never throws for what a change or a policy holds. */
-export function performReplayTask(task: WorkerTask): WorkerOutcome {
+function performReplayTask(task: WorkerTask): WorkerOutcome {
   if (task.kind === 'try') return { kind: 'try', result: tryOne(task) }
   const { draft, metadata, changes, facts } = task
   let base: JsonObject | undefined

@@ -23,7 +23,7 @@ import type { TryTask } from './replay-worker.ts'
 export type TryParts = Pick<ReplayParts, 'store' | 'tableAccess' | 'budget' | 'clock' | 'replayWorker'>
 
 /** A commit given by hand. */
-export interface GivenCommit {
+interface GivenCommit {
   readonly table: TableRef
   /** Iceberg table metadata before the commit; without it, a table of these columns, or none. */
   readonly metadata?: JsonObject | undefined

@@ -49,7 +49,7 @@ export interface CommitAuth {
   readonly readSessionKey?: ReadSessionKey
 }
 
-export interface CommitCall {
+interface CommitCall {
   readonly request: Request
   readonly prefix: string
   readonly table: TableRef

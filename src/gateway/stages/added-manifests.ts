@@ -23,7 +23,7 @@ export const manifestBounds = {
   readsMax: limits.manifestFactsReadsMax,
 } as const
 
-export interface AddedManifests {
+interface AddedManifests {
   /** The table's metadata; undefined if the commit creates it. */
   readonly base: JsonObject | undefined
   /** Whether what a snapshot of the table lists needs no check. */

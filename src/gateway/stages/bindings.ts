@@ -16,7 +16,7 @@ import type { CachedTable } from '../base/table-cache.ts'
 import { principalBinding } from './verdicts.ts'
 
 /** The parts of a change that its policies see. */
-export interface SeenChange {
+interface SeenChange {
   readonly table: TableRef
   readonly request: CommitRequest
   readonly identified: { readonly principal: Principal }

@@ -15,7 +15,7 @@ import type { Upstream } from '../base/upstream.ts'
 import { sightOf } from './masked.ts'
 
 /** Who asks for a table, and whether the session may commit. */
-export interface NameAsker {
+interface NameAsker {
   readonly tenant: TenantId
   readonly identified: IdentifiedPrincipal
   readonly mayCommit: boolean

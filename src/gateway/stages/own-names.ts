@@ -59,7 +59,7 @@ export function ownNamespace(
 }
 
 /** The changes of a transaction under the names that the catalog has. */
-export interface OwnChanges {
+interface OwnChanges {
   readonly upstream: Upstream
   readonly changes: readonly TableChange[]
 }

@@ -29,7 +29,7 @@ export function startBody(request: Request): ArrivingBody | undefined {
   return { body, isWhole: () => whole }
 }
 
-export interface WholeBody {
+interface WholeBody {
   readonly body: CommitBody
   readonly session: Session
 }

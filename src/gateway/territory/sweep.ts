@@ -31,7 +31,7 @@ import { parseLoadTableResult, tableUuidOf } from '../../wire/iceberg/table-meta
 const tablePage = 100
 const loadsMax = 4
 
-export interface SweepParts {
+interface SweepParts {
   readonly store: Store
   readonly catalogs: OpenCatalogs
   readonly log: Logger

@@ -25,7 +25,7 @@ export interface AsSeenParts extends LoadParts {
   readonly queries: QueryService
 }
 
-export interface AsSeenInput {
+interface AsSeenInput {
   readonly catalog: string
   readonly table: TableRef
   readonly principal: Principal

@@ -108,7 +108,7 @@ export interface CompiledQuery {
 }
 
 /** A statement in two steps: the copies are made first, and the statement reads only them. */
-export interface CopiedSql {
+interface CopiedSql {
   /** What each copy holds, by its id. */
   readonly copies: ReadonlyMap<string, readonly SqlPart[]>
   readonly statement: readonly SqlPart[]

@@ -13,7 +13,7 @@ import { runError } from '../run/attempt/run-error.ts'
 import { type ExplainInput, type ExplainParts, explain } from './explain.ts'
 
 /** What a plan says beside PostgreSQL's own words, by name; a list has a line for each. */
-export type PlanFacts = Readonly<Record<string, string | readonly string[]>>
+type PlanFacts = Readonly<Record<string, string | readonly string[]>>
 
 export interface PlanNode {
   readonly type: 'Foreign Scan' | 'Result'

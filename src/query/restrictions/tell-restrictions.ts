@@ -16,7 +16,7 @@ import { resolveFilters } from '../compile/protect/protect.ts'
 import { tellFilter } from './tell-filter.ts'
 
 /** Why restrictions cannot be said, completing "it has …". Names no column and no value. */
-export interface Untold {
+interface Untold {
   readonly untold: string
 }
 

@@ -24,6 +24,7 @@ import type {
   QueryService,
   RunOptions,
   SessionCheck,
+  StatementSource,
 } from '../query-service.ts'
 import { Attempt, type Load } from './attempt/attempt.ts'
 import { batchBytes } from './attempt/batch-bytes.ts'
@@ -86,11 +87,11 @@ export function queryService(given: RunParts): QueryService {
   const requests = new RequestLoads()
   const parts = { ...given, cache, pace, requests, speculation, versions }
   return {
-    prepare: (context, text, parameterTypes = [], options = {}) =>
-      prepare(parts, context, text, parameterTypes, options),
+    prepare: (context, source, parameterTypes = [], options = {}) =>
+      prepare(parts, context, source, parameterTypes, options),
     run(context, query, options) {
       const waiting = requests.take(query, context)
-      const progress = waiting?.progress ?? newProgress(clock, query.text)
+      const progress = waiting?.progress ?? newProgress(clock, query.source)
       const rows = run(parts, { context, query, options, progress, waiting, counted: new Set() })
       return {
         queryId: progress.queryId,
@@ -112,18 +113,18 @@ export function queryService(given: RunParts): QueryService {
 }
 
 /** Loads and compiles. Records a refusal; a success is recorded by its run. */
-async function prepare(
+async function prepare<Source extends StatementSource>(
   parts: Parts,
   context: QueryContext,
-  text: string,
+  source: Source,
   parameterTypes: readonly (SqlType | undefined)[],
   options: PrepareOptions,
-): Promise<PreparedQuery> {
+): Promise<PreparedQuery<Source>> {
   const { runsAtOnce = false, runMissed, signal, sessionCheck } = options
   const { requests, speculation } = parts
-  const progress = newProgress(parts.clock, text)
+  const progress = newProgress(parts.clock, source)
   const { queryId } = progress
-  const statement = statementOf(context, text, parameterTypes)
+  const statement = statementOf(context, source, parameterTypes)
   const start = runsAtOnce
     ? speculation.start(statement, { context, queryId, parameters: [] })
     : nothingStarted
@@ -136,7 +137,7 @@ async function prepare(
     )
     const { columns, parameters, needsValues, policies: protections } = loaded.compiled
     const origins = shownOrigins(loaded.compiled.origins())
-    const query = { text, columns, parameters, needsValues, origins, protections }
+    const query = { source, columns, parameters, needsValues, origins, protections }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
@@ -294,14 +295,14 @@ async function startRun(
 /** The statement of a run, with the values of the parameters that must be literals. */
 function statementOfRun(
   context: QueryContext,
-  { text, parameters, needsValues }: PreparedQuery,
+  { source, parameters, needsValues }: PreparedQuery,
   given: readonly (string | null)[],
 ): Statement {
   const values = needsValues.flatMap((number): ParameterValue[] => {
     const value = given[number - 1]
     return value === undefined ? [] : [[number, value]]
   })
-  return statementOf(context, text, parameters, values)
+  return statementOf(context, source, parameters, values)
 }
 
 /**

@@ -33,7 +33,7 @@ import type { LoadedTables, LoadParts } from './load/load-tables.ts'
 import { placeRead } from './load/place-read.ts'
 import { assertNotQuarantined } from './load/quarantined.ts'
 
-export interface SystemReadParts extends LoadParts {
+interface SystemReadParts extends LoadParts {
   readonly engines: EngineKinds
   readonly log: Logger
 }

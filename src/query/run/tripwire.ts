@@ -17,7 +17,7 @@ import { renderSql } from '../compile/emit/render.ts'
 import { type Attempt, outputsOf, tableSnapshotsOf, tablesWithDeletes } from './attempt/attempt.ts'
 import type { QueryProgress } from './record/usage-of.ts'
 
-export interface TripwireParts {
+interface TripwireParts {
   readonly engines: EngineKinds
   readonly log: Logger
   readonly metrics: Pick<Metrics, 'tripwireRuns' | 'tripwireSkipped'>

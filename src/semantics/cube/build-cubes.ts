@@ -39,7 +39,7 @@ import {
 } from './model.ts'
 import { uniqueNameOf } from './names.ts'
 
-export interface CubeRequest {
+interface CubeRequest {
   readonly store: Store
   readonly clock: Clock
   readonly tenant: TenantId

@@ -2,7 +2,7 @@
 
 import { escapeXml } from '../../wire/soap/xml.ts'
 
-export interface ConnectionFile {
+interface ConnectionFile {
   /** Of the XMLA listener. */
   readonly server: URL
   readonly catalog: string

@@ -65,7 +65,7 @@ interface LevelNames {
   readonly number: number
 }
 
-export interface AllLevel extends LevelNames {
+interface AllLevel extends LevelNames {
   readonly kind: 'all'
 }
 

@@ -4,7 +4,7 @@ import type { Grain } from '../../core/metric.ts'
 import type { Hierarchy, KeyLevel } from './model.ts'
 
 /** The caption of the member whose key is NULL. */
-export const unknownCaption = 'Unknown'
+const unknownCaption = 'Unknown'
 
 /** `[name]`, with a closing bracket doubled. */
 export function bracketed(name: string): string {

@@ -10,7 +10,7 @@ import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
 import type { Cube, KeyLevel, LevelKey } from './model.ts'
 
-export interface MemberQuery {
+interface MemberQuery {
   readonly cube: Cube
   readonly level: KeyLevel
   /** Only members with this value at another level of the hierarchy; null for NULL. */

@@ -23,7 +23,7 @@ export interface Members {
   rest(why?: string): void
 }
 
-export const notUsed = 'It has no meaning here'
+const notUsed = 'It has no meaning here'
 
 /** Whether a value is an object with members. */
 export function isPlain(value: unknown): value is Plain {

@@ -5,7 +5,7 @@ import { parseExpression } from '../../query/compile/parse/parse.ts'
 import type { ExportedLayer, ExportedMetric } from './layer.ts'
 import { renamed } from './sql-names.ts'
 
-export type Portable =
+type Portable =
   | { readonly kind: 'sql'; readonly sql: string; readonly table: string }
   | { readonly kind: 'none'; readonly why: string }
 

@@ -72,7 +72,7 @@ interface LoadedCells {
   readonly rows: ReadonlyMap<string, CellRow>
 }
 
-export interface DataBounds {
+interface DataBounds {
   /** Values and members that are held. */
   readonly rowsMax: number
 }

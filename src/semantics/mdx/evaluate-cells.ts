@@ -9,7 +9,7 @@ import { existingRows } from './existing-rows.ts'
 import { formatValue } from './format-value.ts'
 import type { Tuple } from './space.ts'
 
-export interface CellParts {
+interface CellParts {
   readonly grouped: readonly string[]
   readonly pause: () => Promise<void>
   /** Whether tuples without a value are dropped from an axis, so that only cells with one count. */

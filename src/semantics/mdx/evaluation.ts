@@ -36,7 +36,7 @@ export type Evaluation =
   /** What must be read for the details of a cell. */
   | { readonly kind: 'drill'; readonly target: DrillTarget }
 
-export type EvaluationRound = Evaluation | { readonly kind: 'needs'; readonly needs: readonly Need[] }
+type EvaluationRound = Evaluation | { readonly kind: 'needs'; readonly needs: readonly Need[] }
 
 /** The statement was given up. Nobody waits for its answer. */
 export class GivenUp extends Error {

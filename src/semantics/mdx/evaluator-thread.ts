@@ -15,7 +15,7 @@ export interface ThreadJob {
   readonly fail: (fault: Fault) => void
 }
 
-export interface ThreadOptions {
+interface ThreadOptions {
   readonly url: URL
   /** Milliseconds after which a thread that says nothing is taken for hung. */
   readonly hangMs: number

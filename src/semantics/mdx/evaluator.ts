@@ -18,7 +18,7 @@ import {
 } from './evaluator-protocol.ts'
 import { EvaluatorThread, type ThreadJob } from './evaluator-thread.ts'
 
-export interface EvaluateOptions {
+interface EvaluateOptions {
   readonly tenant: TenantId
   readonly signal: AbortSignal
   /** Reads what is needed. @param signal ends it */

@@ -49,7 +49,7 @@ function shapesOf(tuples: readonly Tuple[]): readonly Shape[] | undefined {
   return [...shapes.values()]
 }
 
-export interface ExistingRows {
+interface ExistingRows {
   /**
    * Calls for each combination of tuples that has rows, with their places by set.
    * @throws Missing where rows must be read first

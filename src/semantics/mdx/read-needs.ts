@@ -19,7 +19,7 @@ import {
   type NeedStatement,
 } from './statements.ts'
 
-export interface ReadParts {
+interface ReadParts {
   readonly queries: QueryService
   /** Of the reader; `generated` and the search path do not matter. */
   readonly on: QueryContext

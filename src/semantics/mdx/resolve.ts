@@ -3,13 +3,12 @@
  * what the reader may not see fail in the same words.
  */
 
-import { Fault } from '../../base/fault.ts'
 import type { NamePart } from '../../wire/mdx/ast.ts'
 import { bracketed } from '../cube/names.ts'
-import { at as atTuple, type Context, deeper, type Result } from './context.ts'
+import { type Context, deeper, type Result } from './context.ts'
 import { setNameOf } from './formulas.ts'
 import { isKeyText } from './key-text.ts'
-import { childrenOf, levelMembers, memberByCaption, unknownName } from './members.ts'
+import { levelMembers, memberByCaption, unknownName } from './members.ts'
 import { allOf, type Member, memberOf, parentOf, type SpaceHierarchy, type SpaceLevel } from './space.ts'
 import { aMember } from './values.ts'
 
@@ -176,11 +175,4 @@ function keyMember(context: Context, { at, level, key: written }: Place): Member
 function canonicalKey({ key }: SpaceLevel, written: string): string | undefined {
   if (key === undefined || !isKeyText(key.type, written)) return undefined
   return key.type === 'date' && key.grain !== undefined ? written.slice(0, 10) : written
-}
-
-/** Children of the context's member, where a level is named. @throws Missing */
-export function expectChildren(context: Context, member: Member | undefined): readonly Member[] {
-  if (member === undefined) return []
-  if (member.kind === 'measure') throw new Fault('bad_request', 'MDX: measures have no children.')
-  return childrenOf(atTuple(context, []), member)
 }

@@ -26,7 +26,7 @@ import { type Space, spaceOf } from './space.ts'
 import type { NeedStatement } from './statements.ts'
 import type { Tabular } from './tabular.ts'
 
-export interface MdxParts {
+interface MdxParts {
   readonly store: Store
   readonly clock: Clock
   readonly queries: QueryService
@@ -56,7 +56,7 @@ export interface MdxRunOptions {
 }
 
 /** A statement that was run. */
-export interface MdxRead extends NeedStatement {
+interface MdxRead extends NeedStatement {
   readonly queryId: string
 }
 

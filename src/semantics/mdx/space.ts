@@ -57,7 +57,7 @@ export type Member = MemberNames &
 export type KeyMember = Extract<Member, { kind: 'key' }>
 
 /** What WITH MEMBER or CREATE SESSION MEMBER defines. */
-export interface CalculatedMember {
+interface CalculatedMember {
   readonly name: string
   readonly expression: MdxExpression
   readonly parent: Member | undefined

@@ -5,7 +5,7 @@
 
 import { quoteIdentifier } from '../../base/sql-text.ts'
 import { metricsSuffix } from '../../core/metric.ts'
-import { keySql } from '../../query/compile/metrics/request.ts'
+import { keySql } from '../../query/compile/metrics/key.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import type { Cube, CubeDimension, Measure } from '../cube/model.ts'
 import { exceeds } from './bounds.ts'

@@ -10,7 +10,7 @@ import { lastEvent } from '../../store/event/events.ts'
 import { cloudEvent } from '../../webhook/cloud-event.ts'
 import { eventsAfter, type Follower, type FollowParts } from './follow-events.ts'
 
-export interface EventStreamParts extends FollowParts {
+interface EventStreamParts extends FollowParts {
   readonly publicUrl: () => URL
   /** Aborts once the process refuses new requests. */
   readonly draining: AbortSignal

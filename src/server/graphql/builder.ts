@@ -33,11 +33,6 @@ export function newBuilder() {
 
 export type Builder = ReturnType<typeof newBuilder>
 
-/** An object with an id of its own. */
-export interface NodeModel {
-  readonly __typename: string
-}
-
 export interface Edge<T> {
   readonly node: T
   readonly cursor: string

@@ -6,7 +6,7 @@
 import DataLoader from 'dataloader'
 import type { Clock } from '../../base/clock.ts'
 import { type DescribedTable, describeTablesNamed } from '../../contract/describe-table.ts'
-import type { CheckKind } from '../../core/check-run.ts'
+import type { CheckKind, StoredCheckRun } from '../../core/check-run.ts'
 import type { GlossaryTerm } from '../../core/metric.ts'
 import type { Caller } from '../../core/operation.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -16,11 +16,7 @@ import {
   metricsOverTables,
   metricViews,
 } from '../../semantics/describe-metric.ts'
-import {
-  resultsOfRuns,
-  type StoredCheckResult,
-  type StoredCheckRun,
-} from '../../store/check/check-results.ts'
+import { resultsOfRuns, type StoredCheckResult } from '../../store/check/check-results.ts'
 import { type ListedResult, resultsOfTables, runsOfTables } from '../../store/check/checks-of-tables.ts'
 import { type ListedDecision, listDecisionsOf } from '../../store/commit/decision-list.ts'
 import { type ContractOverview, readOverviews } from '../../store/contract/contract-overview.ts'
@@ -53,14 +49,14 @@ const nothingSeen: Sight = { isWhole: false, showsNumbers: () => false }
 
 const versionKey = ({ contract, number }: VersionKey) => JSON.stringify([contract, number])
 
-export interface LineageAround {
+interface LineageAround {
   readonly direction: LineageDirection
   readonly depth: number
   readonly limit: number
 }
 
-export type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
-export type ResultPage = PageRequest & { readonly check?: string | undefined }
+type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
+type ResultPage = PageRequest & { readonly check?: string | undefined }
 
 export interface Loaders {
   readonly table: (ref: TableRef) => Promise<DescribedTable | undefined>

@@ -28,7 +28,7 @@ export interface Measure {
   readonly hops: number
 }
 
-export interface MeasuredOperation {
+interface MeasuredOperation {
   readonly schema: GraphQLSchema
   readonly operation: OperationDefinitionNode
   readonly fragments: ReadonlyMap<string, FragmentDefinitionNode>

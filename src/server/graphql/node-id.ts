@@ -1,6 +1,6 @@
 /** The opaque ids of nodes: the type and our own id, in base64url. An id grants nothing: whose it names is checked. */
 
-export const nodeTypes = [
+const nodeTypes = [
   'Table',
   'Column',
   'Contract',

@@ -14,7 +14,7 @@ import {
 } from '../../store/query/graphql-operations.ts'
 import type { Store } from '../../store/store.ts'
 
-export interface StoredOperationParts {
+interface StoredOperationParts {
   readonly store: Store
   readonly schema: GraphQLSchema
 }

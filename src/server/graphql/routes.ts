@@ -24,7 +24,7 @@ import { errorMask } from './errors.ts'
 import { boundPlugins } from './limits.ts'
 import { loadersFor } from './loaders.ts'
 
-export interface GraphqlOptions {
+interface GraphqlOptions {
   readonly parts: GraphParts
   readonly schema: GraphQLSchema
   readonly admit: Admit
@@ -36,7 +36,7 @@ export interface GraphqlOptions {
 }
 
 /** Where GraphQL is served. */
-export const graphqlPath = '/graphql'
+const graphqlPath = '/graphql'
 
 const access = { scope: 'read', capability: 'graphql' } as const
 

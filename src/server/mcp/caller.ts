@@ -29,7 +29,7 @@ export interface McpCaller {
 /** @throws Fault `unauthenticated`, or `forbidden` without the scope `read` or a license */
 export type AdmitMcp = (request: Request) => Promise<McpCaller>
 
-export interface McpAdmitParts extends AdmitParts {
+interface McpAdmitParts extends AdmitParts {
   readonly store: Store
   readonly clock: Clock
   readonly publicUrl: () => URL

@@ -27,7 +27,7 @@ import type { AdmitMcp, McpCaller } from './caller.ts'
 import type { ToolParts } from './tool.ts'
 import { listedTools, toolNamed } from './tools.ts'
 
-export interface McpOptions {
+interface McpOptions {
   readonly parts: ToolParts
   readonly admit: AdmitMcp
   readonly log: Logger

@@ -11,7 +11,7 @@ export interface CancelRequest {
 }
 
 /** Sends cancel requests to the other replicas. */
-export interface CancelChannel {
+interface CancelChannel {
   /** @throws where the requests cannot be sent */
   publish(requests: readonly CancelRequest[]): Promise<void>
 }
@@ -25,7 +25,7 @@ interface Batch {
   readonly published: Promise<void>
 }
 
-export interface CancelKey {
+interface CancelKey {
   /** Identifies the connection to the client: a positive number of 31 bits, not a process of the system. */
   readonly processId: number
   readonly key: Uint8Array

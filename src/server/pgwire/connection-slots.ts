@@ -6,7 +6,7 @@ import { limits } from '../../limits.ts'
 import { networkOf } from './network.ts'
 import { WireError } from './wire-error.ts'
 
-export interface SlotLimits {
+interface SlotLimits {
   readonly connectionsMax: number
   readonly tenantMax: number
   readonly principalMax: number

@@ -40,7 +40,7 @@ export class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
     readonly context: QueryContext,
-    readonly prepared: PreparedQuery,
+    readonly prepared: PreparedQuery<string>,
   ) {}
 
   get parameterOids(): readonly number[] {
@@ -48,9 +48,9 @@ export class DataPlan implements Plan {
   }
 
   get heldBytes(): number {
-    const { text, columns, parameters } = this.prepared
+    const { source, columns, parameters } = this.prepared
     const described = columns.reduce((bytes, { name }) => bytes + name.length + columnBytes, 0)
-    return text.length + described + parameters.length * 8
+    return source.length + described + parameters.length * 8
   }
 
   /** The columns with their tables' OIDs. Made when asked for, because a connection may hold many plans. */

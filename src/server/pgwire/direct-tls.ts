@@ -11,13 +11,13 @@ export const tlsHandshake = 0x16
 const protocolName = 'postgresql'
 
 /** The part of the plain socket that sends ciphertext. */
-export interface CipherSink {
+interface CipherSink {
   /** @returns how many of the bytes were taken; negative where the socket is closed */
   write(bytes: Uint8Array): number
   end(): void
 }
 
-export interface DirectTlsHandlers {
+interface DirectTlsHandlers {
   readonly data: (chunk: Uint8Array) => void
   readonly drained: () => void
   readonly closed: () => void

@@ -169,10 +169,10 @@ function preparedSource(session: SessionState, { name = '', params = [] }: Execu
   if (params.length !== plan.parameterOids.length)
     throw new WireError('42601', `wrong number of parameters for prepared statement "${name}"`)
   if (!(plan instanceof DataPlan)) return { ...catalogSource(plan), parameterOids: [] }
-  const { text, parameters } = plan.prepared
+  const { source, parameters } = plan.prepared
   const values = params.map((each) => constantText(each) ?? null)
   return {
-    ...dataSource(session, { statement: text, parameters: values, parameterTypes: parameters }),
+    ...dataSource(session, { statement: source, parameters: values, parameterTypes: parameters }),
     isOwnText: false,
   }
 }

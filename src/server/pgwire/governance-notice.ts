@@ -22,10 +22,13 @@ const toldMax = 1_000
 const namedMax = 20
 
 /** Sends the notice, where the session wants it and was not told of the statement. */
-export function tellGoverned(session: SessionState, { text, protections = [] }: PreparedQuery): void {
+export function tellGoverned(
+  session: SessionState,
+  { source, protections = [] }: PreparedQuery<string>,
+): void {
   const { settings, toldStatements } = session
   if (protections.length === 0 || !wantsNotices(session)) return
-  const key = String(Bun.hash(text))
+  const key = String(Bun.hash(source))
   if (toldStatements.has(key) || toldStatements.size >= toldMax) return
   const message = governedMessage(protections)
   if (message === undefined) return

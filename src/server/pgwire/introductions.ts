@@ -16,7 +16,7 @@ export interface SocketReceiver {
   closed(): void
 }
 
-export interface IntroductionOptions<Data> {
+interface IntroductionOptions<Data> {
   /** Milliseconds that a header may take. */
   readonly ms: number
   /** Connections that may wait for their header. */

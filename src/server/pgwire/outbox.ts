@@ -8,7 +8,7 @@ import { MessageWriter } from '../../wire/postgres/message-writer.ts'
 import { ConnectionClosed } from './wire-error.ts'
 
 /** The part of the socket that sends. */
-export interface Sink {
+interface Sink {
   /** @returns how many of the bytes were taken; negative where the socket is closed */
   write(bytes: Uint8Array): number
 }

@@ -72,7 +72,7 @@ export class RowsPortal implements Portal {
   }
 }
 
-export interface CommandPlanOptions {
+interface CommandPlanOptions {
   /** Column names of a command that returns rows of text. */
   readonly columns?: readonly string[]
   /** The type of its columns; text where absent. */
@@ -82,7 +82,7 @@ export interface CommandPlanOptions {
 }
 
 /** The result of a command: its tag, and rows of text where it has columns. */
-export interface CommandResult {
+interface CommandResult {
   readonly tag: string
   readonly rows?: readonly (readonly string[])[]
 }

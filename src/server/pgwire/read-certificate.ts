@@ -10,7 +10,7 @@ export interface CertificateFiles {
 }
 
 /** The settings that name the files. */
-export interface CertificateVariables {
+interface CertificateVariables {
   readonly cert: string
   readonly key: string
 }

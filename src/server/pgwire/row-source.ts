@@ -21,7 +21,7 @@ export interface Progress {
 }
 
 /** Makes the writer of a batch's rows: as DataRow, as CopyData, or one that skips them. */
-export type RowWriterOf = (batch: ResultBatch) => RowWriter
+type RowWriterOf = (batch: ResultBatch) => RowWriter
 
 /** An open result. `rowsMax` 0 means all rows. */
 export interface RowSource {

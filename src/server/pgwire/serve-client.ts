@@ -1,5 +1,6 @@
 /** Serves one client from its first packet to its last: start-up, authentication, messages, final error. */
 
+import { asOwner } from '../../base/owner.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import {
@@ -71,7 +72,7 @@ async function converse(
   release.push(() => parts.meter.disconnected(tenant))
   const session = openSession(parts, client, startUp, reader, release)
   await client.outbox.flush(true)
-  await session.run()
+  await asOwner(tenant, () => session.run())
 }
 
 function openSession(

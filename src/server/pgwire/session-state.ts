@@ -31,7 +31,7 @@ export interface WireSessionParts {
   readonly tracer?: Tracer | undefined
 }
 
-export interface PreparedStatement {
+interface PreparedStatement {
   readonly plan: Plan
   /** Whether it ends a transaction; a failed transaction accepts no others. */
   readonly ends: boolean
@@ -53,7 +53,7 @@ export interface OpenPortal {
 }
 
 /** The statement that a connection runs, or ran last. */
-export interface CurrentStatement {
+interface CurrentStatement {
   text: string
   /** Milliseconds since 1970. */
   startedAtMs: number | undefined

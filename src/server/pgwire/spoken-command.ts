@@ -22,7 +22,7 @@ const objectCommands = new Set(['CREATE', 'ALTER', 'DROP', 'REFRESH', 'IMPORT'])
 const tableCommands = new Set(['TRUNCATE', 'LOCK'])
 
 /** As `CREATE VIEW` of `create or replace temp view v as …`. @param kind of the tree, such as `InsertStmt` */
-export function spokenCommand(kind: string, text: string): string {
+function spokenCommand(kind: string, text: string): string {
   // WITH may stand before what the statement does.
   const written = kind.replace(/Stmt$/, '').toUpperCase()
   if (['INSERT', 'UPDATE', 'DELETE', 'MERGE'].includes(written)) return written

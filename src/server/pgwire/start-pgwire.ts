@@ -27,7 +27,7 @@ import { LoginThrottle } from './login-throttle.ts'
 import type { ExplainStatement } from './session-state.ts'
 import { wireMeter } from './wire-meter.ts'
 
-export interface PgwireOptions extends ListenOptions {
+interface PgwireOptions extends ListenOptions {
   readonly allowPlaintext: boolean
   readonly store: Store
   readonly tokens: AccessTokens

@@ -21,7 +21,7 @@ export interface StartUp {
 /** Names the service session in `options`, for SCRAM: `-c svc.session=<id>`. */
 const sessionOption = 'svc.session'
 
-export type CancelPacket = Extract<StartupPacket, { kind: 'cancel' }>
+type CancelPacket = Extract<StartupPacket, { kind: 'cancel' }>
 
 /**
  * Negotiates encryption and protocol version with the client.

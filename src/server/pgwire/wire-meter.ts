@@ -5,7 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 
 /** Times of one statement in milliseconds. */
-export interface StatementTimes {
+interface StatementTimes {
   /** From the message's arrival to its start. */
   readonly queueMs: number
   readonly planMs: number

@@ -37,7 +37,7 @@ export interface DescribedOperation {
 }
 
 /** Refers to the schema of every refusal. */
-export const errorSchema = { $ref: '#/components/schemas/Error' } as const
+const errorSchema = { $ref: '#/components/schemas/Error' } as const
 
 /** The Operation Object of a declaration. */
 export function describeOperation(operation: Operation): DescribedOperation {

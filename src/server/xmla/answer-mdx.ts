@@ -20,7 +20,7 @@ import type { XmlaSession } from './sessions.ts'
 
 type RunParts = Parameters<typeof runMdx>[0]
 
-export interface StatementRequest {
+interface StatementRequest {
   readonly text: string
   readonly isTabular: boolean
   readonly content: RowsetContent

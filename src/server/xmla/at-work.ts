@@ -10,7 +10,7 @@ import type { ReadSession } from '../read-session.ts'
 import type { Connection } from './connection.ts'
 import type { XmlaSession, XmlaSessions } from './sessions.ts'
 
-export type WorkCaller = Pick<ReadSession, 'tenant' | 'principal'>
+type WorkCaller = Pick<ReadSession, 'tenant' | 'principal'>
 
 interface CarriedRequest {
   readonly controller: AbortController

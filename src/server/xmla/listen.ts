@@ -28,7 +28,7 @@ interface Attached {
 }
 
 /** Serves one connection until it is over. @param ends aborts when no further request is wanted */
-export type ServeConnection = (connection: Connection, ends: AbortSignal) => Promise<void>
+type ServeConnection = (connection: Connection, ends: AbortSignal) => Promise<void>
 
 /** Starts the listener. */
 export function listenXmla(

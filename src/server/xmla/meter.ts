@@ -5,7 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { FaultText } from '../../wire/soap/write-envelope.ts'
 
-export interface XmlaRecord {
+interface XmlaRecord {
   readonly tenant: TenantId
   readonly sub: string
   readonly outcome: 'done' | 'failed' | 'cancelled'

@@ -7,6 +7,7 @@ import { gunzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import type { CredentialReader } from '../../auth/read-credential.ts'
 import { Fault } from '../../base/fault.ts'
+import { asOwner } from '../../base/owner.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import { type HttpRequest, HttpViolation, type RequestHead } from '../../wire/soap/http-request.ts'
 import { writeHead } from '../../wire/soap/http-response.ts'
@@ -225,7 +226,7 @@ async function answerWith(
   connection.gone.addEventListener('abort', cancel, { once: true })
   const timer = setTimeout(cancel, connection.bounds.requestMs)
   try {
-    await answerRequest({ ...request, text: text() }, answer, controller.signal)
+    await asOwner(tenant, () => answerRequest({ ...request, text: text() }, answer, controller.signal))
     await answer.end()
   } catch (thrown) {
     outcome = controller.signal.aborted ? 'cancelled' : 'failed'

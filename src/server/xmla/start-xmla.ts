@@ -26,7 +26,7 @@ import { xmlaMeter } from './meter.ts'
 import { serveConnection } from './serve-connection.ts'
 import { XmlaSessions } from './sessions.ts'
 
-export interface XmlaOptions extends XmlaListenOptions {
+interface XmlaOptions extends XmlaListenOptions {
   /** Whether secrets may come from other machines without TLS. */
   readonly allowPlaintext: boolean
   readonly store: Store

@@ -5,7 +5,7 @@
 
 import { Fault } from '../../base/fault.ts'
 
-export interface SystemQuery {
+interface SystemQuery {
   readonly rowset: string
   /** Names of columns; undefined for all. */
   readonly columns: readonly string[] | undefined

@@ -5,7 +5,7 @@ import { ReadFailure } from '../read-failure.ts'
 import type { DeleteEntry, FileEntry } from './files.ts'
 
 /** The deletes of a snapshot, and the partition specs of its table. */
-export interface TableDeletes {
+interface TableDeletes {
   readonly deletes: readonly DeleteEntry[]
   readonly specs: ReadonlyMap<number, readonly { readonly transform: string }[]>
 }
@@ -27,7 +27,7 @@ export interface EqualityDelete extends DeleteEntry {
 }
 
 /** What may apply to one data file. */
-export interface MatchedDeletes {
+interface MatchedDeletes {
   /** Replaces all position delete files. */
   readonly vector: DeleteEntry | undefined
   /** Whether a position delete file may name the data file; the delete file itself has the rows. */
@@ -38,7 +38,7 @@ export interface MatchedDeletes {
 }
 
 /** Deletes, grouped once, so that a data file is compared with few. */
-export interface DeleteIndex {
+interface DeleteIndex {
   /** @throws ReadFailure where two deletion vectors name one file, or a delete's partition spec is missing */
   add(entry: DeleteEntry): void
   /** @throws ReadFailure where a deletion vector is older than the file */
@@ -127,7 +127,7 @@ export interface PlannedFile extends Pick<MatchedDeletes, 'vector' | 'hasPositio
   readonly entry: FileEntry
 }
 
-export interface PlannedDeletes {
+interface PlannedDeletes {
   readonly files: readonly PlannedFile[]
   /** Position deletes that may apply to at least one of the files. */
   readonly positions: readonly DeleteEntry[]

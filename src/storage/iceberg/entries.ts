@@ -31,21 +31,21 @@ export interface ManifestEntry {
 }
 
 /** The names of fields in a manifest's schema. */
-export interface EntryNames {
+interface EntryNames {
   readonly entry: Readonly<Record<keyof typeof entryFields, string>>
   readonly file: Readonly<Record<keyof typeof fileFields, string>>
   readonly stats: StatsNames
   readonly partition: readonly PartitionName[]
 }
 
-export interface PartitionName {
+interface PartitionName {
   readonly name: string
   /** Version 1 writers may omit it. */
   readonly id: unknown
   readonly isDecimal: boolean
 }
 
-export interface EntryReads {
+interface EntryReads {
   readonly storage: Storage
   readonly signal?: AbortSignal
   /** Manifests that are read at once; 1 where absent. */
@@ -171,11 +171,9 @@ function entryOf(record: AvroRecord, names: EntryNames, manifest: NamedManifest)
   if (content === undefined || (content === 'data') !== (manifest.content === 'data'))
     throw new ReadFailure('a manifest entry is of a kind that its manifest does not hold')
   const size = file[names.file.file_size_in_bytes] ?? undefined
-  return {
-    ...{ manifest, status, content, location, record, file, names },
-    recordCount: count(file[names.file.record_count]),
-    fileBytes: size === undefined ? undefined : count(size),
-  }
+  const recordCount = count(file[names.file.record_count])
+  const fileBytes = size === undefined ? undefined : count(size)
+  return { manifest, status, content, location, recordCount, fileBytes, record, file, names }
 }
 
 function numbered<T>(names: readonly T[], number: unknown): T | undefined {

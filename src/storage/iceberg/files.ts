@@ -41,7 +41,8 @@ export function entryBytes({ stats }: FileEntry): number {
 export function fileEntry(entry: ManifestEntry): FileEntry {
   const { location, recordCount, manifest } = entry
   return {
-    ...{ location, recordCount },
+    location,
+    recordCount,
     format: formatOf(entry),
     sizeBytes: count(entry.fileBytes),
     sequenceNumber: sequenceNumberOf(entry),

@@ -20,7 +20,7 @@ import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
 import { foldTerritory } from './name-case.ts'
 
-export interface NewCatalogCredential {
+interface NewCatalogCredential {
   readonly kind: CatalogKind
   readonly nickname: string
   readonly endpoint: string

@@ -1,18 +1,19 @@
 /** Stores what check runs found, and lists runs with their results. Results only append. */
 
-import type {
-  CheckCause,
-  CheckFinding,
-  CheckKind,
-  CheckOutcome,
-  CheckRunState,
-  Severity,
+import {
+  type CheckFinding,
+  type CheckKind,
+  type CheckOutcome,
+  checkRun,
+  type Severity,
+  type StoredCheckRun,
 } from '../../core/check-run.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { rowsOf } from '../database/rows.ts'
 import type { Tx } from '../database/session.ts'
 import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
@@ -46,62 +47,18 @@ export async function addResults(
   )
 }
 
-export interface StoredCheckRun {
-  /** A page of runs after this one begins here. */
-  readonly sequence: string
-  readonly runId: string
-  readonly kind: CheckKind
-  readonly contract: string
-  readonly number: number
-  readonly table: TableRef
-  readonly catalog: string
-  readonly snapshotId: bigint | undefined
-  readonly currentSnapshotId: bigint | undefined
-  readonly cause: CheckCause
-  readonly state: CheckRunState
-  readonly requestedAt: Date
-  readonly requestedBy: string
-  readonly startedAt: Date | undefined
-  readonly finishedAt: Date | undefined
-  readonly spentMs: number
-  readonly stepsDone: number
-  readonly steps: number | undefined
-  readonly rowsRead: bigint
-  readonly bytesRead: bigint
-  readonly reason: string
-}
+const run = rowsOf(checkRun)
 
+/** The columns of a check run. */
+export const runColumns = run.columns
+/** A run of a row of {@link runColumns}. */
+export const runOf: (row: object) => StoredCheckRun = run.read
+/** What a listing needs of a row besides. */
 export interface RunRow {
-  readonly run_seq: string
-  readonly run_id: string
-  readonly kind: CheckKind
-  readonly contract_id: string
-  readonly number: number
-  readonly namespace: readonly string[]
-  readonly table_name: string
-  readonly catalog: string
-  readonly snapshot_id: string | null
-  readonly current_snapshot_id: string | null
-  readonly cause: CheckCause
-  readonly state: CheckRunState
-  readonly requested_at: Date
-  readonly requested_by: string
-  readonly started_at: Date | null
-  readonly finished_at: Date | null
-  readonly spent_ms: number
-  readonly steps_done: number
-  readonly steps: number | null
-  readonly rows_read: string
-  readonly bytes_read: string
-  readonly reason: string
+  readonly sequence: string
 }
 
-/** The columns of {@link RunRow}. */
-export const runColumns = `run_seq, run_id, kind, contract_id, number, namespace, table_name, catalog, snapshot_id,
-  current_snapshot_id, cause, state, requested_at, requested_by->>'sub' as requested_by, started_at, finished_at,
-  spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read, bytes_read, reason`
-
-export interface CheckRunFilter extends PageRequest {
+interface CheckRunFilter extends PageRequest {
   readonly table?: TableRef | undefined
   readonly contract?: string | undefined
   readonly kind?: CheckKind | undefined
@@ -133,7 +90,7 @@ export async function listCheckRuns(
      where tenant_id = $1${text}${readableOnly ? ` and ${isReadable('table_id')}` : ''} order by run_seq desc limit $2::int`,
     params,
   )
-  const found = toPage(rows, limit, (row) => row.run_seq)
+  const found = toPage(rows, limit, ({ sequence }) => sequence)
   return { ...found, items: found.items.map(runOf) }
 }
 
@@ -163,21 +120,6 @@ export async function findRunInput(
     [tenant, runId],
   )
   return row?.input ?? {}
-}
-
-/** A run as it is stored. */
-export function runOf(row: RunRow): StoredCheckRun {
-  const big = (value: string | null) => (value === null ? undefined : BigInt(value))
-  const { run_id: runId, kind, contract_id: contract, number, catalog, cause, state, reason, steps } = row
-  return {
-    ...{ sequence: row.run_seq, runId, kind, contract, number, catalog, cause, state, reason },
-    table: { namespace: row.namespace, name: row.table_name },
-    ...{ snapshotId: big(row.snapshot_id), currentSnapshotId: big(row.current_snapshot_id) },
-    ...{ requestedAt: row.requested_at, requestedBy: row.requested_by, spentMs: row.spent_ms },
-    ...{ startedAt: row.started_at ?? undefined, finishedAt: row.finished_at ?? undefined },
-    ...{ stepsDone: row.steps_done, steps: steps ?? undefined },
-    ...{ rowsRead: BigInt(row.rows_read), bytesRead: BigInt(row.bytes_read) },
-  }
 }
 
 export interface StoredCheckResult {

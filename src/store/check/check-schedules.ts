@@ -4,7 +4,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
 import type { Store } from '../store.ts'
 
-export interface CheckCursor {
+interface CheckCursor {
   readonly lookedAtMs: number
   /** The last event that was handled. */
   readonly sequence: bigint

@@ -1,6 +1,6 @@
 /** Lists check runs and results of one table or of several, in one statement. */
 
-import type { CheckKind } from '../../core/check-run.ts'
+import type { CheckKind, StoredCheckRun } from '../../core/check-run.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { given } from '../database/conditions.ts'
@@ -14,7 +14,6 @@ import {
   runColumns,
   runOf,
   type StoredCheckResult,
-  type StoredCheckRun,
 } from './check-results.ts'
 
 const idOf = (table: TableRef) => nodeId(tableKey(table))
@@ -39,12 +38,12 @@ export async function runsOfTables(
        select table_id, ${runColumns} from svc.check_run
        where tenant_id = $1 and table_id = t.id${text}
        order by run_seq desc limit $3::int) r
-     order by r.table_id, r.run_seq desc`,
+     order by r.table_id, r.sequence::int8 desc`,
     params,
   )
   const byTable = Map.groupBy(rows, ({ table_id }) => table_id)
   return ids.map((id) => {
-    const found = toPage(byTable.get(id) ?? [], limit, (row) => row.run_seq)
+    const found = toPage(byTable.get(id) ?? [], limit, ({ sequence }) => sequence)
     return { ...found, items: found.items.map(runOf) }
   })
 }
@@ -57,7 +56,7 @@ export interface ListedResult {
   readonly result: StoredCheckResult
 }
 
-export interface ResultFilter extends PageRequest {
+interface ResultFilter extends PageRequest {
   readonly table: TableRef
   /** Key of one check. */
   readonly check?: string | undefined
@@ -104,10 +103,7 @@ export async function resultsOfTables(
        where c.tenant_id = $1 and o.table_id = t.id${text}
        order by c.result_seq desc limit $3::int) c
      join lateral (
-       select run_seq::text, run_id, kind, contract_id, number, namespace, table_name, catalog,
-         snapshot_id::text, current_snapshot_id::text, cause, state, requested_at, requested_by->>'sub' as requested_by,
-         started_at, finished_at, spent_ms, jsonb_array_length(done) as steps_done, steps, rows_read::text,
-         bytes_read::text, reason
+       select ${runColumns}
        from svc.check_run where tenant_id = $1 and run_id = c.run_id) r on true) x
      order by t.id, (x.result ->> 'result_seq')::int8 desc`,
     params,
@@ -121,14 +117,9 @@ export async function resultsOfTables(
 
 /** A result with its run, from JSON. */
 function listedOf({ run, result }: ListedRow): ListedResult {
-  const date = (value: Date | null) => (value === null ? null : new Date(value))
   return {
     sequence: result.result_seq,
-    run: runOf({
-      ...run,
-      requested_at: new Date(run.requested_at),
-      ...{ started_at: date(run.started_at), finished_at: date(run.finished_at) },
-    }),
+    run: runOf(run),
     result: resultOf({ ...result, at: new Date(result.at) }),
   }
 }

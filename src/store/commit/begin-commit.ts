@@ -8,7 +8,7 @@ import type { GovernanceRow } from '../policy/policies.ts'
 import { namespaceIds } from '../policy/policy-scope.ts'
 import type { Store } from '../store.ts'
 import { type IntentTimes, storedIntent } from './commit-intents.ts'
-import type { KnownRow } from './idempotency-keys.ts'
+import type { ClaimRow } from './idempotency-keys.ts'
 
 /** The key of a session look-up: the digest of its secret, or the id in an access token. */
 export type SessionKey =
@@ -24,7 +24,7 @@ export interface ReturningSession {
   readonly fingerprint: string
 }
 
-export type BegunRow = GovernanceRow & Partial<KnownRow>
+type BegunRow = GovernanceRow & Partial<ClaimRow>
 
 /**
  * Makes the intent durable and loads what governs its table, if session and credential are unchanged.

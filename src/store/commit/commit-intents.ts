@@ -12,7 +12,7 @@ import { nodeId, storableJson } from '../database/names.ts'
 import { isUuid } from '../database/page.ts'
 import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
-import { assertClaimed, type KnownRow } from './idempotency-keys.ts'
+import { assertClaimed, type ClaimRow } from './idempotency-keys.ts'
 
 export interface ClaimedIntent {
   readonly tenant: TenantId
@@ -62,7 +62,7 @@ export async function openIntent(
     await store.tenantCall(tenant, 'open_intent', params)
     return
   }
-  const [row] = await store.tenantCall<KnownRow>(tenant, 'open_keyed_intent', params)
+  const [row] = await store.tenantCall<ClaimRow>(tenant, 'open_keyed_intent', params)
   assertClaimed(row)
 }
 
@@ -241,7 +241,7 @@ export async function countIntents(store: Store): Promise<{ readonly open: numbe
 }
 
 /** An open intent as others on its table see it. */
-export interface IntentOnTable {
+interface IntentOnTable {
   readonly intent: IntentHead
   /** Whether a process, or a run of recovery, owns it now. */
   readonly isLeased: boolean

@@ -31,7 +31,7 @@ export interface DecisionFilter {
 }
 
 /** What explains a decision. The texts of policies are left out, because many decisions share them. */
-export interface Explanation {
+interface Explanation {
   readonly principal: Principal
   readonly policies: readonly Omit<AppliedPolicy, 'definitionCel'>[]
   readonly outcomes: readonly PolicyOutcome[]

@@ -2,8 +2,8 @@
 
 import {
   type EarlierRefusal,
+  type EarlierRequest,
   type KeyClaim,
-  type KnownRequest,
   RepeatedRequest,
 } from '../../core/idempotency.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -11,32 +11,32 @@ import { storableJson } from '../database/names.ts'
 import type { Store } from '../store.ts'
 
 /** A row of the functions that claim a key: null where the request has it. */
-export interface KnownRow {
+export interface ClaimRow {
   readonly known: string | null
 }
 
 /** @throws RepeatedRequest where another request has the key */
-export function assertClaimed(row: KnownRow | undefined): void {
+export function assertClaimed(row: ClaimRow | undefined): void {
   if (row === undefined || row.known === null) return
-  throw new RepeatedRequest(JSON.parse(row.known) as KnownRequest)
+  throw new RepeatedRequest(JSON.parse(row.known) as EarlierRequest)
 }
 
 /**
  * Keeps the refusal of a request that left neither an intent nor a verdict.
  * @param refusal undefined: nothing is kept, only looked up
- * @returns what is known of an earlier request with the key; then nothing is kept
+ * @returns what is there of an earlier request with the key; then nothing is kept
  */
 export async function keepRefusal(
   store: Store,
   tenant: TenantId,
   claim: KeyClaim,
   refusal: EarlierRefusal | undefined,
-): Promise<KnownRequest | undefined> {
-  const [row] = await store.tenantCall<KnownRow>(tenant, 'refuse_key', [
+): Promise<EarlierRequest | undefined> {
+  const [row] = await store.tenantCall<ClaimRow>(tenant, 'refuse_key', [
     storableJson(claim),
     refusal === undefined ? null : storableJson(refusal),
   ])
-  return row?.known == null ? undefined : (JSON.parse(row.known) as KnownRequest)
+  return row?.known == null ? undefined : (JSON.parse(row.known) as EarlierRequest)
 }
 
 const pageRows = 1_000

@@ -25,7 +25,7 @@ import { recordVerdictIn } from './verdicts.ts'
  * it, or could not.
  */
 export const intentStates = ['in-progress', 'stale'] as const
-export type IntentState = (typeof intentStates)[number]
+type IntentState = (typeof intentStates)[number]
 
 /** What recovery found of an intent that it could not decide. */
 export interface IntentProposal {

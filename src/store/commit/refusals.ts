@@ -14,7 +14,7 @@ import type { Store } from '../store.ts'
 
 /** Why a change was refused: the labels of `commit_rejected_total`. */
 export const refusalOutcomes = ['policy_denied', 'policy_engine_unavailable'] as const
-export type RefusalOutcome = (typeof refusalOutcomes)[number]
+type RefusalOutcome = (typeof refusalOutcomes)[number]
 
 export interface Refusal {
   readonly commitId: string

@@ -103,7 +103,7 @@ export async function listFindings(
 }
 
 /** Findings that are alike, counted. */
-export interface FindingGroup {
+interface FindingGroup {
   readonly outcome: ReplayFinding
   readonly table: TableRef
   readonly committer: string

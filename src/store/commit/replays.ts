@@ -26,10 +26,10 @@ import type { Store } from '../store.ts'
 import { type OriginRow, originOf, policiesOf } from './audit.ts'
 import { chosenBy, type ReplayRequest } from './replayed-changes.ts'
 
-export type ReplayCounts = Readonly<Partial<Record<ReplayOutcome, number>>>
+type ReplayCounts = Readonly<Partial<Record<ReplayOutcome, number>>>
 
 /** The changes of one outcome in one table. */
-export interface TableCount {
+interface TableCount {
   readonly table: TableRef
   readonly outcome: ReplayOutcome
   readonly count: number

@@ -12,7 +12,7 @@ import type { Store } from '../store.ts'
 import { auditedBodies } from './audit.ts'
 import { type IntentProposal, listIntents, type OpenIntent, settleIntent } from './intent-settlements.ts'
 
-export interface ProvenIntents {
+interface ProvenIntents {
   /** Undefined: of all tables. */
   readonly table: TableRef | undefined
   readonly reason: string

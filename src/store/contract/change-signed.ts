@@ -25,7 +25,7 @@ import { taggedTables } from './targets.ts'
 import { hasLifeCycle } from './versions.ts'
 
 /** What a change concerns, besides what comparing its tables shows. */
-export interface Concern {
+interface Concern {
   readonly tables: (tx: Tx) => Promise<readonly TableRef[]>
   /** What it loosens on each of its tables that comparing does not show, in words. Called after the change. */
   readonly alsoLoosens?: (tx: Tx) => Promise<readonly string[]>

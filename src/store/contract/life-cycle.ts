@@ -10,7 +10,7 @@ import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 import type { ContractVersion, RunQuery } from './versions.ts'
 
-export interface NewMove {
+interface NewMove {
   readonly move: string
   /** Undefined for the import that made the version. */
   readonly from: string | undefined
@@ -256,7 +256,7 @@ export async function deprecatedAt(
   return row?.at ?? undefined
 }
 
-export interface LifeCycleSettings {
+interface LifeCycleSettings {
   /** Whether a version may become active without checks. */
   readonly deployUnverified: boolean
   /** Days for which a version is deprecated before it is retired. */
@@ -266,7 +266,7 @@ export interface LifeCycleSettings {
 }
 
 /** Where a tenant has not said otherwise. */
-export const defaultLifeCycleSettings: LifeCycleSettings = {
+const defaultLifeCycleSettings: LifeCycleSettings = {
   ...{ deployUnverified: false, noticeDays: 30, quietDays: 30 },
 }
 

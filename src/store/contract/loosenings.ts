@@ -34,7 +34,7 @@ export interface WantedSignOff {
   readonly findings: readonly string[]
 }
 
-export interface LooseningSignOff {
+interface LooseningSignOff {
   readonly level: 'first' | 'second'
   readonly comment?: string
   readonly at: string

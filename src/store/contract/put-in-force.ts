@@ -20,7 +20,7 @@ import {
   saveRowFilter,
 } from './rows.ts'
 
-export interface PutInForce {
+interface PutInForce {
   readonly contract: string
   readonly number: number
   /** What was in force; undefined for the first version. */

@@ -7,7 +7,7 @@ import { type Uncontracted, uncontractedDefault } from '../../core/uncontracted.
 import type { Store } from '../store.ts'
 import { lockContracts, recordChange } from './changes.ts'
 
-export interface ReadSettings {
+interface ReadSettings {
   /** Who may read tables without an active contract. Default: see core/uncontracted.ts. */
   readonly uncontracted: Uncontracted
   /** Who sees the samples of findings. Default: stewards. */

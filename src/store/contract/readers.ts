@@ -4,7 +4,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
 import type { RunQuery } from './versions.ts'
 
-export interface ContractReader {
+interface ContractReader {
   /** Subject. */
   readonly sub: string
   readonly queries: number

@@ -16,7 +16,7 @@ export interface TagPlace {
   readonly column?: string | undefined
 }
 
-export interface TagChange extends TagPlace {
+interface TagChange extends TagPlace {
   readonly action: TagAction
   readonly tag: string
   readonly source: TagSource
@@ -93,7 +93,7 @@ interface Row {
   readonly evidence: Readonly<Record<string, unknown>>
 }
 
-export interface TagChangeFilter extends PageRequest {
+interface TagChangeFilter extends PageRequest {
   readonly tag?: string | undefined
   readonly table?: TableRef | undefined
   readonly column?: string | undefined
@@ -149,7 +149,7 @@ function readEvidence({ finding, contract, contract_version, note }: Readonly<Re
 }
 
 /** A tag that a table or a column carries itself. */
-export interface CarriedTag {
+interface CarriedTag {
   readonly tag: string
   /** Undefined for the table's own, which all its columns inherit. */
   readonly column: string | undefined

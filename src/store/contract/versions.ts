@@ -34,7 +34,7 @@ export interface NewVersion {
 }
 
 /** A commit that a version in force refused, for which another version was proposed. */
-export interface CommitEvidence {
+interface CommitEvidence {
   readonly commit_id: string
   readonly committer: string
   readonly namespace: readonly string[]

@@ -12,7 +12,7 @@ import { Fault } from '../../base/fault.ts'
 import type { FromStoreWorker, ToStoreWorker } from './embedded-worker.ts'
 import { connectionOptions, type Link, listenText, type OnNotification, type StoreBackend } from './link.ts'
 
-export interface EmbeddedOptions {
+interface EmbeddedOptions {
   readonly dataDirectory: string
   /** A prepared data directory that is copied where `dataDirectory` is new. */
   readonly template?: string

@@ -61,7 +61,7 @@ export const connectionOptions = {
   onnotice: () => {},
 } as const
 
-export interface PostgresOptions {
+interface PostgresOptions {
   readonly databaseUrl: string
   readonly poolMax: number
   readonly statementMs: number

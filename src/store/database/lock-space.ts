@@ -5,7 +5,7 @@
 
 import type postgres from 'postgres'
 
-export interface LockSpace {
+interface LockSpace {
   /** Tables of the database, those of the server's own catalog left out. */
   readonly tables: number
   /** Locks that the server has for all transactions together. */

@@ -31,7 +31,7 @@ export interface FunctionTexts {
   readonly checksum: string
 }
 
-export interface FunctionFile {
+interface FunctionFile {
   readonly name: string
   readonly sql: string
 }

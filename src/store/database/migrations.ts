@@ -22,7 +22,7 @@ import type { Tx } from './session.ts'
 /** Any constant of our own. */
 const lockKey = 7_242_001
 
-export interface MigrationStatus {
+interface MigrationStatus {
   /** 'control' or a tenant id. */
   readonly scope: string
   readonly applied: number

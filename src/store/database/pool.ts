@@ -24,22 +24,37 @@ export interface PoolUse {
   /** Borrowers so far that got no connection in time. */
   readonly refused: number
   readonly max: number
+  /** Milliseconds since a tenant, other than the one that is left out, last used a connection or waited for one. */
+  readonly quietMs: number
+}
+
+interface Use {
+  readonly tenant: string
+  readonly atMs: number
 }
 
 export class Pool {
   readonly #idle: Link[] = []
   readonly #served = new WeakMap<Link, string>()
+  /** Of work outside any tenant undefined. */
+  readonly #borrowers = new WeakMap<Link, string | undefined>()
   /** All tenants that a connection has served. */
   readonly #tenants = new WeakMap<Link, Set<string>>()
   /** Work outside any tenant has turns of its own. */
   readonly #waiting = new FairWait<Link | undefined>({ waitMs: borrowWaitMs, late: databaseBusy })
   #open = 0
   #closed = false
+  /** The two tenants that used a connection last, and until when. */
+  #lastUses: readonly Use[] = []
 
-  constructor(readonly backend: StoreBackend) {}
+  /** @param nowMs a monotonic clock */
+  constructor(
+    readonly backend: StoreBackend,
+    private readonly nowMs: () => number = () => performance.now(),
+  ) {}
 
-  /** How the connections are used now. */
-  use(): PoolUse {
+  /** How the connections are used now. @param besides whose use is left out of `quietMs` */
+  use(besides?: string): PoolUse {
     const idle = this.#idle.length
     return {
       idle,
@@ -47,7 +62,19 @@ export class Pool {
       waiting: this.#waiting.count,
       refused: this.#waiting.late,
       max: this.backend.linksMax,
+      quietMs: this.#quietMs(besides),
     }
+  }
+
+  #quietMs(besides: string | undefined): number {
+    if (this.#waiting.owners.some((owner) => owner !== besides && owner !== '')) return 0
+    const other = this.#lastUses.find((use) => use.tenant !== besides)
+    return other === undefined ? Number.POSITIVE_INFINITY : this.nowMs() - other.atMs
+  }
+
+  #noteUse(tenant: string): void {
+    const other = this.#lastUses.find((use) => use.tenant !== tenant)
+    this.#lastUses = [{ tenant, atMs: this.nowMs() }, ...(other === undefined ? [] : [other])]
   }
 
   /** Adds a connection that was opened elsewhere, in the state that `release` expects. */
@@ -63,7 +90,9 @@ export class Pool {
    */
   async borrow(tenant?: string, signal?: AbortSignal): Promise<Link> {
     const link = await this.#borrow(tenant, signal)
+    this.#borrowers.set(link, tenant)
     if (tenant === undefined) return link
+    this.#noteUse(tenant)
     this.#served.set(link, tenant)
     const tenants = this.#tenants.get(link) ?? new Set()
     this.#tenants.set(link, tenants.add(tenant))
@@ -111,6 +140,8 @@ export class Pool {
   }
 
   release(link: Link): void {
+    const tenant = this.#borrowers.get(link)
+    if (tenant !== undefined) this.#noteUse(tenant)
     const isWorn = (this.#tenants.get(link)?.size ?? 0) >= this.backend.tenantsOfLinkMax
     if (link.dead || this.#closed || isWorn) {
       void this.discard(link).catch(() => {})

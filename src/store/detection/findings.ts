@@ -150,7 +150,7 @@ export async function listFindings(
   return { ...page, items: page.items.map(toFinding) }
 }
 
-export interface NewDecision {
+interface NewDecision {
   readonly decision: DetectionDecision
   readonly reason: string
   readonly actor: Actor

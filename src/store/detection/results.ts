@@ -23,7 +23,7 @@ export interface ColumnFinding {
   readonly columnName: string
 }
 
-export interface FinishedScan {
+interface FinishedScan {
   readonly findings: readonly ColumnFinding[]
   readonly report: ScanReport
   /** '' for a run that is done, else why it failed. The findings of a failed run are written too. */
@@ -32,7 +32,7 @@ export interface FinishedScan {
   readonly alert: boolean
 }
 
-export interface RecordedScan {
+interface RecordedScan {
   /** False where the claim was lost in the meantime. Then the run's end was not written. */
   readonly recorded: boolean
   readonly alertDue: boolean

@@ -227,7 +227,7 @@ export function requestRescan(
   })
 }
 
-export interface QueueDepth {
+interface QueueDepth {
   readonly queued: number
   readonly running: number
   /** Seconds that the oldest due run has waited. */

@@ -36,7 +36,7 @@ type Row = {
   readonly territory: string | null
 } & (CatalogCredentialRow | { readonly credential_id: null })
 
-export interface ReadCallOptions {
+interface ReadCallOptions {
   /** A service session to check. */
   readonly sessionId?: string | undefined
   /** The result of an earlier load. The same object is returned where the credential is unchanged. */

@@ -217,7 +217,7 @@ export async function readableTablesMark(store: Store, tenant: TenantId): Promis
   return { text: JSON.stringify([pins, models, digest]), tableCount: tables - 1 }
 }
 
-export interface ReadableTablesMark {
+interface ReadableTablesMark {
   /** Changes whenever the set of readable tables, a contract, a pin, a metric or a table's columns change. */
   readonly text: string
   readonly tableCount: number

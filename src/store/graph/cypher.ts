@@ -9,7 +9,7 @@ import { edgeLabels, graphName, storableJson, vertexLabels } from '../database/n
 import type { Store } from '../store.ts'
 import { parseAgtype } from './graph.ts'
 
-export interface CypherQuery {
+interface CypherQuery {
   readonly text: string
   /** Values of the `$name` in the text. */
   readonly params?: Readonly<Record<string, unknown>>

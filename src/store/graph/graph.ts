@@ -20,13 +20,13 @@ import type { Store } from '../store.ts'
 /** Scalars, arrays and maps; bigints are stored as decimal strings. */
 export type Properties = Readonly<Record<string, unknown>>
 
-export interface GraphNode {
+interface GraphNode {
   readonly label: VertexLabel
   readonly id: string
   readonly properties: Properties
 }
 
-export interface ReachedNode extends GraphNode {
+interface ReachedNode extends GraphNode {
   /** Edges on the shortest path from the start. */
   readonly hops: number
 }
@@ -109,7 +109,7 @@ export async function deleteNode(tx: Tx, { label, id }: NodeRef): Promise<boolea
   return rows.length === 1
 }
 
-export interface Traversal extends NodeRef, PageRequest {
+interface Traversal extends NodeRef, PageRequest {
   readonly direction: 'out' | 'in' | 'both'
   /** Labels of the edges to follow; default all. */
   readonly edgeLabels?: readonly EdgeLabel[]

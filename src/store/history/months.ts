@@ -85,7 +85,7 @@ export async function listMonths(store: Store): Promise<readonly Month[]> {
 }
 
 /** What a tenant has in a month, and what keeps it there. */
-export interface MonthTenant {
+interface MonthTenant {
   readonly tenant: TenantId
   readonly rows: number
   /** Undefined: for good. */
@@ -131,7 +131,7 @@ export async function monthTenants(store: Store, name: string): Promise<readonly
 }
 
 /** How far detaching a month is. */
-export interface Detaching {
+interface Detaching {
   /** `hash`: rows are counted and hashed; `remove`: their edges leave the graph; `detach`: only the last step is left. */
   readonly step: 'hash' | 'remove' | 'detach' | 'detached'
   /** Of the step. */

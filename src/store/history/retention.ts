@@ -74,7 +74,7 @@ export async function deleteRetention(
 }
 
 /** A setting of the installation, with who made it: the rows are their own log. */
-export interface RetentionDefault {
+interface RetentionDefault {
   readonly kind: HistoryKind
   readonly keepDays: number | undefined
   readonly at: Date

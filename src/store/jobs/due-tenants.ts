@@ -9,7 +9,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Store } from '../store.ts'
 
 /** A text that is another one after a change of what it stands for. It is compared, and says nothing else. */
-export interface TenantChanges {
+interface TenantChanges {
   /** Snapshots, and writes by commits. */
   readonly snapshots: string
   readonly tables: string

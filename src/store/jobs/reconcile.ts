@@ -5,7 +5,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Param } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
-export type BreachKind =
+type BreachKind =
   | 'edge_without_audit'
   | 'audit_without_edge'
   | 'edge_without_node'
@@ -33,7 +33,7 @@ const pageBlocks = 12
 const newNumbersMax = 1_000_000
 
 /** A run of the comparison. */
-export interface Reconciled {
+interface Reconciled {
   /** The breaches that are open now, oldest first. */
   readonly breaches: readonly Breach[]
   /** What share of the history was compared within the last seven days, 0 to 1, as the run found it. */

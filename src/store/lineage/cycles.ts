@@ -12,12 +12,12 @@ import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 
 /** A LINEAGE_OF edge by the numbers of its datasets. The numbers are valid within one reading only. */
-export interface EdgeNumbers {
+interface EdgeNumbers {
   readonly source: number
   readonly target: number
 }
 
-export interface SweepState {
+interface SweepState {
   /** Whether there is an edge that no sweep has seen, or an open cycle that may no longer exist. */
   readonly due: boolean
   /** The number of edges and the newest id, as text. */
@@ -95,7 +95,7 @@ export async function datasetNames(
   })
 }
 
-export interface LineageCycle {
+interface LineageCycle {
   readonly id: string
   /** In the order of the edges; an edge leads from the last to the first. */
   readonly datasets: readonly LineageName[]

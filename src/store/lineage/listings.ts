@@ -118,7 +118,7 @@ function toRun(row: RunRow): ListedRun {
   }
 }
 
-export interface ListedJob extends LineageName {
+interface ListedJob extends LineageName {
   readonly parents: readonly LineageName[]
   /** The run that was received last. */
   readonly lastRun: ListedRun | undefined
@@ -165,7 +165,7 @@ export async function listJobs(
   }
 }
 
-export interface ListedDataset extends LineageName {
+interface ListedDataset extends LineageName {
   /** As `lineage_name.table_key`. */
   readonly tableKey: string | undefined
   readonly jobs: readonly LineageName[]

@@ -14,7 +14,7 @@ import { parseAgtype } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { datasetItem } from './events.ts'
 
-export interface NamespaceMapping {
+interface NamespaceMapping {
   readonly namespace: string
   /** The first level of a name, where only such datasets are meant; else empty. */
   readonly firstLevel: string

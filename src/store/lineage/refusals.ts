@@ -7,7 +7,7 @@ import type { Store } from '../store.ts'
 import type { EventRefusal } from './events.ts'
 import { isSeenJobNamed, isSeenRefusal } from './seen.ts'
 
-export interface RefusedEvent {
+interface RefusedEvent {
   readonly seq: string
   readonly producer: string
   readonly runId: string

@@ -4,7 +4,7 @@ import type { Store } from '../store.ts'
 
 const channelName = 'svc_pgwire_cancel'
 
-export interface StoreChannel {
+interface StoreChannel {
   /** @throws Fault where the store does not answer */
   publish(message: string): Promise<void>
   close(): Promise<void>

@@ -7,7 +7,7 @@ import { storableText } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
 
-export interface StoredOperation {
+interface StoredOperation {
   /** Hex, of the document. */
   readonly sha256: string
   readonly document: string

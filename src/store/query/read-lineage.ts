@@ -91,7 +91,7 @@ export async function forgetReadLineage(
   }
 }
 
-export interface ReadLineageFilter {
+interface ReadLineageFilter {
   /** Read from this table, and this column of it. */
   readonly table?: TableRef | undefined
   readonly column?: string | undefined

@@ -13,7 +13,7 @@ import { upsertEdge, upsertNode } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
 
-export interface NewAttestation extends Omit<Attestation, 'id' | 'untilMs'> {
+interface NewAttestation extends Omit<Attestation, 'id' | 'untilMs'> {
   readonly number: number
   readonly reason: string
   readonly evidence: string
@@ -32,7 +32,7 @@ export interface StoredAttestation extends NewAttestation {
 
 /** A steward ended it, its time was over, or another version took the place of the one that it was bound to. */
 export const endCauses = ['ended', 'expired', 'replaced'] as const
-export type EndCause = (typeof endCauses)[number]
+type EndCause = (typeof endCauses)[number]
 
 /**
  * Saves an attestation of the version in force.

@@ -6,7 +6,7 @@ import { storableJson, storableText } from '../database/names.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
 
-export interface SemanticDocument {
+interface SemanticDocument {
   /** Of the semantic model. */
   readonly name: string
   /** The semantic model in its own format, as JSON. */

@@ -9,7 +9,7 @@ import { limits } from '../../limits.ts'
 import type { Store } from '../store.ts'
 import { originOf } from '../with-signal.ts'
 
-export interface LoadedModel {
+interface LoadedModel {
   /** The tenant's governance version that it is of. */
   readonly version: bigint
   readonly model: SemanticModel

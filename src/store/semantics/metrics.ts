@@ -23,7 +23,7 @@ export interface StoredMetric extends MetricVersion {
   readonly by: string
 }
 
-export interface NewMetric {
+interface NewMetric {
   readonly name: string
   readonly definition: MetricDefinition
   readonly state: 'draft' | 'active'

@@ -18,7 +18,7 @@ import { hasEnded } from './ended-logins.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
 import { revokeSession, type SessionRow, toPrincipal, toSession } from './sessions.ts'
 
-export interface NewBrowserSession {
+interface NewBrowserSession {
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]
   /** The identity provider's id of the login, where it gives one. */

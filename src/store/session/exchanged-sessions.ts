@@ -10,7 +10,7 @@ import { type SessionRow, toSession } from './sessions.ts'
 import type { StoredTrust } from './workload-trusts.ts'
 
 /** The workload whose token was verified. */
-export interface Workload {
+interface Workload {
   readonly issuer: string
   readonly sub: string
   readonly requestId: string

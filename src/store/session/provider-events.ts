@@ -33,7 +33,7 @@ export interface ProviderEvent {
 }
 
 /** `replayed`: this delivery was received before. `known`: another delivery of this event was. */
-export type Recorded = 'recorded' | 'known' | 'replayed'
+type Recorded = 'recorded' | 'known' | 'replayed'
 
 /**
  * Records an event and applies its effect, all or nothing, once.

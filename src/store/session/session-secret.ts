@@ -9,7 +9,7 @@ import type { Store } from '../store.ts'
 
 export const serviceSecretPrefix = 'svc_'
 export const browserSecretPrefix = 'svc_web_'
-export type SecretPrefix = typeof serviceSecretPrefix | typeof browserSecretPrefix
+type SecretPrefix = typeof serviceSecretPrefix | typeof browserSecretPrefix
 
 const randomCount = 20
 const checkCount = 12

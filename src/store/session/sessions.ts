@@ -26,7 +26,7 @@ import type { Store } from '../store.ts'
 import { outUntilText, sessionOut } from '../vended/vended-credentials.ts'
 import { newSessionSecret, serviceSecretPrefix, sessionSecretDigest } from './session-secret.ts'
 
-export interface NewServiceSession {
+interface NewServiceSession {
   readonly name: string
   readonly principal: Principal
   readonly scopes: readonly SessionScope[]

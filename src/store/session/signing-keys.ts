@@ -7,7 +7,7 @@ import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 
 /** An ES256 key pair as JSON Web Keys (RFC 7517). */
-export interface SigningKey {
+interface SigningKey {
   readonly id: string
   readonly publicJwk: Readonly<Record<string, string>>
   readonly privateJwk: Readonly<Record<string, string>>

@@ -132,7 +132,7 @@ export async function tokenIssuersOf(store: Store, tenant: TenantId): Promise<re
 }
 
 /** A tenant's issuer, with the organization that its tokens must name. */
-export interface IssuerOfOrganization extends StoredIssuer {
+interface IssuerOfOrganization extends StoredIssuer {
   readonly organizationId: string
 }
 

@@ -12,7 +12,7 @@ import type { Store } from '../store.ts'
 import { type SweepRow, sweepsText } from './sweeps.ts'
 import { type ConflictReason, type ConflictSource, territoryTableId } from './territory-rows.ts'
 
-export interface Sweep {
+interface Sweep {
   /** Nickname of the catalog credential. */
   readonly catalog: string
   readonly startedAt: Date | undefined
@@ -25,7 +25,7 @@ export interface Sweep {
   readonly unusable: UnusableNames | undefined
 }
 
-export interface TerritoryState extends Pick<Territory, 'mode' | 'version'> {
+interface TerritoryState extends Pick<Territory, 'mode' | 'version'> {
   readonly manifests: ManifestMode
   readonly conflicts: number
   /** Snapshots in quarantine, and commits whose manifests are still to be checked. */
@@ -83,7 +83,7 @@ export async function territoryState(store: Store, tenant: TenantId): Promise<Te
   })
 }
 
-export interface HeldPrefix {
+interface HeldPrefix {
   readonly prefix: string
   readonly kind: TerritoryKind
   readonly table: TableRef
@@ -147,7 +147,7 @@ export async function listTerritory(
   }
 }
 
-export interface ListedConflict {
+interface ListedConflict {
   readonly table: TableRef
   readonly catalog: string | undefined
   readonly prefix: string

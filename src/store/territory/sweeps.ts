@@ -37,7 +37,7 @@ export async function dueSweeps(store: Store, tenant: TenantId, everyMs: number)
   return rows.map(({ nickname }) => nickname)
 }
 
-export interface SweepStart {
+interface SweepStart {
   /** By the database's clock, as text that keeps its precision. */
   readonly startedAt: string
   /** Tables that this sweep has seen before it was interrupted, by `territoryTableId`. */
@@ -72,7 +72,7 @@ export async function beginSweep(
   })
 }
 
-export interface SweepCounts {
+interface SweepCounts {
   readonly tables: number
   /** Tables that could not be read. */
   readonly failed: number

@@ -200,7 +200,7 @@ export async function takeTableName(
 }
 
 /** A table that answers to a second name. */
-export interface SecondName {
+interface SecondName {
   /** Under its second name. */
   readonly owner: TerritoryClaim['owner']
   readonly first: TableRef

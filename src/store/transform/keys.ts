@@ -5,7 +5,7 @@ import type { Tx } from '../database/session.ts'
 import type { RunQuery } from '../governance/governance.ts'
 import type { Store } from '../store.ts'
 
-export interface WrappedTenantKey {
+interface WrappedTenantKey {
   readonly provider: string
   readonly wrapped: Uint8Array
 }

@@ -41,7 +41,7 @@ export async function removeReveal(tx: Tx, tenant: TenantId, place: ColumnPlace)
   return removed.length > 0
 }
 
-export interface ListedReveal {
+interface ListedReveal {
   readonly table: TableRef
   readonly fieldId: number
   readonly rule: RevealRule

@@ -120,7 +120,7 @@ export async function rulesOfTable(
 }
 
 /** A rule as it is listed. */
-export interface ListedRule {
+interface ListedRule {
   readonly tag?: string
   /** Of a rule of a column. */
   readonly table?: TableRef

@@ -43,7 +43,7 @@ export async function findSubjectKeys(
 }
 
 /** A new key, for a subject that has none. */
-export interface NewSubjectKey {
+interface NewSubjectKey {
   readonly ref: string
   readonly sid: string
   readonly wrapped: Uint8Array
@@ -88,7 +88,7 @@ export async function subjectKeysById(
   )
 }
 
-export interface Shredded {
+interface Shredded {
   /** The id of the key that was destroyed; undefined where there was none, or it was destroyed before. */
   readonly sid: string | undefined
   readonly at: Date
@@ -118,14 +118,14 @@ export async function shredSubjectKey(
   return { sid: before?.sid ?? undefined, at: row?.shredded_at ?? new Date(0) }
 }
 
-export interface ListedSubject {
+interface ListedSubject {
   readonly kind: string
   readonly ref: string
   readonly at: Date
   readonly shreddedAt: Date | undefined
 }
 
-export interface SubjectFilter {
+interface SubjectFilter {
   readonly kind?: string | undefined
   /** Whether they were erased; undefined: all. */
   readonly shredded?: boolean | undefined

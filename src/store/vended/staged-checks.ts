@@ -3,10 +3,10 @@
 import type { TenantId } from '../../core/tenant.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
-import { vendedKeptDays } from './vended-credentials.ts'
+import { vendedRetentionDays } from './vended-credentials.ts'
 
 /** What a revoked session left. */
-export interface StagedCheck {
+interface StagedCheck {
   readonly sessionId: string
   readonly files: number
   readonly bytes: number
@@ -31,7 +31,7 @@ export async function dueStagedChecks(
        and not exists (select from svc.staged_check c where c.tenant_id = $1 and c.session_id = s.session_id)
      order by v.ended_at limit $2::int`,
     // Its credentials are forgotten later, so a session that was revoked earlier has none.
-    [tenant, count, vendedKeptDays + 1],
+    [tenant, count, vendedRetentionDays + 1],
   )
   return rows.map((row) => row.session_id)
 }

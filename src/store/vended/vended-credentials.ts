@@ -36,7 +36,7 @@ export interface NewVendedCredential {
 }
 
 /** Days for which the record of an expired credential is kept. */
-export const vendedKeptDays = 30
+export const vendedRetentionDays = 30
 
 /** The id of a record, or why there is none. */
 export type Reserved =
@@ -112,13 +112,13 @@ export async function forgetVended(store: Store, tenant: TenantId): Promise<numb
     tenant,
     `delete from svc.vended_credential
      where tenant_id = $1 and expires_at < now() - $2::int * interval '1 day' returning 1`,
-    [tenant, vendedKeptDays],
+    [tenant, vendedRetentionDays],
   )
   return rows.length
 }
 
 /** A credential that has not expired yet. */
-export interface VendedCredential extends Omit<NewVendedCredential, 'expiresAtMs' | 'credentialId'> {
+interface VendedCredential extends Omit<NewVendedCredential, 'expiresAtMs' | 'credentialId'> {
   readonly id: string
   /** Nickname; undefined where the catalog credential was removed. */
   readonly catalog: string | undefined
@@ -127,7 +127,7 @@ export interface VendedCredential extends Omit<NewVendedCredential, 'expiresAtMs
   readonly deniedAt: Date | undefined
 }
 
-export interface VendedFilter extends PageRequest {
+interface VendedFilter extends PageRequest {
   readonly sessionId?: string | undefined
   readonly table?: TableRef | undefined
 }
@@ -192,7 +192,7 @@ export async function listVended(
 }
 
 /** What a session holds that has not expired yet. */
-export interface SessionOut {
+interface SessionOut {
   readonly credentials: number
   /** When the last of them expires; undefined where there is none. */
   readonly until: Date | undefined
@@ -213,7 +213,7 @@ export const outUntilText = `(select max(v.expires_at) from svc.vended_credentia
   where v.tenant_id = s.tenant_id and v.session_id = s.session_id and v.expires_at > clock_timestamp())`
 
 /** Where credentials of a session are to be refused. */
-export interface DenialTarget {
+interface DenialTarget {
   readonly credentialId: string
   readonly issuedFor: string
 }
@@ -275,7 +275,7 @@ export interface WrittenTable {
 }
 
 /** A place in the order of a session's tables. */
-export type WrittenPlace = Pick<WrittenTable, 'tableId' | 'credentialId'>
+type WrittenPlace = Pick<WrittenTable, 'tableId' | 'credentialId'>
 
 /**
  * The first table at or after a place that an ended session could write to; undefined where there is none.

@@ -2,10 +2,17 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import type { Attempt, AttemptOutcome, DeliveryState } from '../../core/webhook.ts'
+import {
+  type Attempt,
+  type AttemptOutcome,
+  type DeliveryState,
+  delivery,
+  type ListedDelivery,
+} from '../../core/webhook.ts'
 import { given } from '../database/conditions.ts'
 import { storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { rowsOf } from '../database/rows.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
 import type { Claim } from './claims.ts'
@@ -148,51 +155,12 @@ export async function failuresOf(
   return { failures: row?.failures ?? 0, failingMs: row?.failing_ms ?? 0 }
 }
 
-export interface ListedDelivery {
-  readonly sequence: bigint
-  readonly type: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  /** When it is tried next; undefined where it is not. */
-  readonly dueAt: Date | undefined
-  readonly createdAt: Date
-  readonly endedAt: Date | undefined
-  /** The last answer. */
-  readonly lastOutcome: AttemptOutcome | undefined
-  readonly lastStatus: number | undefined
-}
-
-interface DeliveryRow {
-  readonly sequence: string
-  readonly type: string
-  readonly state: DeliveryState
-  readonly attempts: number
-  readonly due_at: Date
-  readonly created_at: Date
-  readonly ended_at: Date | null
-  readonly outcome: AttemptOutcome | null
-  readonly status: number | null
-}
-
-const listed = `d.sequence, d.type, d.state, d.attempts, d.due_at, d.created_at, d.ended_at, a.outcome, a.status
+const rows = rowsOf(delivery)
+const listed = `${rows.columns}
   from svc.webhook_delivery d left join svc.webhook_attempt a on a.tenant_id = d.tenant_id
     and a.subscription_id = d.subscription_id and a.sequence = d.sequence and a.attempt = d.attempts`
 
-function toDelivery(row: DeliveryRow): ListedDelivery {
-  return {
-    sequence: BigInt(row.sequence),
-    type: row.type,
-    state: row.state,
-    attempts: row.attempts,
-    dueAt: row.state === 'waiting' ? row.due_at : undefined,
-    createdAt: row.created_at,
-    endedAt: row.ended_at ?? undefined,
-    lastOutcome: row.outcome ?? undefined,
-    lastStatus: row.status ?? undefined,
-  }
-}
-
-export interface DeliveryFilter extends PageRequest {
+interface DeliveryFilter extends PageRequest {
   readonly state?: DeliveryState | undefined
 }
 
@@ -209,14 +177,14 @@ export async function listDeliveries(
     ['d.state = ?::text', filter.state],
     ['d.sequence < ?::int8', afterCount(filter)],
   )
-  const rows = await store.tenantQuery<DeliveryRow>(
+  const found = await store.tenantQuery<{ readonly sequence: string }>(
     tenant,
     `select ${listed} where d.tenant_id = $1 and d.subscription_id = $2::uuid${text}
      order by d.sequence desc limit $3::int`,
     params,
   )
-  const page = toPage(rows, limit, (row) => row.sequence)
-  return { ...page, items: page.items.map(toDelivery) }
+  const page = toPage(found, limit, ({ sequence }) => sequence)
+  return { ...page, items: page.items.map(rows.read) }
 }
 
 /** A delivery with its body and its attempts. @throws Fault `not_found` */
@@ -228,7 +196,7 @@ export async function findDelivery(
 ): Promise<ListedDelivery & { readonly body: string; readonly tried: readonly Omit<Attempt, 'afterMs'>[] }> {
   const key = [tenant, subscription, String(sequence)]
   return await store.tenantTransaction(tenant, async (tx) => {
-    const [row] = await tx.query<DeliveryRow & { readonly body: string }>(
+    const [row] = await tx.query<{ readonly body: string }>(
       `select d.body, ${listed} where d.tenant_id = $1 and d.subscription_id = $2::uuid and d.sequence = $3::int8`,
       key,
     )
@@ -244,7 +212,7 @@ export async function findDelivery(
       key,
     )
     return {
-      ...toDelivery(row),
+      ...rows.read(row),
       body: row.body,
       tried: tried.map(({ at, duration_ms: durationMs, outcome, status }) => ({
         ...{ at, durationMs, outcome, status: status ?? undefined },

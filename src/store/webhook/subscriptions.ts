@@ -7,10 +7,11 @@ import { Fault } from '../../base/fault.ts'
 import { Secret } from '../../base/secret.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import type { SubscriptionState } from '../../core/webhook.ts'
+import { type ListedSubscription, subscription } from '../../core/webhook.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { rowsOf } from '../database/rows.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -26,55 +27,14 @@ export interface Receiver {
   readonly previous?: string
 }
 
-export interface ListedSubscription {
-  readonly id: string
-  readonly name: string
-  /** Scheme, host and port of the URL. */
-  readonly address: string
-  readonly types: readonly string[]
-  readonly state: SubscriptionState
-  /** The number of the last event that was taken. */
-  readonly position: bigint
-  readonly failingSince: Date | undefined
-  readonly previousUntil: Date | undefined
-  readonly createdAt: Date
-}
-
-export interface NewSubscription {
+interface NewSubscription {
   readonly name: string
   readonly url: URL
   readonly types: readonly string[]
 }
 
-interface Row {
-  readonly subscription_id: string
-  readonly name: string
-  readonly address: string
-  readonly types: readonly string[]
-  readonly state: SubscriptionState
-  readonly position: string
-  readonly failing_since: Date | null
-  readonly previous_until: Date | null
-  readonly created_at: Date
-}
-
-const columns =
-  'subscription_id, name, address, types, state, position, failing_since, previous_until, created_at'
+const rows = rowsOf(subscription)
 const unknown = () => new Fault('not_found', 'There is no such webhook.')
-
-function toSubscription(row: Row): ListedSubscription {
-  return {
-    id: row.subscription_id,
-    name: row.name,
-    address: row.address,
-    types: row.types,
-    state: row.state,
-    position: BigInt(row.position),
-    failingSince: row.failing_since ?? undefined,
-    previousUntil: row.previous_until ?? undefined,
-    createdAt: row.created_at,
-  }
-}
 
 function sealReceiver(store: Store, tenant: TenantId, id: string, receiver: Receiver): Uint8Array {
   return seal(store.secretsKey, ['webhook_subscription', tenant, id], JSON.stringify(receiver))
@@ -105,11 +65,11 @@ export async function addSubscription(
 ): Promise<ListedSubscription> {
   const id = crypto.randomUUID()
   return await store.tenantTransaction(tenant, async (tx) => {
-    const [row] = await tx.query<Row>(
+    const [row] = await tx.query(
       `insert into svc.webhook_subscription (tenant_id, subscription_id, name, address, types, sealed, position)
        select $1, $2::uuid, $3, $4, $5::text::jsonb, $6, $7::int8
        where (select count(*) from svc.webhook_subscription where tenant_id = $1) < $8::int
-       returning ${columns}`,
+       returning ${rows.columns}`,
       [
         ...[tenant, id, storableText(name), storableText(url.origin), storableJson(types)],
         ...[sealReceiver(store, tenant, id, { url: url.href, secret }), String(position), subscriptionsMax],
@@ -122,7 +82,7 @@ export async function addSubscription(
       subject: { webhook: id },
       value: { name, types },
     })
-    return toSubscription(row)
+    return rows.read(row)
   })
 }
 
@@ -133,14 +93,14 @@ export async function listSubscriptions(
   page: PageRequest = {},
 ): Promise<Page<ListedSubscription>> {
   const limit = pageLimit(page)
-  const rows = await store.tenantQuery<Row>(
+  const found = await store.tenantQuery<{ readonly id: string }>(
     tenant,
-    `select ${columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id > $2::uuid
+    `select ${rows.columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id > $2::uuid
      order by subscription_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
-  const listed = toPage(rows, limit, (row) => row.subscription_id)
-  return { ...listed, items: listed.items.map(toSubscription) }
+  const listed = toPage(found, limit, ({ id }) => id)
+  return { ...listed, items: listed.items.map(rows.read) }
 }
 
 /** @throws Fault `not_found` */
@@ -150,16 +110,16 @@ export async function findSubscription(
   id: string,
 ): Promise<ListedSubscription> {
   if (!isUuid(id)) throw unknown()
-  const [row] = await store.tenantQuery<Row>(
+  const [row] = await store.tenantQuery(
     tenant,
-    `select ${columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2`,
+    `select ${rows.columns} from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2`,
     [tenant, id],
   )
   if (row === undefined) throw unknown()
-  return toSubscription(row)
+  return rows.read(row)
 }
 
-export interface SubscriptionChange {
+interface SubscriptionChange {
   readonly name?: string | undefined
   readonly url?: URL | undefined
   readonly types?: readonly string[] | undefined
@@ -177,13 +137,13 @@ export async function changeSubscription(
   const { name, url, types, enabled } = change
   return await store.tenantTransaction(tenant, async (tx) => {
     const { row, receiver } = await lockSubscription(store, tx, tenant, id)
-    const [changed] = await tx.query<Row>(
+    const [changed] = await tx.query(
       `update svc.webhook_subscription set name = $3, address = $4, types = $5::text::jsonb, sealed = $6, state = $7,
          failures = case when $8::bool then 0 else failures end,
          failing_since = case when $8::bool then null else failing_since end,
          rest_until = case when $8::bool then '-infinity' else rest_until end,
          look_at = case when $8::bool then clock_timestamp() else look_at end
-       where tenant_id = $1 and subscription_id = $2 returning ${columns}`,
+       where tenant_id = $1 and subscription_id = $2 returning ${rows.columns}`,
       [
         ...[tenant, id, storableText(name ?? row.name)],
         url === undefined ? row.address : storableText(url.origin),
@@ -198,7 +158,7 @@ export async function changeSubscription(
       subject: { webhook: id },
       value: { name, types, enabled, ...(url !== undefined && { url: 'changed' }) },
     })
-    return toSubscription(changed as Row)
+    return rows.read(changed as object)
   })
 }
 
@@ -217,10 +177,10 @@ export async function rotateSecret(
   return await store.tenantTransaction(tenant, async (tx) => {
     const { receiver } = await lockSubscription(store, tx, tenant, id)
     const next = { url: receiver.url, secret, ...(overlapMs > 0 && { previous: receiver.secret }) }
-    const [changed] = await tx.query<Row>(
+    const [changed] = await tx.query(
       `update svc.webhook_subscription set sealed = $3,
          previous_until = case when $4::float8 > 0 then clock_timestamp() + $4::float8 * interval '1 ms' end
-       where tenant_id = $1 and subscription_id = $2 returning ${columns}`,
+       where tenant_id = $1 and subscription_id = $2 returning ${rows.columns}`,
       [tenant, id, sealReceiver(store, tenant, id, next), overlapMs],
     )
     await recordAdministration(tx, by, {
@@ -228,7 +188,7 @@ export async function rotateSecret(
       subject: { webhook: id },
       value: { overlap_ms: overlapMs },
     })
-    return toSubscription(changed as Row)
+    return rows.read(changed as object)
   })
 }
 
@@ -252,13 +212,13 @@ export async function deleteSubscription(
 
 async function lockSubscription(store: Store, tx: Tx, tenant: TenantId, id: string) {
   const [row] = isUuid(id)
-    ? await tx.query<Row & { readonly sealed: Uint8Array }>(
-        `select ${columns}, sealed from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2 for update`,
+    ? await tx.query<{ readonly sealed: Uint8Array }>(
+        `select ${rows.columns}, sealed from svc.webhook_subscription where tenant_id = $1 and subscription_id = $2 for update`,
         [tenant, id],
       )
     : []
   if (row === undefined) throw unknown()
-  return { row, receiver: openReceiver(store, tenant, id, row.sealed).reveal() }
+  return { row: rows.read(row), receiver: openReceiver(store, tenant, id, row.sealed).reveal() }
 }
 
 /** Puts on record that someone has events sent again. */

@@ -6,7 +6,7 @@ import { signRequest } from '../../catalog/sign-request.ts'
 import { sendUpstream, UpstreamHttpError } from '../../catalog/upstream-http.ts'
 import type { AwsKeys } from '../settings.ts'
 
-export interface QueryCall {
+interface QueryCall {
   readonly endpoint: URL
   readonly service: 'sts' | 'iam'
   readonly region: string

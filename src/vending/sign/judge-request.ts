@@ -15,7 +15,7 @@ export interface SignableRequest {
 }
 
 /** Where the storage is, as clients are told. */
-export interface SignedStorage {
+interface SignedStorage {
   readonly endpoint: URL
   /** Whether the bucket is in the path; otherwise it is in the host name. */
   readonly isPathStyle: boolean
@@ -30,7 +30,7 @@ export interface SignScope {
   readonly mayRead: (path: string) => boolean
 }
 
-export type SignJudgement =
+type SignJudgement =
   | {
       readonly isAllowed: true
       /** As S3 canonicalizes it: path and sorted query. */

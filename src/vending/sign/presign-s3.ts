@@ -8,7 +8,7 @@ import type { SignSettings } from '../settings.ts'
 import { encodeComponent, encodePath } from './s3-encoding.ts'
 import { dayKey } from './sign-s3.ts'
 
-export interface Presigning {
+interface Presigning {
   readonly atMs: number
   /** From one second to a week. */
   readonly lifetimeSeconds: number

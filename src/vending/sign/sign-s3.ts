@@ -7,12 +7,12 @@ import { createHash, createHmac } from 'node:crypto'
 import { Lru } from '../../base/lru.ts'
 import type { AwsKeys } from '../settings.ts'
 
-export interface S3Signing extends AwsKeys {
+interface S3Signing extends AwsKeys {
   readonly sessionToken: string | undefined
   readonly region: string
 }
 
-export interface RequestToSign {
+interface RequestToSign {
   readonly method: string
   /** With its port where it is not that of the scheme. */
   readonly host: string

@@ -3,8 +3,8 @@
 export type Value = string | number | boolean
 
 export const comparisons = ['=', '<>', '<', '<=', '>', '>='] as const
-export const textOperators = ['STARTS WITH', 'ENDS WITH', 'CONTAINS'] as const
-export const connectives = ['AND', 'OR', 'XOR'] as const
+const textOperators = ['STARTS WITH', 'ENDS WITH', 'CONTAINS'] as const
+const connectives = ['AND', 'OR', 'XOR'] as const
 export type BinaryOperator =
   | (typeof comparisons)[number]
   | (typeof textOperators)[number]

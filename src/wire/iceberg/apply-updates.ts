@@ -19,7 +19,7 @@ import {
 import { addNumbered, updateReader as reader, removeNumbered, setCurrentNumbered } from './numbered-list.ts'
 import { formatVersionMax, partitionIdBase, schemaColumns } from './table-metadata.ts'
 
-export interface ApplyOptions {
+interface ApplyOptions {
   /** Milliseconds since the Unix epoch: the result's last-updated-ms. */
   readonly nowMs: number
   /** Whether the updates may have been applied before: what they add may be there, and -1 then means that. */

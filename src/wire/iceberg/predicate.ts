@@ -23,8 +23,8 @@ export const comparisons = [
   'not-starts-with',
 ] as const
 export type ComparisonType = (typeof comparisons)[number]
-export const unaryTests = ['is-null', 'not-null', 'is-nan', 'not-nan'] as const
-export type UnaryTest = (typeof unaryTests)[number]
+const unaryTests = ['is-null', 'not-null', 'is-nan', 'not-nan'] as const
+type UnaryTest = (typeof unaryTests)[number]
 
 export type Predicate =
   | { readonly kind: 'constant'; readonly value: boolean }
@@ -45,7 +45,7 @@ export type Predicate =
       readonly values: readonly JsonValue[]
     }
 
-export interface PredicateBounds {
+interface PredicateBounds {
   /** Most predicates in one. */
   readonly nodesMax: number
   /** Most values of one set. */

@@ -85,7 +85,7 @@ function projectionsOf(value: JsonValue | undefined): ReadonlyMap<number, ToldAc
 }
 
 /** A field as far as a mask must fit it. */
-export interface MaskableField {
+interface MaskableField {
   readonly type: IcebergType
   readonly required: boolean
 }

@@ -5,7 +5,7 @@ export type NamePart =
   | { readonly kind: 'name'; readonly name: string; readonly quoted: boolean }
   | { readonly kind: 'key'; readonly key: string | null }
 
-export const binaryOperators = [
+const binaryOperators = [
   'OR',
   'XOR',
   'AND',

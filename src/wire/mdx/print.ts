@@ -16,7 +16,7 @@ const bracketed = (name: string) => `[${name.replaceAll(']', ']]')}]`
 const quotedText = (text: string) => `"${text.replaceAll('"', '""')}"`
 
 /** A name as it stands in a statement. */
-export function printMdxName(parts: readonly NamePart[]): string {
+function printMdxName(parts: readonly NamePart[]): string {
   return parts
     .map((part) => {
       if (part.kind === 'key') return part.key === null ? '&' : `&${bracketed(part.key)}`

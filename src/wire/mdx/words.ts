@@ -124,7 +124,6 @@ export type MdxProperty = (typeof mdxProperties)[number]
 
 /** Methods of the form expression.NAME(…). */
 export const mdxMethods = ['ITEM', 'LAG', 'LEAD', 'LEVELS', 'PROPERTIES'] as const
-export type MdxMethod = (typeof mdxMethods)[number]
 
 /** Words that stand as an argument of some function and are no name. */
 export const mdxFlags = [

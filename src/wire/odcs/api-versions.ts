@@ -27,7 +27,7 @@ export function isWritten(version: ApiVersion): version is WrittenApiVersion {
 }
 
 /** The versions whose JSON Schema is there; one validates all of its minor version. */
-export const schemaVersions = ['3.2.0', '3.1.0', '3.0.2'] as const
+const schemaVersions = ['3.2.0', '3.1.0', '3.0.2'] as const
 export type SchemaVersion = (typeof schemaVersions)[number]
 
 /** The version whose JSON Schema validates documents of `version`. */

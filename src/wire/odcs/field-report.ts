@@ -12,7 +12,7 @@ export const fieldOutcomes = ['enforced', 'stored', 'ignored'] as const
  * `enforced`: a request that breaks it is refused or altered. `stored`: shown, or compared with other versions, and
  * enforced nowhere. `ignored`: kept in the document, and read by nothing here.
  */
-export type FieldOutcome = (typeof fieldOutcomes)[number]
+type FieldOutcome = (typeof fieldOutcomes)[number]
 
 export interface ReportedField {
   /** As `schema[0].properties[].required`. */

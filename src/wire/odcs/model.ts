@@ -25,7 +25,7 @@ export interface ModelPolicy {
   readonly definitionCel: string
 }
 
-export interface ModelTable {
+interface ModelTable {
   readonly namespace: readonly string[]
   readonly name: string
 }

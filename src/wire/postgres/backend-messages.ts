@@ -36,7 +36,7 @@ export function writeReport(out: MessageWriter, report: Report): void {
 }
 
 /** The step of authentication that a message requests or confirms. */
-export type AuthenticationRequest =
+type AuthenticationRequest =
   | { readonly kind: 'ok' | 'cleartext_password' }
   | { readonly kind: 'sasl'; readonly mechanisms: readonly string[] }
   | { readonly kind: 'sasl_continue' | 'sasl_final'; readonly data: string }

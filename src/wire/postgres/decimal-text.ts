@@ -127,7 +127,7 @@ export function writeFloat8(view: DataView, at: number, value: number): number {
   return writeAscii(view, at, floatText(value, 8, 1))
 }
 
-export type FloatWidth = 4 | 8
+type FloatWidth = 4 | 8
 
 /**
  * A float as PostgreSQL prints it: the fewest digits that read back as the same float, with exponents from 1e15 (1e6

@@ -7,7 +7,7 @@ import { ProtocolViolation } from './byte-reader.ts'
 import { frontend } from './protocol.ts'
 
 /** PostgreSQL's limits for a start-up packet, and for a password message without its type byte: tokens are long. */
-export const startupBytesMax = 10_000
+const startupBytesMax = 10_000
 export const passwordBytesMax = 65_535
 
 const MiB = 1024 * 1024

@@ -45,7 +45,7 @@ export function parseScramVerifier(text: string): ScramVerifier | undefined {
 }
 
 /** A started exchange: `message` is the server's first message, and `finish` takes the client's final one. */
-export interface ScramExchange {
+interface ScramExchange {
   readonly message: string
   /** @returns the server's final message; undefined where the client did not prove the password */
   finish(clientFinal: string): string | undefined

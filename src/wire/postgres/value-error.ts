@@ -1,6 +1,6 @@
 /** The error for a value that cannot be encoded or parsed in the requested format: a SQLSTATE and a message. */
 
-export type ValueErrorState = '22003' | '22008' | '22P02' | '22P03' | '22021' | '0A000' | '54000'
+type ValueErrorState = '22003' | '22008' | '22P02' | '22P03' | '22021' | '0A000' | '54000'
 
 export class ValueError extends Error {
   override readonly name = 'ValueError'

@@ -118,7 +118,7 @@ function writeCell(
 }
 
 /** A number as XML Schema writes it. */
-export function valueText(value: number | bigint | string | boolean): string {
+function valueText(value: number | bigint | string | boolean): string {
   if (typeof value !== 'number' || Number.isFinite(value)) return String(value)
   return Number.isNaN(value) ? 'NaN' : value > 0 ? 'INF' : '-INF'
 }

@@ -19,7 +19,7 @@ export interface HttpRequest extends RequestHead {
   readonly body: Uint8Array
 }
 
-export interface HttpBounds {
+interface HttpBounds {
   readonly headBytesMax: number
   readonly headersMax: number
   readonly bodyBytesMax: number

@@ -21,9 +21,9 @@ const reasons: Readonly<Record<number, string>> = {
 }
 
 /** How the client learns where the body ends. */
-export type BodyFraming = { readonly length: number } | 'chunked' | 'until close'
+type BodyFraming = { readonly length: number } | 'chunked' | 'until close'
 
-export interface ResponseHead {
+interface ResponseHead {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
   readonly framing: BodyFraming

@@ -19,7 +19,7 @@ export type SessionHeader =
   | { readonly kind: 'begin' }
   | { readonly kind: 'use' | 'end'; readonly id: string }
 
-export interface DiscoverCall {
+interface DiscoverCall {
   readonly kind: 'discover'
   readonly requestType: string
   /** Values by column; several mean any of them. */
@@ -43,7 +43,7 @@ export interface CancelTarget {
   readonly connectionId: number | undefined
 }
 
-export interface ExecuteCall {
+interface ExecuteCall {
   readonly kind: 'execute'
   readonly command: Command
   readonly properties: Properties

@@ -6,7 +6,7 @@
 import { analysisNamespace, rootNamespaces } from './write-envelope.ts'
 import { encodeXmlName, escapeXml } from './xml.ts'
 
-export const rowsetNamespace = `${analysisNamespace}:rowset`
+const rowsetNamespace = `${analysisNamespace}:rowset`
 
 export type RowsetType =
   | 'string'

@@ -47,9 +47,3 @@ export function writeFault({ code, message, number }: FaultText, sessionId?: str
   const error = `<Error ErrorCode="${number}" Description="${text}" Source="Covenant" HelpFile=""/>`
   return `${opening(sessionId)}<soap:Fault><faultcode>${faultCode}</faultcode><faultstring>${text}</faultstring><detail>${error}</detail></soap:Fault></soap:Body></soap:Envelope>`
 }
-
-/** Result of a message that is inside a stream that has begun: it stands in place of the rest of the root. */
-export function writeLateError({ message, number }: FaultText): string {
-  const text = escapeXml(message)
-  return `<Exception xmlns="${analysisNamespace}:exception"/><Messages xmlns="${analysisNamespace}:exception"><Error ErrorCode="${number}" Description="${text}" Source="Covenant" HelpFile=""/></Messages>`
-}

@@ -5,7 +5,6 @@ import type { Principal } from '../../../src/core/principal.ts'
 import type { SemanticModel } from '../../../src/core/semantic-model.ts'
 import { type Expansion, expandMetrics } from '../../../src/query/compile/metrics/expand.ts'
 import { compileMetricRequest, type MetricRequest } from '../../../src/query/compile/metrics/request.ts'
-import { parseSelect } from '../../../src/query/compile/parse/parse.ts'
 import { normal } from '../../query/support/compare.ts'
 import type { Answer } from '../../query/support/duckdb.ts'
 import { askOracle, type Oracle } from '../../query/support/postgres.ts'
@@ -72,9 +71,9 @@ export async function compareRandom(
     const sql = byHand(hand, request)
     const expected = await askOracle(barrier, sql)
     if (typeof expected === 'string') throw new Error(`PostgreSQL refuses with ${expected}: ${sql}`)
-    const { text, parameters } = compileMetricRequest(model, request)
-    const expansion = expandMetrics(parseSelect(text), { model, searchPath: [], generated: true })
-    const actual = await ask(text, parameters, { reader, expansion }).catch((cause: unknown) => {
+    const { tree, parameters } = compileMetricRequest(model, request)
+    const expansion = expandMetrics(tree, { model, searchPath: [], generated: true })
+    const actual = await ask('', parameters, { reader, expansion }).catch((cause: unknown) => {
       throw new Error(`round ${round}: ${JSON.stringify(request)}`, { cause })
     })
     const types = actual.columns.map(({ type }) => type)

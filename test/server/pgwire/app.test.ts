@@ -20,8 +20,8 @@ setDefaultTimeout(300_000)
 
 /** Answers every statement with the tenant that it runs for. */
 const queries: QueryService = {
-  prepare: async (_, text) => ({
-    text,
+  prepare: async (_, source) => ({
+    source,
     columns: [{ name: 'tenant', type: 'text' }],
     parameters: [],
     needsValues: [],

@@ -38,7 +38,7 @@ test.skipIf(server === undefined)(
     let running = false
     const { columns, batches } = endless()
     const queries: QueryService = {
-      prepare: async (_, text) => ({ text, columns, parameters: [], needsValues: [] }),
+      prepare: async (_, source) => ({ source, columns, parameters: [], needsValues: [] }),
       run: (context, _, { signal }) => {
         running = true
         return Object.assign(batches({ parameters: [], signal, context }) as AsyncGenerator<never>, {

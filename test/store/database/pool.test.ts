@@ -5,7 +5,7 @@ import type { Link, StoreBackend } from '../../../src/store/database/link.ts'
 import { Pool } from '../../../src/store/database/pool.ts'
 
 /** A backend whose connections do nothing. */
-function poolOf(linksMax: number, tenantsOfLinkMax: number) {
+function poolOf(linksMax: number, tenantsOfLinkMax: number, nowMs?: () => number) {
   const opened: Link[] = []
   const ended: Link[] = []
   const backend = {
@@ -17,7 +17,7 @@ function poolOf(linksMax: number, tenantsOfLinkMax: number) {
       return link
     },
   } as unknown as StoreBackend
-  return { pool: new Pool(backend), opened, ended }
+  return { pool: new Pool(backend, nowMs), opened, ended }
 }
 
 describe('a pool of connections', () => {
@@ -93,4 +93,24 @@ test('a tenant gets a connection before the backlog of another tenant', async ()
   await Promise.all(waiting)
   expect(order.slice(0, 3)).toEqual(['busy', 'quiet', 'none'])
   expect(order).toHaveLength(52)
+})
+
+test('says for how long no tenant but one has used a connection or waited for one', async () => {
+  let now = 0
+  const { pool } = poolOf(1, 100, () => now)
+  const quiet = (besides?: string) => pool.use(besides).quietMs
+  expect(quiet('a')).toBe(Number.POSITIVE_INFINITY)
+  pool.release(await pool.borrow('b'))
+  now = 10
+  const held = await pool.borrow('a')
+  now = 30
+  expect([quiet('a'), quiet('b'), quiet()]).toEqual([30, 20, 20])
+  const waiting = pool.borrow('b')
+  expect(quiet('a')).toBe(0)
+  pool.release(held)
+  pool.release(await waiting)
+  now = 40
+  expect([quiet('a'), quiet('b')]).toEqual([10, 10])
+  pool.release(await pool.borrow(undefined))
+  expect(quiet('a')).toBe(10)
 })

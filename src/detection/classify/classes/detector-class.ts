@@ -12,7 +12,7 @@ import type { ValueMatch } from '../value-match.ts'
 export type TermGrade = 'sure' | 'generic' | 'alone' | 'numbered' | 'likely' | 'hint'
 
 /** Where the words of a list come from: a language family, or field names of products and standards. */
-export type WordSource = 'english' | 'westEuropean' | 'european' | 'slavic' | 'asian' | 'products'
+type WordSource = 'english' | 'westEuropean' | 'european' | 'slavic' | 'asian' | 'products'
 
 /** Words are separated by spaces. Each is one run of letters in the singular, in any case, with its marks. */
 export interface ClassWords {

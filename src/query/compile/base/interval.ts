@@ -2,7 +2,7 @@
 
 import { SqlError } from './sql-error.ts'
 
-export interface IntervalLiteral {
+interface IntervalLiteral {
   readonly months: bigint
   readonly days: bigint
   readonly micros: bigint

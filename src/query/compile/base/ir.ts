@@ -112,7 +112,7 @@ export interface CaseExpr extends Typed {
   readonly otherwise?: Expr | undefined
 }
 
-export interface SubqueryExpr extends Typed {
+interface SubqueryExpr extends Typed {
   readonly kind: 'subquery'
   /** `rows` is IN of a row whose NULL and FALSE must differ; engines do not distinguish them. */
   readonly form: 'scalar' | 'exists' | 'in' | 'rows' | 'array'
@@ -193,13 +193,13 @@ export interface TableItem {
   readonly used: ReadonlySet<number>
 }
 
-export interface CteItem {
+interface CteItem {
   readonly kind: 'cte'
   readonly id: string
   readonly cte: string
 }
 
-export interface SubqueryItem {
+interface SubqueryItem {
   readonly kind: 'subquery'
   readonly id: string
   readonly lateral: boolean

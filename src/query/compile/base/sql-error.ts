@@ -14,6 +14,8 @@ const kindOf = {
   '22007': 'bad_request', // invalid_datetime_format
   '22008': 'bad_request', // datetime_field_overflow
   '2201B': 'bad_request', // invalid_regular_expression
+  '2201W': 'bad_request', // invalid_row_count_in_limit_clause
+  '2201X': 'bad_request', // invalid_row_count_in_result_offset_clause
   '22023': 'bad_request', // invalid_parameter_value
   '22025': 'bad_request', // invalid_escape_sequence
   '28000': 'unauthenticated', // invalid_authorization_specification

@@ -5,6 +5,7 @@ import type { GovernedTable } from '../../../core/governed-table.ts'
 import { saltBytesMin } from '../../../core/mask.ts'
 import { type DialectName, elementOf, isArray, type SqlType } from '../../../core/sql-type.ts'
 import type { LiteralExpr } from '../base/ir.ts'
+import { notNegative, roundedCount } from '../base/row-count.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { isInteger } from '../base/types.ts'
 import { literalElements, literalOf, nullOf } from '../resolve/coerce.ts'
@@ -63,7 +64,7 @@ export function splitSlots(
   })
 }
 
-export interface RenderOptions {
+interface RenderOptions {
   /** How the engine names a table. Default: the parts of its `relation`, quoted. */
   readonly relation?: (table: GovernedTable) => string
   /** How the engine names a copy; required where the SQL reads copies. */
@@ -105,9 +106,7 @@ function renderParameter(dialect: Dialect, part: ParameterSlot, value: string | 
   if (part.form === 'value') return emitLiteral(dialect, literal)
   // NULL limits nothing, as where a client describes a plan without values.
   if (literal.value === null) return part.form === 'limit' ? 'ALL' : '0'
-  if (!/^\d+$/.test(literal.value))
-    throw new SqlError('22023', `${part.form.toUpperCase()} must not be negative`)
-  return literal.value
+  return notNegative(roundedCount(literal.value, part.type), part.form === 'limit' ? 'LIMIT' : 'OFFSET')
 }
 
 /** The right side of IN: nothing is in an empty array, and whether anything is in NULL is unknown. */

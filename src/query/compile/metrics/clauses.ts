@@ -47,7 +47,7 @@ function isStar(target: Node): boolean {
   )
 }
 
-export interface ClauseParts {
+interface ClauseParts {
   readonly relation: MetricRelation
   readonly alias: string
   /** Writes a metric. */

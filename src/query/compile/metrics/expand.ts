@@ -16,7 +16,7 @@ import { tableKey } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
 import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
-import { type Guard, withKept, withParts } from './guard.ts'
+import { type Guard, withFiltered, withParts } from './guard.ts'
 import {
   type ColumnOf,
   columnsOfDimensions,
@@ -58,7 +58,7 @@ export interface Expansion {
   readonly liftedUntilMs?: number | undefined
 }
 
-export interface ExpandOptions {
+interface ExpandOptions {
   readonly model: SemanticModel
   readonly searchPath: readonly string[]
   /** With which a relation's name may be qualified. */
@@ -256,7 +256,7 @@ function expandRelation(
   if (guarded.length > 0) walk.named.push(...columnsOfDimensions(placed))
   const parts = withParts(guarded, alias, { source: subqueryNode(inner.select, alias), names: inner.names })
   const isFiltered = isAlone && guarded.length > 0
-  const { source, names } = isFiltered ? withKept(guarded, alias, parts, whereClause) : parts
+  const { source, names } = isFiltered ? withFiltered(guarded, alias, parts, whereClause) : parts
   const above = { ...clauses, ...(whereClause && !isFiltered && { whereClause }) }
   if (semis.size === 0) return { ...above, fromClause: replaced(above.fromClause ?? [], node, source) }
   if (!isAlone)

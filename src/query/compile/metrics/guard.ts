@@ -120,7 +120,7 @@ export function withParts(guards: readonly Guard[], alias: string, relation: Lev
 }
 
 /** The rows that the query's filter keeps, with what guards need of them. */
-export function withKept(
+export function withFiltered(
   guards: readonly Guard[],
   alias: string,
   level: Level,
@@ -159,7 +159,7 @@ function levelOver(
 
 /**
  * Whether a group shows.
- * @param isAlone whether the levels of {@link withKept} are there; else the rows that a group leaves out are all others
+ * @param isAlone whether the levels of {@link withFiltered} are there; else the rows that a group leaves out are all others
  */
 export function showsGroup(guard: Guard, alias: string, isAlone: boolean): Node | undefined {
   const { counted, minGroupSize } = guard

@@ -81,7 +81,7 @@ function accumulated({ model, isAlone }: MeasurePlace, name: string): MetricVers
 }
 
 /** The error for a name that is no metric of a relation. */
-export function unknownMetric(name: string): SqlError {
+function unknownMetric(name: string): SqlError {
   return new SqlError('42703', `there is no metric "${name}" in this relation`)
 }
 

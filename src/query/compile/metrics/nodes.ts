@@ -16,6 +16,26 @@ export function integerNode(value: number): Node {
   return { A_Const: { ival: { ival: value } } }
 }
 
+/** A text. */
+export function textNode(value: string): Node {
+  return { A_Const: { sval: { sval: value } } }
+}
+
+/** `NULL` */
+export function nullNode(): Node {
+  return { A_Const: { isnull: true } }
+}
+
+/** `$number` */
+export function parameterNode(number: number): Node {
+  return { ParamRef: { number } }
+}
+
+/** Values in brackets. */
+export function listNode(items: readonly Node[]): Node {
+  return { List: { items: [...items] } }
+}
+
 /** `left operator right` */
 export function operatorNode(operator: string, left: Node, right: Node): Node {
   return { A_Expr: { kind: 'AEXPR_OP', name: [name(operator)], lexpr: left, rexpr: right } }
@@ -37,9 +57,19 @@ export function nullIfZero(value: Node): Node {
   return { A_Expr: { kind: 'AEXPR_NULLIF', name: [name('=')], lexpr: value, rexpr: integerNode(0) } }
 }
 
+/** `left IN (items)`, and `NOT IN` where the operator is `<>`. */
+export function inNode(operator: '=' | '<>', left: Node, items: readonly Node[]): Node {
+  return { A_Expr: { kind: 'AEXPR_IN', name: [name(operator)], lexpr: left, rexpr: listNode(items) } }
+}
+
+/** A cast to a type. */
+export function castNode(type: 'float8' | 'timestamp' | 'date', arg: Node): Node {
+  return { TypeCast: { arg, typeName: { names: [name(type)], typemod: -1 } } }
+}
+
 /** A cast to double precision. */
 export function toDouble(arg: Node): Node {
-  return { TypeCast: { arg, typeName: { names: [name('float8')], typemod: -1 } } }
+  return castNode('float8', arg)
 }
 
 /** `CASE WHEN condition THEN result [ELSE otherwise] END` */
@@ -51,6 +81,11 @@ export function caseNode(condition: Node, result: Node, otherwise?: Node): Node 
 /** `value IS NOT NULL` */
 export function isGiven(arg: Node): Node {
   return { NullTest: { arg, nulltesttype: 'IS_NOT_NULL' } }
+}
+
+/** `value IS NULL` */
+export function isNull(arg: Node): Node {
+  return { NullTest: { arg, nulltesttype: 'IS_NULL' } }
 }
 
 /** `NOT condition` */
@@ -79,10 +114,9 @@ export function windowNode(functionName: string, arg: Node, partition: readonly 
 
 /** The start of the period that a moment is in, which for hours is no date. */
 export function periodNode(grain: Grain, moment: Node): Node {
-  const unit: Node = { A_Const: { sval: { sval: grain } } }
+  const unit = textNode(grain)
   if (grain !== 'hour') return callNode(ownPeriod, [unit, moment])
-  const typeName = { names: [name('timestamp')], typemod: -1 }
-  return callNode('date_trunc', [unit, { TypeCast: { arg: moment, typeName } }])
+  return callNode('date_trunc', [unit, castNode('timestamp', moment)])
 }
 
 /** The place of a row among the different values of an order, from 1. */
@@ -106,9 +140,15 @@ export function tableNode(schemaname: string, relname: string, aliasname: string
   return { RangeVar: { schemaname, relname, inh: true, relpersistence: 'p', alias: { aliasname } } }
 }
 
-/** A query in FROM under an alias. */
-export function subqueryNode(select: SelectStmt, aliasname: string): Node {
-  return { RangeSubselect: { subquery: { SelectStmt: select }, alias: { aliasname } } }
+/** A query in FROM under an alias, which may name its columns. */
+export function subqueryNode(select: SelectStmt, aliasname: string, columns: readonly string[] = []): Node {
+  const alias = { aliasname, ...(columns.length > 0 && { colnames: columns.map(name) }) }
+  return { RangeSubselect: { subquery: { SelectStmt: select }, alias } }
+}
+
+/** An entry of ORDER BY, NULL last. */
+export function sortNode(node: Node, direction: 'SORTBY_DEFAULT' | 'SORTBY_DESC'): Node {
+  return { SortBy: { node, sortby_dir: direction, sortby_nulls: 'SORTBY_NULLS_LAST' } }
 }
 
 /** `EXISTS (select)` */
@@ -119,6 +159,16 @@ export function existsNode(select: SelectStmt): Node {
 /** A plain SELECT with these clauses. */
 export function selectNode(clauses: SelectStmt): SelectStmt {
   return { limitOption: 'LIMIT_OPTION_DEFAULT', op: 'SETOP_NONE', ...clauses }
+}
+
+/** All rows of queries, one at least. */
+export function unionAll(queries: readonly SelectStmt[]): SelectStmt {
+  return queries.reduce((larg, rarg) => selectNode({ op: 'SETOP_UNION', all: true, larg, rarg }))
+}
+
+/** `left JOIN right ON condition` */
+export function innerJoinNode(larg: Node, rarg: Node, quals: Node): Node {
+  return { JoinExpr: { jointype: 'JOIN_INNER', larg, rarg, quals } }
 }
 
 /** `left LEFT JOIN right ON condition` */

@@ -34,7 +34,7 @@ export interface RelationParts {
   readonly newAlias: () => string
 }
 
-export interface RelationSubquery {
+interface RelationSubquery {
   readonly select: SelectStmt
   /** Of its columns. */
   readonly names: readonly string[]

@@ -1,15 +1,37 @@
 /**
- * Compiles a request for metrics to a statement over metric relations, which the read path then expands and protects.
+ * Compiles a request for metrics to a statement's tree over metric relations, which the read path expands and protects.
  * Metrics of several tables are computed apart and brought together on the dimensions that they share, so that no table
  * multiplies the rows of another.
  */
 
-import { quoteIdentifier } from '../../../base/sql-text.ts'
-import { type Grain, grains, metricsSuffix, metricTime } from '../../../core/metric.ts'
+import type { Node, SelectStmt } from 'libpg-query'
+import { type Grain, metricsSuffix, metricTime } from '../../../core/metric.ts'
 import type { MetricRelation, SemanticModel } from '../../../core/semantic-model.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { type Branch, type BranchParts, planBranches } from './branches.ts'
-import { periodName } from './own-names.ts'
+import { type Key, keyNode } from './key.ts'
+import {
+  allOf,
+  callNode,
+  castNode,
+  columnNode,
+  inNode,
+  innerJoinNode,
+  integerNode,
+  isGiven,
+  isNull,
+  listNode,
+  nullNode,
+  operatorNode,
+  parameterNode,
+  selectNode,
+  sortNode,
+  subqueryNode,
+  tableNode,
+  targetNode,
+  textNode,
+  unionAll,
+} from './nodes.ts'
 import { periodsOf, shift, startOf } from './periods.ts'
 
 export const filterOperators = [
@@ -46,28 +68,26 @@ export interface MetricRequest {
   readonly limit: number
 }
 
-export interface MetricStatement {
-  readonly text: string
+interface MetricStatement {
+  readonly tree: SelectStmt
   /** Values of `$1` and so on. */
   readonly parameters: readonly string[]
-}
-
-export interface Key {
-  readonly name: string
-  readonly grain: Grain | undefined
 }
 
 interface Writing {
   readonly request: MetricRequest
   readonly keys: readonly Key[]
-  readonly parameters: string[]
-  /** Written once; every branch filters by the same parameters. */
-  readonly conditions: readonly { readonly dimension: string; readonly sql: string }[]
+  /** Every branch filters by the same parameters. */
+  readonly conditions: readonly (() => Node)[]
 }
+
+/** Mentions of values in all branches of a request, because the compiler visits each. */
+const mentionsMax = 100_000
 
 /**
  * Compiles a request.
- * @throws SqlError 42703 for an unknown metric or dimension, 0A000 for metrics that cannot be asked for together
+ * @throws SqlError 42703 for an unknown metric or dimension, 0A000 for metrics that cannot be asked for together, 54001
+ *   for too many values
  */
 export function compileMetricRequest(model: SemanticModel, request: MetricRequest): MetricStatement {
   const keys = keysOf(request)
@@ -80,18 +100,22 @@ export function compileMetricRequest(model: SemanticModel, request: MetricReques
   }
   const { branches, isDirect } = planBranches(parts)
   const parameters: string[] = []
-  const conditions = request.where.map((filter) => ({
-    dimension: filter.dimension,
-    sql: conditionSql(filter, parameters),
-  }))
-  const writing: Writing = { request, keys, parameters, conditions }
+  const conditions = request.where.map((filter) => conditionOf(filter, parameters))
+  if (parameters.length * branches.length > mentionsMax)
+    throw new SqlError('54001', 'The request has too many values.')
+  const writing: Writing = { request, keys, conditions }
   const [only] = branches
   const core =
     isDirect && only !== undefined
-      ? branchSql(writing, only, request.metrics)
-      : togetherSql(writing, branches)
-  const text = `${core}${orderSql(writing)} LIMIT ${request.limit}`
-  return { text, parameters }
+      ? branchNode(writing, only, request.metrics)
+      : togetherNode(writing, branches)
+  const sortClause = orderOf(writing)
+  const tree = selectNode({
+    ...core,
+    ...(sortClause.length > 0 && { sortClause }),
+    ...{ limitCount: integerNode(request.limit), limitOption: 'LIMIT_OPTION_COUNT' },
+  })
+  return { tree, parameters }
 }
 
 function rangeOf({ from, to }: MetricRequest): boolean {
@@ -116,19 +140,8 @@ function assertNames({ metrics, orderBy }: MetricRequest, keys: readonly Key[]):
   if (unknown !== undefined) throw new SqlError('42703', `"${unknown.name}" is not among what is asked for.`)
 }
 
-const quote = quoteIdentifier
-
-/** A dimension of the relation `f` as a key of the result. @throws SqlError 22023 for an unknown grain */
-export function keySql({ name, grain }: Key): string {
-  const column = `"f".${quote(name)}`
-  if (grain === undefined) return column
-  if (!grains.includes(grain)) throw new SqlError('22023', 'There is no such grain.')
-  if (grain === 'hour') return `date_trunc('hour', CAST(${column} AS timestamp))`
-  return `${periodName}('${grain}', ${column})`
-}
-
-function conditionSql({ dimension, operator, values }: MetricFilter, parameters: string[]): string {
-  const column = `"f".${quote(dimension)}`
+/** Adds a filter's values to the parameters. */
+function conditionOf({ dimension, operator, values }: MetricFilter, parameters: string[]): () => Node {
   const counts: Partial<Record<FilterOperator, (count: number) => boolean>> = {
     'is null': (count) => count === 0,
     'is not null': (count) => count === 0,
@@ -138,52 +151,68 @@ function conditionSql({ dimension, operator, values }: MetricFilter, parameters:
   const fits = counts[operator] ?? ((count: number) => count === 1)
   if (!fits(values.length))
     throw new SqlError('42601', `The filter \`${operator}\` has the wrong number of values.`)
-  const placed = values.map((value) => `$${parameters.push(value)}`)
-  switch (operator) {
-    case 'is null':
-    case 'is not null':
-      return `${column} ${operator.toUpperCase()}`
-    case 'in':
-    case 'not in':
-      return `${column} ${operator.toUpperCase()} (${placed.join(', ')})`
-    default:
-      return `${column} ${operator === '!=' ? '<>' : operator} ${placed[0]}`
+  const numbers = values.map((value) => parameters.push(value))
+  return () => {
+    const column = columnNode('f', dimension)
+    const [first = parameterNode(0), ...others] = numbers.map(parameterNode)
+    switch (operator) {
+      case 'is null':
+        return isNull(column)
+      case 'is not null':
+        return isGiven(column)
+      case 'in':
+        return inNode('=', column, [first, ...others])
+      case 'not in':
+        return inNode('<>', column, [first, ...others])
+      default:
+        return operatorNode(operator === '!=' ? '<>' : operator, column, first)
+    }
   }
 }
 
-const momentSql = (ms: number) =>
-  `CAST('${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')}' AS timestamp)`
+const momentNode = (ms: number) =>
+  castNode('timestamp', textNode(new Date(ms).toISOString().slice(0, 19).replace('T', ' ')))
+
+const timeNode = () => columnNode('f', metricTime)
 
 /** One table's metrics by the keys. @param outputs names of metrics and of columns that stay NULL here */
-function branchSql(writing: Writing, branch: Branch, outputs: readonly string[]): string {
+function branchNode(writing: Writing, branch: Branch, outputs: readonly string[]): SelectStmt {
   const { request, keys, conditions } = writing
   const { relation, metrics, cumulative } = branch
-  const time = `"f".${quote(metricTime)}`
-  const where = conditions.map(({ sql }) => sql)
+  const where = conditions.map((condition) => condition())
   if (cumulative === undefined) {
-    if (request.from !== undefined) where.push(`${time} >= ${momentSql(request.from.getTime())}`)
-    if (request.to !== undefined) where.push(`${time} < ${momentSql(request.to.getTime())}`)
+    if (request.from !== undefined)
+      where.push(operatorNode('>=', timeNode(), momentNode(request.from.getTime())))
+    if (request.to !== undefined) where.push(operatorNode('<', timeNode(), momentNode(request.to.getTime())))
   }
   const keyTargets = keys.map((key) =>
-    cumulative !== undefined && key.name === metricTime
-      ? `${key.grain === 'hour' ? '"p"."t"' : 'CAST("p"."t" AS date)'} AS ${quote(metricTime)}`
-      : `${keySql(key)} AS ${quote(key.name)}`,
+    targetNode(cumulative !== undefined && key.name === metricTime ? periodKey(key) : keyNode(key), key.name),
   )
   const measures = outputs.map((name) => {
     const measured = metrics.get(name)
-    return measured === undefined ? `NULL AS ${quote(name)}` : `MEASURE(${quote(measured)}) AS ${quote(name)}`
+    return targetNode(measured === undefined ? nullNode() : callNode('measure', [columnNode(measured)]), name)
   })
-  const from = cumulative === undefined ? relationSql(relation) : cumulativeSql(writing, branch)
-  const group = keys.length > 0 ? ` GROUP BY ${keys.map((_, index) => index + 1).join(', ')}` : ''
-  return `SELECT ${[...keyTargets, ...measures].join(', ')} FROM ${from}${where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''}${group}`
+  const whereClause = allOf(where)
+  return selectNode({
+    targetList: [...keyTargets, ...measures],
+    fromClause: [cumulative === undefined ? relationNode(relation) : cumulativeNode(writing, branch)],
+    ...(whereClause && { whereClause }),
+    ...(keys.length > 0 && { groupClause: keys.map((_, index) => integerNode(index + 1)) }),
+  })
 }
 
-function relationSql({ table: { table } }: MetricRelation): string {
-  return `${quote(table.namespace.join('.'))}.${quote(`${table.name}${metricsSuffix}`)} AS "f"`
+/** The start of a period of {@link cumulativeNode}. */
+function periodKey({ grain }: Key): Node {
+  const start = columnNode('p', 't')
+  return grain === 'hour' ? start : castNode('date', start)
+}
+
+function relationNode({ table: { table } }: MetricRelation): Node {
+  return tableNode(table.namespace.join('.'), `${table.name}${metricsSuffix}`, 'f')
 }
 
 /** The relation, each row beside every period that counts it. */
-function cumulativeSql({ request, keys }: Writing, { relation, cumulative }: Branch): string {
+function cumulativeNode({ request, keys }: Writing, { relation, cumulative }: Branch): Node {
   const grain = keys.find(({ name }) => name === metricTime)?.grain
   const { from, to } = request
   if (grain === undefined || from === undefined || to === undefined)
@@ -197,37 +226,45 @@ function cumulativeSql({ request, keys }: Writing, { relation, cumulative }: Bra
           1 - window.count,
         )
       : toDate && startOf(toDate, startMs)
-    const begin = beginMs === undefined ? 'CAST(NULL AS timestamp)' : momentSql(beginMs)
-    return `(${momentSql(startMs)}, ${begin}, ${momentSql(endMs)})`
+    const begin = beginMs === undefined ? castNode('timestamp', nullNode()) : momentNode(beginMs)
+    return listNode([momentNode(startMs), begin, momentNode(endMs)])
   })
-  const time = `"f".${quote(metricTime)}`
-  const begins = window || toDate ? `${time} >= "p"."lo" AND ` : ''
-  return `(VALUES ${rows.join(', ')}) AS "p" ("t", "lo", "hi") JOIN ${relationSql(relation)} ON ${begins}${time} < "p"."hi"`
+  const periods = subqueryNode(selectNode({ valuesLists: rows }), 'p', ['t', 'lo', 'hi'])
+  const ends = operatorNode('<', timeNode(), columnNode('p', 'hi'))
+  const begins = window || toDate ? operatorNode('>=', timeNode(), columnNode('p', 'lo')) : undefined
+  return innerJoinNode(periods, relationNode(relation), allOf([begins, ends]) ?? ends)
 }
 
 /** Branches one below the other, each group's values brought together, and what is computed from them. */
-function togetherSql(writing: Writing, branches: readonly Branch[]): string {
+function togetherNode(writing: Writing, branches: readonly Branch[]): SelectStmt {
   const { keys, request } = writing
   const leaves = [...new Set(branches.flatMap(({ metrics }) => [...metrics.keys()]))]
-  const union = branches.map((branch) => branchSql(writing, branch, leaves)).join(' UNION ALL ')
-  const keyNames = keys.map(({ name }) => quote(name))
+  const union = unionAll(branches.map((branch) => branchNode(writing, branch, leaves)))
+  const keyTargets = () => keys.map(({ name }) => targetNode(columnNode(name), name))
   // Every branch gives one row for a group, so the greatest value is the only one.
-  const values = leaves.map((name) => `max(${quote(name)}) AS ${quote(name)}`)
-  const group = keys.length > 0 ? ` GROUP BY ${keyNames.join(', ')}` : ''
-  const grouped = `SELECT ${[...keyNames, ...values].join(', ')} FROM (${union}) AS "b"${group}`
-  const results = request.metrics.map((name) => `metric_over(${quote(name)}) AS ${quote(name)}`)
-  return `SELECT ${[...keyNames, ...results].join(', ')} FROM (${grouped}) AS "u"`
+  const values = leaves.map((name) => targetNode(callNode('max', [columnNode(name)]), name))
+  const grouped = selectNode({
+    targetList: [...keyTargets(), ...values],
+    fromClause: [subqueryNode(union, 'b')],
+    ...(keys.length > 0 && { groupClause: keys.map(({ name }) => columnNode(name)) }),
+  })
+  const results = request.metrics.map((name) => targetNode(callNode('metric_over', [columnNode(name)]), name))
+  return selectNode({
+    targetList: [...keyTargets(), ...results],
+    fromClause: [subqueryNode(grouped, 'u')],
+  })
 }
 
 /** Without an order the keys order the result, so that a limit always cuts the same rows. */
-function orderSql({ request, keys }: Writing): string {
+function orderOf({ request, keys }: Writing): Node[] {
   const names = [...keys.map(({ name }) => name), ...request.metrics]
-  const orders = request.orderBy.map(
-    ({ name, descending }) => `${names.indexOf(name) + 1}${descending ? ' DESC' : ''} NULLS LAST`,
+  const orders = request.orderBy.map(({ name, descending }) =>
+    sortNode(integerNode(names.indexOf(name) + 1), descending ? 'SORTBY_DESC' : 'SORTBY_DEFAULT'),
   )
   const rest = keys.flatMap(({ name }, index) =>
-    request.orderBy.some((each) => each.name === name) ? [] : [`${index + 1} NULLS LAST`],
+    request.orderBy.some((each) => each.name === name)
+      ? []
+      : [sortNode(integerNode(index + 1), 'SORTBY_DEFAULT')],
   )
-  const all = [...orders, ...rest]
-  return all.length > 0 ? ` ORDER BY ${all.join(', ')}` : ''
+  return [...orders, ...rest]
 }

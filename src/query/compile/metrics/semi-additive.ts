@@ -75,7 +75,7 @@ export function assertMomentsShow(
     )
 }
 
-export interface EdgeParts {
+interface EdgeParts {
   readonly relation: MetricRelation
   readonly alias: string
   /** The relation's subquery, and the names of its columns. */

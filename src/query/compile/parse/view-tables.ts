@@ -8,7 +8,7 @@ import type { TableRef } from '../../../core/table-ref.ts'
 import { parseSelect } from './parse.ts'
 
 /** What names in the text stand for that do not say it themselves. */
-export interface ViewPlace {
+interface ViewPlace {
   readonly namespace: readonly string[]
   /** Names of the view's own catalog, with which a name may begin. */
   readonly catalogs: readonly string[]

@@ -20,7 +20,7 @@ import { decimalsCanFail, expressionCanFail, nodeCanFail } from './fallible.ts'
 /** Indexes of columns, from 0, by the id of a table's appearance. */
 export type ColumnPlaces = ReadonlyMap<string, ReadonlySet<number>>
 
-export interface Exposure {
+interface Exposure {
   /** Columns read by something that can fail. */
   readonly exposed: ColumnPlaces
   /** Columns read by a condition that cannot fail: see `isBare`. */

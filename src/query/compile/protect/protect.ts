@@ -21,7 +21,7 @@ import { SqlError, toSqlError } from '../base/sql-error.ts'
 import { servedType, spokenType } from '../base/types.ts'
 import { parseExpression } from '../parse/parse.ts'
 import { coerce, condition } from '../resolve/coerce.ts'
-import { newScope, type Resolver, type ScopeColumn } from '../resolve/context.ts'
+import { newScope, type Resolver, type ScopeColumn, type TableAppearance } from '../resolve/context.ts'
 import { resolveExpression } from '../resolve/expression.ts'
 import { expressionCanFail } from './fallible.ts'
 import { type PolicyUse, policyWarnings } from './policy-warnings.ts'
@@ -52,14 +52,6 @@ export interface AppliedProtection {
   readonly table: TableRef
   readonly column?: string
   readonly action?: string
-}
-
-/** One place at which a statement names a table. */
-export interface TableAppearance {
-  readonly id: string
-  readonly table: GovernedTable
-  /** Indexes of the columns that the statement reads there. */
-  readonly used: ReadonlySet<number>
 }
 
 /**
@@ -132,7 +124,7 @@ export function appliedReveals(outputs: readonly (Reveal | undefined)[]): Applie
 }
 
 /** One fault in the filters and masks of a table, for their author. */
-export interface ProtectionProblem {
+interface ProtectionProblem {
   readonly policyIds: readonly string[]
   readonly message: string
 }

@@ -10,25 +10,21 @@ import type { ColumnRange, RangeBound } from '../../../core/column-range.ts'
 import type { GovernedTable } from '../../../core/governed-table.ts'
 import type { IcebergType } from '../../../core/iceberg-type.ts'
 import type { ColumnExpr, Expr, FromItem, LiteralExpr, Query, TableItem } from '../base/ir.ts'
+import type { TableAppearance } from '../resolve/context.ts'
 import { type Protection, rawAlias } from './protect.ts'
-
-interface Mention {
-  readonly id: string
-  readonly table: GovernedTable
-}
 
 /**
  * The ranges of each table that a statement reads.
- * @param mentions every appearance of a table
+ * @param appearances every appearance of a table
  * @param protections by the appearance's id
  */
 export function columnRanges(
   query: Query,
-  mentions: readonly Mention[],
+  appearances: readonly TableAppearance[],
   protections: ReadonlyMap<string, Protection>,
 ): ReadonlyMap<GovernedTable, readonly ColumnRange[]> {
   const ranges = new Map<GovernedTable, readonly ColumnRange[]>()
-  for (const [table, all] of Map.groupBy(mentions, (each) => each.table)) {
+  for (const [table, all] of Map.groupBy(appearances, (each) => each.table)) {
     const [first, second] = all
     const protection = first && protections.get(first.id)
     if (first === undefined || protection === undefined) continue
@@ -43,7 +39,11 @@ export function columnRanges(
   return ranges
 }
 
-function statementRanges(query: Query, { id, table }: Mention, { columns }: Protection): ColumnRange[] {
+function statementRanges(
+  query: Query,
+  { id, table }: TableAppearance,
+  { columns }: Protection,
+): ColumnRange[] {
   const masked = new Set(
     columns.flatMap(({ index, mask }) => (mask === undefined ? [] : (table.columns[index]?.fieldId ?? []))),
   )

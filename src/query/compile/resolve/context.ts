@@ -21,6 +21,14 @@ import { SqlError } from '../base/sql-error.ts'
 import type { LiftedColumn } from '../metrics/lifted.ts'
 import { isOwnAlias, isOwnName } from '../metrics/own-names.ts'
 
+/** One place at which a statement names a table. */
+export interface TableAppearance {
+  readonly id: string
+  readonly table: GovernedTable
+  /** Indexes of the columns that the statement reads there. Resolving adds to them. */
+  readonly used: Set<number>
+}
+
 export interface Resolver {
   /** The database that a name may be qualified with; undefined where none may. */
   readonly database: string | undefined
@@ -40,7 +48,7 @@ export interface Resolver {
   readonly parameterValues: ReadonlyMap<number, string | null>
   /** Whether this is a row filter or mask: no subqueries, parameters or aggregates, but has_role() is allowed. */
   readonly policy: boolean
-  readonly tables: { readonly id: string; readonly table: GovernedTable; readonly used: Set<number> }[]
+  readonly tables: TableAppearance[]
   ids: number
   /** Columns and expressions to which the statement has expanded; see `spend`. */
   spent: number
@@ -75,7 +83,7 @@ export interface ScopeRelation {
   readonly mayLack?: boolean | undefined
 }
 
-export interface Cte {
+interface Cte {
   readonly id: string
   readonly columns: readonly OutputColumn[]
 }

@@ -14,6 +14,7 @@ import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
 import { conditionAt } from './place.ts'
 import { resolveRecursive } from './recursion.ts'
+import { resolveLimits } from './row-count.ts'
 import { checkTargetSets, setOrder, targetSets } from './sets.ts'
 import { resolveTargets } from './targets.ts'
 import { columnTextScale, textScaleOf } from './text-scale.ts'
@@ -241,23 +242,6 @@ function checkDistinctOn(distinctOn: readonly Expr[], orderBy: readonly SortKey[
   const leading = orderBy.slice(0, keys.size)
   if (leading.some(({ expr }) => !keys.has(exprKey(expr))))
     throw new SqlError('42P10', 'SELECT DISTINCT ON expressions must match initial ORDER BY expressions')
-}
-
-function resolveLimits(resolver: Resolver, node: SelectStmt, scope: Scope): { limit?: Expr; offset?: Expr } {
-  const env: Env = { scope: newScope(undefined), noAggregates: 'LIMIT', noWindows: 'LIMIT' }
-  const read = (each: Node | undefined, name: string): Expr | undefined => {
-    if (each === undefined) return undefined
-    const expr = coerce(resolver.expr(each, { ...env, scope: { ...env.scope, ctes: scope.ctes } }), 'int8')
-    if (expr.kind === 'parameter') return expr
-    const inner = expr.kind === 'cast' ? expr.arg : expr
-    if (inner.kind !== 'literal') throw notSupported(`${name} of an expression`)
-    if (inner.value === null) return undefined
-    if (BigInt(inner.value) < 0n) throw new SqlError('22023', `${name} must not be negative`)
-    return { kind: 'literal', type: 'int8', value: inner.value }
-  }
-  const limit = read(node.limitCount, 'LIMIT')
-  const offset = read(node.limitOffset, 'OFFSET')
-  return { ...(limit && { limit }), ...(offset && { offset }) }
 }
 
 function resolveValues(resolver: Resolver, node: SelectStmt, scope: Scope, ctes: Query['ctes']): Query {

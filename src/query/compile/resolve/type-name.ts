@@ -8,7 +8,7 @@ import { identifierOf } from './context.ts'
 import { wideSize } from './wide.ts'
 
 /** What a type's name in a cast means. */
-export interface NamedType {
+interface NamedType {
   readonly type: SqlType
   readonly size?: NumericSize | undefined
   readonly length?: number | undefined

@@ -11,10 +11,10 @@ import { toSqlError } from '../../compile/base/sql-error.ts'
 import { type Expansion, expandMetrics } from '../../compile/metrics/expand.ts'
 import { namedRefs } from '../../compile/parse/named-refs.ts'
 import { parseSelect } from '../../compile/parse/parse.ts'
-import type { QueryContext } from '../../query-service.ts'
+import type { QueryContext, StatementSource } from '../../query-service.ts'
 import type { Statement } from './statement.ts'
 
-export interface ExpandParts {
+interface ExpandParts {
   readonly store: Store
   readonly clock: Clock
 }
@@ -25,9 +25,9 @@ export interface ExpandedStatement {
   readonly version: bigint | undefined
 }
 
-/** Whether a text may name a metric relation. */
-export function mayNameMetrics(text: string): boolean {
-  return /__metrics/i.test(text)
+/** Whether a statement may name a metric relation, or was written by the service over one. */
+export function mayNameMetrics(source: StatementSource): boolean {
+  return typeof source !== 'string' || /__metrics/i.test(source)
 }
 
 /** @throws SqlError as expandMetrics and the parser; Fault of the store; the signal's reason */
@@ -36,8 +36,8 @@ export async function expandStatement(
   statement: Statement,
   signal?: AbortSignal,
 ): Promise<ExpandedStatement> {
-  const { context, text } = statement
-  const found = await expand(parts, context, text, signal)
+  const { context, source } = statement
+  const found = await expand(parts, context, source, signal)
   return { statement: withExpansion(statement, found?.expansion), version: found?.version }
 }
 
@@ -59,19 +59,20 @@ async function expand(
     generated,
     catalog: database,
   }: Pick<QueryContext, 'tenant' | 'searchPath' | 'generated'> & { readonly catalog?: string | undefined },
-  text: string,
+  source: StatementSource,
   signal: AbortSignal | undefined,
 ) {
-  if (!mayNameMetrics(text)) return undefined
+  if (!mayNameMetrics(source)) return undefined
   const [{ version, model }, taken] = await Promise.all([
     loadSemanticModel(store, tenant, clock.now(), signal),
     // What the service wrote itself means the relation.
-    generated ? new Set<string>() : takenNames(store, tenant, text, searchPath),
+    generated ? new Set<string>() : takenNames(store, tenant, source, searchPath),
   ])
   try {
+    const tree = typeof source === 'string' ? parseSelect(source) : source
     return {
       version,
-      expansion: expandMetrics(parseSelect(text), { model, searchPath, generated, database, taken }),
+      expansion: expandMetrics(tree, { model, searchPath, generated, database, taken }),
     }
   } catch (thrown) {
     throw toSqlError(thrown)
@@ -82,10 +83,10 @@ async function expand(
 async function takenNames(
   store: Store,
   tenant: TenantId,
-  text: string,
+  source: StatementSource,
   searchPath: readonly string[],
 ): Promise<ReadonlySet<string>> {
-  const named = namedRefs(text, searchPath).filter(({ name }) => name.endsWith(metricsSuffix))
+  const named = namedRefs(source, searchPath).filter(({ name }) => name.endsWith(metricsSuffix))
   if (named.length === 0) return new Set()
   return new Set((await findReadableTables(store, tenant, 'anyone', named)).map(({ ref }) => tableKey(ref)))
 }

@@ -50,7 +50,7 @@ export interface ReadSnapshot {
 }
 
 /** What the store holds about a statement's tables. */
-export interface StoredLoad {
+interface StoredLoad {
   readonly credential: CatalogCredential
   /** By tableKey. Two loads share the object only where the store replied the same. */
   readonly governances: ReadonlyMap<string, Governance>

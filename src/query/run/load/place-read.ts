@@ -13,7 +13,7 @@ import type { Store } from '../../../store/store.ts'
 import type { TableState } from '../../../wire/iceberg/table-state.ts'
 import { SqlError } from '../../compile/base/sql-error.ts'
 
-export interface ReadPlace {
+interface ReadPlace {
   readonly tenant: TenantId
   readonly credential: CatalogCredential
   readonly owner: RootedOwner

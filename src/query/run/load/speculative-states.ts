@@ -7,7 +7,7 @@ import type { ReadCall } from '../../../store/governance/read-call.ts'
 
 type Stored = Pick<ReadCall, 'credential' | 'governances'>
 
-export interface SpeculativeStates<States> {
+interface SpeculativeStates<States> {
   /**
    * The states, if the store's reply equals what was assumed. The governance was then the same before and after the
    * upstream was asked, so it was the same when the upstream replied.

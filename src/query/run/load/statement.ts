@@ -3,11 +3,11 @@
 import type { SqlType } from '../../../core/sql-type.ts'
 import type { ParameterValue } from '../../compile/base/ir.ts'
 import type { Expansion } from '../../compile/metrics/expand.ts'
-import type { QueryContext } from '../../query-service.ts'
+import type { QueryContext, StatementSource } from '../../query-service.ts'
 
 export interface Statement {
   readonly context: QueryContext
-  readonly text: string
+  readonly source: StatementSource
   readonly parameterTypes: readonly (SqlType | undefined)[]
   /** Values of the parameters that must be literals. */
   readonly parameterValues: readonly ParameterValue[]
@@ -23,12 +23,12 @@ export interface Statement {
  */
 export function statementOf(
   context: QueryContext,
-  text: string,
+  source: StatementSource,
   parameterTypes: readonly (SqlType | undefined)[],
   parameterValues: readonly ParameterValue[] = [],
 ): Statement {
   const { tenant, catalog, principal, searchPath, generated } = context
-  const compiledFrom = [text, parameterTypes, parameterValues, generated]
+  const compiledFrom = [source, parameterTypes, parameterValues, generated]
   const key = JSON.stringify([tenant, catalog, principal, searchPath, ...compiledFrom])
-  return { context, text, parameterTypes, parameterValues, key }
+  return { context, source, parameterTypes, parameterValues, key }
 }

@@ -40,13 +40,14 @@ export class CompileCache {
    * @throws SqlError of the compiler
    */
   compileLoaded(statement: Statement, loaded: LoadedTables, last?: Load): Load {
-    const { context, text, parameterTypes, parameterValues, expansion } = statement
+    const { context, source, parameterTypes, parameterValues, expansion } = statement
     const { tenant, principal, searchPath, catalog: database } = context
     const { tables } = loaded
     const compiled = isOfTables(last, tables)
       ? last.compiled
       : this.compile(tenant, {
-          text,
+          // What the service wrote as a tree always has an expansion, which takes the place of the text.
+          text: typeof source === 'string' ? source : '',
           principal,
           tables,
           searchPath,

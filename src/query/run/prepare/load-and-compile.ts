@@ -40,19 +40,19 @@ export async function loadAndCompile(
   options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
 ): Promise<Load> {
   const { speculation, versions, pace } = parts
-  const { context, text } = given
+  const { context, source } = given
   let statement = given
   try {
     if (readsRecordsOnly(context.principal)) throw new SqlError('42501', recordsOnly)
     // A statement without metrics does not wait here: its load checks the session only if it begins in this turn.
-    const expanded = mayNameMetrics(text)
+    const expanded = mayNameMetrics(source)
       ? await expandStatement(parts, given, options.signal)
       : { statement: given, version: undefined }
     statement = expanded.statement
     const assumed = speculation.last(statement)?.loaded
     const askedMs = pace.now()
-    const source = statement.expansion?.tree ?? text
-    const loaded = await loadTables(parts, context, source, { ...options, assumed })
+    const written = statement.expansion?.tree ?? source
+    const loaded = await loadTables(parts, context, written, { ...options, assumed })
     versions.learn(context.tenant, loaded.governanceVersion, askedMs)
     progress.loaded = loaded
     assertAttested(expanded, loaded)
@@ -115,14 +115,14 @@ function compile({ cache, speculation }: CompileParts, statement: Statement, loa
  */
 export function loadOfRun(
   parts: CompileParts,
-  { context, text, parameterTypes }: Statement,
+  { context, source, parameterTypes }: Statement,
   load: Load,
 ): Load | undefined {
   const { loaded, compiled, expansion } = load
   const { parameters } = compiled
   if (Bun.deepEquals(parameterTypes, parameters, true)) return load
   try {
-    return compile(parts, withExpansion(statementOf(context, text, parameters), expansion), loaded)
+    return compile(parts, withExpansion(statementOf(context, source, parameters), expansion), loaded)
   } catch {
     return undefined
   }

@@ -10,7 +10,7 @@ import type { QueryProgress } from '../record/usage-of.ts'
 import type { SpeculativeAttempt } from './speculation.ts'
 
 /** A statement's load, with the context and the start that belong to it. */
-export interface RequestLoad {
+interface RequestLoad {
   readonly context: QueryContext
   readonly progress: QueryProgress
   readonly load: Load

@@ -8,7 +8,7 @@ import type { CompiledQuery } from '../../compile/compile.ts'
 import type { QueryContext } from '../../query-service.ts'
 
 /** The name of the case in answers. */
-export const exhaustedReason = 'lifted_queries_exhausted'
+const exhaustedReason = 'lifted_queries_exhausted'
 
 /** @throws SqlError 42501 where the principal has run as many queries today; Fault of the store */
 export async function spendLiftedQuery(

@@ -23,7 +23,7 @@ interface Pending {
   lastMs: number
 }
 
-export interface RecorderParts {
+interface RecorderParts {
   readonly store: Store
   readonly clock: Clock
   readonly log: Logger

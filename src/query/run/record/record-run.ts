@@ -12,22 +12,22 @@ import { recordUsage } from '../../../store/query/usage.ts'
 import type { Store } from '../../../store/store.ts'
 import { SqlError } from '../../compile/base/sql-error.ts'
 import { fingerprintStatement } from '../../compile/parse/fingerprint.ts'
-import type { QueryContext } from '../../query-service.ts'
+import type { QueryContext, StatementSource } from '../../query-service.ts'
 import { traceQuery } from './trace-query.ts'
 import { type QueryProgress, tableNamesOf, usageOf } from './usage-of.ts'
 
-export interface RecordParts {
+interface RecordParts {
   readonly store: Store
   readonly log: Logger
 }
 
 /** The progress of a query that begins now, with a new id. */
-export function newProgress(clock: Clock, text: string): QueryProgress {
+export function newProgress(clock: Clock, source: StatementSource): QueryProgress {
   return {
     queryId: timeOrderedId(),
     startedAtMs: clock.now(),
     startMs: performance.now(),
-    fingerprint: fingerprintStatement(text),
+    fingerprint: fingerprintStatement(source),
     rowsOut: 0,
     bytesOut: 0,
   }

@@ -21,7 +21,7 @@ interface CachedVersion {
 }
 
 /** `stale`: the cached version is too old to send rows by. */
-export type Standing = 'same' | 'changed' | 'stale'
+type Standing = 'same' | 'changed' | 'stale'
 
 export class CachedVersions {
   readonly #cached = new Lru<TenantId, CachedVersion>(limits.cachedVersionsCount)

@@ -2,11 +2,11 @@
 
 import type { seenResult } from '../../../contract/checks/sight.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
+import type { StoredCheckRun } from '../../../core/check-run.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
-import type { StoredCheckRun } from '../../../store/check/check-results.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
@@ -16,7 +16,7 @@ import type { LineageEdge, LineageNode } from '../../../store/lineage/graph.ts'
 import type { Builder, Connection } from '../builder.ts'
 import type { UserError } from '../errors.ts'
 
-export interface ColumnModel extends DescribedColumn {
+interface ColumnModel extends DescribedColumn {
   readonly table: DescribedTable
 }
 
@@ -27,7 +27,7 @@ export interface ContractModel {
   readonly governs: boolean
 }
 
-export interface DecisionModel {
+interface DecisionModel {
   readonly policies: readonly { readonly id: string }[]
   readonly outcomes: readonly OutcomeModel[]
 }
@@ -45,9 +45,9 @@ export interface CheckModel extends RunModel {
 }
 
 /** Without an id where the caller oversees no policies. */
-export type OutcomeModel = Omit<PolicyOutcome, 'policyId'> & { readonly policyId?: string }
+type OutcomeModel = Omit<PolicyOutcome, 'policyId'> & { readonly policyId?: string }
 
-export interface UsageTotalModel {
+interface UsageTotalModel {
   readonly key: string
   readonly queries: number
   readonly rows_out: number

@@ -11,7 +11,7 @@ import type { Refs } from './refs.ts'
 const decisionsAccess = accessOf(decisionOperations, 'list_decisions')
 
 /** The id of a table's node. */
-export function tableNodeId({ ref }: Pick<DescribedTable, 'ref'>): string {
+function tableNodeId({ ref }: Pick<DescribedTable, 'ref'>): string {
   return nodeIdOf('Table', ...ref.namespace, ref.name)
 }
 

@@ -13,7 +13,7 @@ import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 export const tableInput = nameOf(Type.String({ maxLength: 1_000, description: 'namespace.table' }))
 
 /** Output: a column. */
-export const columnSchema = object({
+const columnSchema = object({
   name: text,
   type: text,
   required: flag,

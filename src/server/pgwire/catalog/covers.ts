@@ -8,7 +8,7 @@ import { parseStatements } from '../../../query/compile/parse/parse.ts'
 import { sessionFunctions } from '../../../query/compile/resolve/session-values.ts'
 import { catalogFunctions, catalogRelations, plainFunctions } from './allowed-names.ts'
 
-export type Coverage = 'catalog' | 'data' | 'mixed'
+type Coverage = 'catalog' | 'data' | 'mixed'
 
 const kinds: ReadonlySet<string> = new Set([
   ...[

@@ -32,7 +32,7 @@ function* messagesOf(bytes: Uint8Array, types?: ReadonlySet<number>): Generator<
   }
 }
 
-export interface Frontend {
+interface Frontend {
   /** The texts of every Query and Parse, in order. */
   readonly texts: readonly string[]
   /** The messages unchanged, followed by a Sync where they end without one. */

@@ -22,7 +22,7 @@ import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
 import { ShadowDatabases } from './shadow-databases.ts'
 import type { ShadowTable } from './shadow-table.ts'
 
-export interface CatalogOptions {
+interface CatalogOptions {
   readonly source: TableSource
   /** All connections of the session's principal in its tenant. */
   readonly activity: (session: CatalogSession) => readonly ActivityRow[]

@@ -30,7 +30,7 @@ export interface TableSource {
 }
 
 /** The part of a session that decides what its catalog shows. */
-export type CatalogViewer = Pick<CatalogSession, 'tenant' | 'catalog' | 'principal'>
+type CatalogViewer = Pick<CatalogSession, 'tenant' | 'catalog' | 'principal'>
 
 interface Scoped {
   readonly scope: ShadowScope

@@ -13,7 +13,7 @@ import { renameReader } from './session-sql.ts'
 import type { ShadowScope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 
-export interface CatalogStatement {
+interface CatalogStatement {
   readonly tenant: TenantId
   readonly scope: ShadowScope
   /** The principal's name as a role. */
@@ -41,7 +41,7 @@ interface Lane {
   changes: number
 }
 
-export interface ShadowDatabasesOptions {
+interface ShadowDatabasesOptions {
   /** Milliseconds that one statement may take. */
   readonly statementMs: number
   /** Milliseconds without a statement after which a database is ended. */
@@ -172,7 +172,7 @@ export class ShadowDatabases {
       delete lane.role
       lane.changes = 0
       const snapshot = await this.#snapshotOf()
-      const held = this.options.budget?.reserveForProcess({ engine: limits.catalogHeldBytes })
+      const held = await this.options.budget?.reserveForProcessInTurn({ engine: limits.catalogHeldBytes })
       lane.worker = await CatalogWorker.open(snapshot, held)
       if (this.#closed) lane.worker.end()
     }

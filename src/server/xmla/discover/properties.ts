@@ -3,7 +3,7 @@
 import { columnsOf, type DiscoverContext, type Row, type Rowset, restrictionsOf } from './rowset.ts'
 
 /** Clients show features by the version. It is one that they know, and not the service's own. */
-export const providerVersion = '16.0.1000.0'
+const providerVersion = '16.0.1000.0'
 
 interface Property {
   readonly name: string

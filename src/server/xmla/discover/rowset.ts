@@ -24,7 +24,7 @@ export interface DiscoverContext {
 /** Values by column. A column that is absent has no value. */
 export type Row = Readonly<Record<string, RowsetValue>>
 
-export interface Restriction {
+interface Restriction {
   readonly name: string
   readonly type: RowsetType
   /**

@@ -97,9 +97,9 @@ const model = (semi: Partial<SemiAdditivity> = {}): SemanticModel => {
 type Tables = readonly GovernedTable[]
 const plain = { metrics: ['held_now'], dimensions: [], where: [], orderBy: [], limit: 100 }
 async function ask(request: Partial<MetricRequest>, over = model(), tables: Tables = [counts, days]) {
-  const { text, parameters } = compileMetricRequest(over, { ...plain, ...request })
-  const expansion = expandMetrics(parseSelect(text), { model: over, searchPath: [], generated: true })
-  return (await subject.run(text, parameters, { tables, expansion })).rows.map((row) => row.join('|'))
+  const { tree, parameters } = compileMetricRequest(over, { ...plain, ...request })
+  const expansion = expandMetrics(tree, { model: over, searchPath: [], generated: true })
+  return (await subject.run('', parameters, { tables, expansion })).rows.map((row) => row.join('|'))
 }
 async function sql(text: string, over = model(), tables: Tables = [counts, days]) {
   const expansion = expandMetrics(parseSelect(text), { model: over, searchPath: ['bank'] })

@@ -191,9 +191,9 @@ export async function openStaff(payments: readonly Payment[], payType = 'int') {
       tables = staffTables(),
     ): Promise<Rows> {
       const plain = { metrics: ['pays'], dimensions: [], where: [], orderBy: [], limit: 1000 }
-      const { text, parameters } = compileMetricRequest(model, { ...plain, ...request })
-      const expansion = expandMetrics(parseSelect(text), { model, searchPath: [], generated: true })
-      return (await subject.run(text, parameters, { tables, expansion })).rows
+      const { tree, parameters } = compileMetricRequest(model, { ...plain, ...request })
+      const expansion = expandMetrics(tree, { model, searchPath: [], generated: true })
+      return (await subject.run('', parameters, { tables, expansion })).rows
     },
   }
 }

@@ -1,7 +1,7 @@
 /** A Parse is run together with its Execute only if all messages between have arrived and nothing else is between. */
 
 import { describe, expect, test } from 'bun:test'
-import { isExecuteBuffered } from '../../../src/server/pgwire/execute-ahead.ts'
+import { isExecuteBuffered } from '../../../src/server/pgwire/buffered-execute.ts'
 import { FrameReader } from '../../../src/wire/postgres/frame-reader.ts'
 import { frames } from '../../support/wire-client.ts'
 

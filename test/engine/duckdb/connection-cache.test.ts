@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
 import type { DuckDBConnection } from '@duckdb/node-api'
 import type { IcebergWriter } from '../../../demo/lake/iceberg-writer.ts'
 import type { Field } from '../../../demo/lake/table-fields.ts'
-import { ConnectionCache } from '../../../src/engine/duckdb/kept-connections.ts'
+import { ConnectionCache } from '../../../src/engine/duckdb/connection-cache.ts'
 import { limits } from '../../../src/limits.ts'
 import {
   columns,
