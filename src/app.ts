@@ -68,6 +68,9 @@ import { vending } from './vending/vending.ts'
 import { Deliverer } from './webhook/deliverer.ts'
 import { sender } from './webhook/receiver.ts'
 
+/** Milliseconds without a gateway request after which background work continues. */
+const backgroundQuietMs = 100
+
 export interface AppOptions {
   readonly config: Config
   readonly store: Store
@@ -175,8 +178,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   })
   opened.defer(() => catalogs.close())
   const commits =
-    options.commits ??
-    new RightOfWay({ quietMs: limits.backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
+    options.commits ?? new RightOfWay({ quietMs: backgroundQuietMs, waitMsMax: limits.backgroundWaitMs })
   const clock = options.clock ?? systemClock
   const core: Core = { store, clock, log, metrics, addressRules: rules }
   const licensed = licensedBy(license, clock)

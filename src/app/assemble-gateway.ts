@@ -10,13 +10,15 @@ import { TableCache } from '../gateway/base/table-cache.ts'
 import { UnauditedChanges, type UnauditedParts } from '../gateway/base/unaudited-changes.ts'
 import { auditAgain } from '../gateway/recovery/audit-accepted.ts'
 import { lostAnswerWaitsMs } from '../gateway/recovery/lost-commit.ts'
-import { limits } from '../limits.ts'
 import { boundRulesOf, isPlanCurrent } from '../protection/check-proof.ts'
 import { tablesOfView } from '../query/compile/parse/view-tables.ts'
 import { NameCases } from '../storage/name-cases.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { fileSight } from '../store/governance/protections.ts'
 import { restrictionsFor } from './restrictions-for.ts'
+
+/** Estimated memory of the table metadata that the gateway caches. */
+const metadataCacheBytes = 128 * 1024 * 1024
 
 /** The parts that the pipeline shares with the rest of the process. */
 type Shared = Pick<
@@ -59,7 +61,7 @@ export function assembleGateway(
       sleep: overrides.auditSleep,
       ...{ journal, metrics, log },
     }),
-    tables: new TableCache(limits.metadataCacheBytes, limits.metadataCacheBytes / 4, shared.clock),
+    tables: new TableCache(metadataCacheBytes, metadataCacheBytes / 4, shared.clock),
     spacing: new SpacedSends(transactionSpaceMs),
     speculative: new SpeculativeCache(),
     fedTables: fedTables(),

@@ -10,12 +10,14 @@ import {
   liveCatalogKinds,
 } from '../core/catalog-kinds.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { limits } from '../limits.ts'
 import { openAlpha } from './alpha.ts'
 import { openBeta } from './beta.ts'
 import type { Catalog } from './catalog.ts'
 import type { RestCatalogOptions } from './rest-session.ts'
 import { openStub } from './stub.ts'
+
+/** Cached open catalogs with their configuration and tokens. */
+const catalogPoolCount = 1_000
 
 type OpenAdapter = (credential: CatalogCredential, options: RestCatalogOptions) => Catalog
 
@@ -49,7 +51,7 @@ export class OpenCatalogs {
 
   constructor(
     readonly options: RestCatalogOptions,
-    countMax: number = limits.catalogPoolCount,
+    countMax: number = catalogPoolCount,
   ) {
     this.#open = new Lru(countMax)
   }

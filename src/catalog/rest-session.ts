@@ -30,6 +30,9 @@ import {
   type UpstreamResponse,
 } from './upstream-http.ts'
 
+/** Bytes of one response of an upstream catalog. */
+const upstreamResponseBytesMax = 256 * 1024 * 1024
+
 export interface CatalogVariant {
   readonly kind: CatalogKind
   /** Below the endpoint's path; begins with '/'. */
@@ -57,7 +60,7 @@ export interface RestCatalogOptions {
   readonly loadMs?: number
   /** Milliseconds for one commit, token and configuration included; `limits.upstreamCommitMs`. */
   readonly commitMs?: number
-  /** `limits.upstreamResponseBytesMax`. */
+  /** `upstreamResponseBytesMax`. */
   readonly responseBytesMax?: number
   /** Bounds the responses that are held at once; absent: they are not counted. */
   readonly budget?: ByteBudget
@@ -117,7 +120,7 @@ export class UpstreamSession {
     this.#host = new PinnedHost(config.endpoint, addressRules, lookup, clock)
     this.#clock = clock
     this.#loadMs = options.loadMs ?? limits.upstreamLoadMs
-    this.#responseBytesMax = options.responseBytesMax ?? limits.upstreamResponseBytesMax
+    this.#responseBytesMax = options.responseBytesMax ?? upstreamResponseBytesMax
     this.#budget = options.budget
     this.#observe = options.observe
     if (config.auth.kind === 'client-credentials') {

@@ -13,6 +13,9 @@ import { isPathIdentifier, type TableRef } from '../core/table-ref.ts'
 import { described, flag, list, maybe, nonEmpty, object, oneOf, text } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
 
+/** Bytes of one column’s name. */
+const contractNameBytesMax = 1024
+
 const description = maybe(described(text, `At most ${limits.contractDescriptionBytesMax} bytes`))
 const foreignKey = maybe(oneOf(['foreignKey'], { default: 'foreignKey' }))
 const reference = described(nonEmpty, '`table.column` or `namespace.table.column`')
@@ -72,7 +75,7 @@ function readProperty(input: Static<typeof property>): SchemaProperty {
   const hasPosition = primaryKeyPosition > 0
   if (hasPosition && !primaryKey) throw bad('`primaryKeyPosition` needs `primaryKey`')
   return {
-    name: bounded(name, 'name', limits.contractNameBytesMax),
+    name: bounded(name, 'name', contractNameBytesMax),
     ...descriptionOf(input),
     ...(primaryKey && { primaryKey }),
     ...(hasPosition && { primaryKeyPosition }),
@@ -109,7 +112,7 @@ function checkForeignKeys(schema: ContractSchema, table: TableRef): void {
     for (const { columns: own, table: target, referencedColumns } of keys) {
       if (![...target.namespace, target.name].every(isPathIdentifier))
         throw bad('namespaces and tables must hold letters, digits, _ and - only')
-      for (const name of [...own, ...referencedColumns]) bounded(name, 'to', limits.contractNameBytesMax)
+      for (const name of [...own, ...referencedColumns]) bounded(name, 'to', contractNameBytesMax)
     }
   } catch (thrown) {
     throw thrown instanceof RangeError ? bad(thrown.message) : thrown

@@ -29,6 +29,9 @@ import { territoryToRead } from './territory-to-read.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
 
+/** Attempts after which the scan of a snapshot has failed. */
+const detectionTriesMax = 3
+
 interface DetectorOptions {
   readonly pool: WorkerPool
   readonly access: TableAccess
@@ -113,7 +116,7 @@ export class Detector {
     const claimed = await claimRuns(this.parts.store, {
       limit,
       leaseMs: this.options.leaseMs ?? limits.detectionLeaseMs,
-      triesMax: limits.detectionTriesMax,
+      triesMax: detectionTriesMax,
     })
     const credentials = this.#credentialsOfClaim()
     for (const run of claimed) this.#start(run, credentials)
@@ -169,7 +172,7 @@ export class Detector {
       await this.#turns.take(() => retryRun(store, run, outcome.reason, 0, { counts: false }))
       return
     }
-    const mayPass = outcome.kind === 'failed' && outcome.passing && run.tries < limits.detectionTriesMax
+    const mayPass = outcome.kind === 'failed' && outcome.passing && run.tries < detectionTriesMax
     if (mayPass) {
       await this.#turns.take(() => retryRun(store, run, outcome.reason, this.#retryMs(run.tries)))
       metrics.detectionRuns.inc({ outcome: 'retried' })

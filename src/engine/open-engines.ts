@@ -22,6 +22,12 @@ import { SnapshotChecks } from './iceberg/snapshot-check.ts'
 import { parseTrinoSettings } from './trino/settings.ts'
 import { openTrino } from './trino/trino-engine.ts'
 
+/** Waiting statements of the embedded engine for each running one. */
+const engineQueueFactor = 16
+
+/** Memory of one thread of the embedded engine, beside that of the engine itself. */
+const engineThreadBytes = 16 * 1024 * 1024
+
 interface EngineOptions {
   readonly addressRules: AddressRules
   /** Catalogs that load the metadata of tables that Trino reads, with the same credential. */
@@ -115,7 +121,7 @@ async function startHeld(
 
 /** What DuckDB takes of the process's memory: its limit, and what its threads hold beside it. */
 export function engineHeldBytes(memoryBytes: number): number {
-  return memoryBytes + availableParallelism() * limits.engineThreadBytes
+  return memoryBytes + availableParallelism() * engineThreadBytes
 }
 
 function duckdbSettings(options: EngineOptions): DuckdbSettings {
@@ -127,7 +133,7 @@ function duckdbSettings(options: EngineOptions): DuckdbSettings {
     spillBytesMax: cacheBytes,
     cacheBytesMax: cacheBytes,
     placesMax: queries,
-    queueMax: queries * limits.engineQueueFactor,
+    queueMax: queries * engineQueueFactor,
     runMs: limits.queryMs,
     poolThreads: poolThreads ?? availableParallelism(),
     budget,

@@ -21,6 +21,9 @@ import { isUuid } from '../store/database/page.ts'
 import { columnsOf } from './column-lineage.ts'
 import { describeDataset, isStorableName } from './table-claims.ts'
 
+/** Bounded because it is part of an index entry. */
+const lineageProducerBytesMax = 2_000
+
 // RFC 3339 section 5.6. Date.parse alone would also accept local times and other forms.
 const rfc3339 = /^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d:\d\d(?:\.\d+)?(?:[Zz]|[+-]\d\d:\d\d)$/
 
@@ -34,8 +37,8 @@ export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): Linea
   if (!isJsonObject(event)) throw bad('A lineage event must be a JSON object.')
   const kind = kindOf(event)
   const producer = requiredText(event, 'producer')
-  if (Buffer.byteLength(producer) > limits.lineageProducerBytesMax)
-    throw bad(`producer must be at most ${limits.lineageProducerBytesMax} bytes long.`)
+  if (Buffer.byteLength(producer) > lineageProducerBytesMax)
+    throw bad(`producer must be at most ${lineageProducerBytesMax} bytes long.`)
   const eventType = kind === 'run' ? eventTypeOf(event) : undefined
   const runId = kind === 'run' ? runIdOf(event) : nilRunId
   const inputs = datasets(event, 'inputs')

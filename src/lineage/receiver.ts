@@ -21,6 +21,15 @@ import {
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
 
+/** Bytes of the events in one merge transaction; a single event may exceed it. */
+const lineageBatchBytes = 4 * 1024 * 1024
+
+/** Edges of the events in one merge transaction; a single event may exceed it. */
+const lineageBatchPairs = 2_000
+
+/** Events in one merge transaction. */
+const lineageBatchCount = 64
+
 export interface ReceiverParts {
   readonly store: Store
   readonly metrics: Metrics
@@ -228,8 +237,8 @@ function takeBatch({ name, waiting }: Lane): readonly Waiting[] {
   let bytes = 0
   for (const { event } of waiting) {
     const [morePairs, moreBytes] = [pairsOf(event), event.body.length]
-    const full = pairs + morePairs > limits.lineageBatchPairs || bytes + moreBytes > limits.lineageBatchBytes
-    if (count === (name === 'heavy' ? 1 : limits.lineageBatchCount) || (count > 0 && full)) break
+    const full = pairs + morePairs > lineageBatchPairs || bytes + moreBytes > lineageBatchBytes
+    if (count === (name === 'heavy' ? 1 : lineageBatchCount) || (count > 0 && full)) break
     count++
     pairs += morePairs
     bytes += moreBytes

@@ -18,6 +18,9 @@ import { SeenCommit } from './seen-commit.ts'
 import { WorkerHost } from './worker-host.ts'
 import type { PolicyResult, WorkerTask } from './worker-protocol.ts'
 
+/** Compiled policies that are cached. */
+const policyCacheCount = 10_000
+
 /** Limits that tests lower. Each defaults to the one of the same name in limits.ts. */
 export interface PolicyEngineOptions {
   readonly inlineMs?: number
@@ -60,7 +63,7 @@ export class PolicyEngine {
     this.#inlineMs = options.inlineMs ?? limits.policyInlineMs
     this.#workerMs = options.workerMs ?? limits.policyWorkerMs
     this.#ticksMax = options.ticksMax ?? limits.policyTicksMax
-    this.#programs = new Lru(options.cacheCount ?? limits.policyCacheCount)
+    this.#programs = new Lru(options.cacheCount ?? policyCacheCount)
     const probe = { table: new Map(), commit: new Map(), principal: new Map([['roles', ['probe']]]) }
     const budget = { timeoutMs: probeMs, ticksMax: this.#ticksMax }
     if (!evaluatePolicy(compilePolicy('principal.role(principal, "probe")', probeMs), probe, budget))

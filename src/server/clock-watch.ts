@@ -5,8 +5,16 @@
 
 import type { Logger } from 'pino'
 import type { Clock } from '../base/clock.ts'
-import { limits } from '../limits.ts'
 import type { Metrics } from '../telemetry/metrics.ts'
+
+/** Milliseconds by which a replica's clock may differ from the database's. */
+const clockOffsetMs = 5_000
+
+/** The least step backwards; correcting a clock by slowing it down stays far below. */
+const clockStepMs = 100
+
+/** Milliseconds between two looks at the clocks. */
+const clockLookMs = 10_000
 
 interface ClockWatchParts {
   readonly clock: Clock
@@ -30,7 +38,7 @@ export class ClockWatch {
     const look = () =>
       this.look().catch((err: unknown) => this.parts.log.debug({ err }, 'the clocks could not be compared'))
     void look()
-    this.#timer = setInterval(look, limits.clockLookMs)
+    this.#timer = setInterval(look, clockLookMs)
     this.#timer.unref()
   }
 
@@ -49,7 +57,7 @@ export class ClockWatch {
     const ahead = clock.now() - monotonicMs()
     const stepMs = ahead - (this.#aheadOfMonotonicMs ?? ahead)
     this.#aheadOfMonotonicMs = ahead
-    if (stepMs > -limits.clockStepMs) return
+    if (stepMs > -clockStepMs) return
     metrics.clockBackwardSteps.inc()
     log.error({ stepMs: Math.round(stepMs) }, 'the clock of this machine was set back')
   }
@@ -62,7 +70,7 @@ export class ClockWatch {
     // The database read its clock at some moment of the wait. Its middle is wrong by half of the wait at most.
     const offsetMs = clock.now() - tookMs / 2 - theirsMs
     metrics.clockOffsetSeconds.set(offsetMs / 1_000)
-    const differs = Math.abs(offsetMs) - tookMs / 2 > limits.clockOffsetMs
+    const differs = Math.abs(offsetMs) - tookMs / 2 > clockOffsetMs
     if (differs === this.#differs) return
     this.#differs = differs
     const line = { offsetMs: Math.round(offsetMs) }

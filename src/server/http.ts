@@ -6,12 +6,14 @@ import type { ByteBudget } from '../base/byte-budget.ts'
 import { asOwner, nobody } from '../base/owner.ts'
 import { inNextTurn } from '../base/turn.ts'
 import { rememberRequest } from '../http/about-request.ts'
-import { limits } from '../limits.ts'
 import { withinSpan } from '../telemetry/tracing.ts'
 import { errorModel } from '../wire/iceberg/error-model.ts'
 import type { Drain } from './drain.ts'
 import { releasedOnceSent } from './released-once-sent.ts'
 import { type RequestTelemetry, watchRequest } from './request-telemetry.ts'
+
+/** Longest idle time in milliseconds of a client of the HTTP listener that must send or receive. */
+const httpIdleMs = 120_000
 
 interface HttpOptions extends RequestTelemetry {
   readonly hostname: string | undefined
@@ -48,7 +50,7 @@ const securityHeaders = {
 
 /** Starts the listener. Each route enforces its own limit on body size. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
-  const { drain, handle, log, budget, owners, idleSeconds = limits.httpIdleMs / 1_000 } = options
+  const { drain, handle, log, budget, owners, idleSeconds = httpIdleMs / 1_000 } = options
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,

@@ -4,7 +4,9 @@
  */
 
 import type { ByteWork } from '../base/byte-budget.ts'
-import { limits } from '../limits.ts'
+
+/** Bytes of a request from which they are held until its response was sent. */
+const heldUntilSentBytesMin = 1024 * 1024
 
 /** Bytes that are passed on at once. */
 const partBytes = 64 * 1024
@@ -15,7 +17,7 @@ const partBytes = 64 * 1024
  */
 export function releasedOnceSent(response: Response, work: ByteWork, gone: AbortSignal): Response {
   const { body } = response
-  if (body === null || work.bytes < limits.heldUntilSentBytesMin) {
+  if (body === null || work.bytes < heldUntilSentBytesMin) {
     work.release()
     return response
   }

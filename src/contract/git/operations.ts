@@ -19,7 +19,6 @@ import {
   tableIdentifier,
   text,
 } from '../../http/schemas.ts'
-import { limits } from '../../limits.ts'
 import { documentFormats } from '../../wire/odcs/read-document.ts'
 import type { DocumentCodec } from '../document/document-codec.ts'
 import { readContractDocument } from '../document/read.ts'
@@ -28,6 +27,12 @@ import { showVersion } from '../lifecycle/show-version.ts'
 import { changeOf, contractsPath, operation, overseeing } from '../parts.ts'
 import { listContractOverviews } from './list-contracts.ts'
 import { ofContract, proposeDocuments, type WantedDocument } from './propose-documents.ts'
+
+/** Bytes of a request that proposes documents. */
+const contractProposalsBytesMax = 16 * 1024 * 1024
+
+/** Documents that are proposed together. */
+const contractProposalsMax = 500
 
 const tag = 'contracts'
 const seen = {
@@ -43,9 +48,9 @@ const proposals = object({
       document: described(nonEmpty, 'the text, YAML or JSON'),
       sha256: described(nonEmpty, 'of the text in UTF-8'),
     }),
-    { maxItems: limits.contractProposalsMax },
+    { maxItems: contractProposalsMax },
   ),
-  deprecate: maybe(list(object({ ...seen, reason: nonEmpty }), { maxItems: limits.contractProposalsMax })),
+  deprecate: maybe(list(object({ ...seen, reason: nonEmpty }), { maxItems: contractProposalsMax })),
 })
 type Given = Static<typeof proposals>
 
@@ -94,11 +99,11 @@ export const gitOperations = [
       conflict: 'A contract has moved since its revision was read, or a table is under another contract.',
       forbidden: 'Deprecating takes the role steward.',
       unprocessable: 'A document is refused; see `error.contract` and `error.problems`.',
-      payload_too_large: `The body is larger than ${limits.contractProposalsBytesMax} bytes.`,
+      payload_too_large: `The body is larger than ${contractProposalsBytesMax} bytes.`,
     },
     respond: async (context) => {
       const { parts, caller, request, again } = context
-      const { bytes } = await readBodyOf(request, limits.contractProposalsBytesMax, again)
+      const { bytes } = await readBodyOf(request, contractProposalsBytesMax, again)
       const given = readValue(proposals as ReadableSchema, parseJson(bytes), '') as Given
       const documents: WantedDocument[] = []
       for (const one of given.documents) documents.push(await readWanted(parts.codec, caller.tenant, one))

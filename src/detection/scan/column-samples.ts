@@ -4,7 +4,9 @@
  */
 
 import type { ColumnSample } from '../../core/classification.ts'
-import { limits } from '../../limits.ts'
+
+/** Estimated memory of the values in one scan. */
+const detectionSampleBytesMax = 256 * 1024 * 1024
 
 const valueLengthMax = 1_024
 /** Approximate memory of a value, and of a column or path, beside their characters. */
@@ -39,7 +41,7 @@ export class ColumnSamples {
    */
   constructor(
     readonly valuesMax: number,
-    bytesMax: number = limits.detectionSampleBytesMax,
+    bytesMax: number = detectionSampleBytesMax,
   ) {
     this.#bytesLeft = bytesMax
   }

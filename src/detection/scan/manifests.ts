@@ -27,6 +27,9 @@ import {
   snapshotsOf,
 } from '../../wire/iceberg/table-metadata.ts'
 
+/** Manifests of one snapshot. */
+const detectionManifestsMax = 10_000
+
 interface ScannedTable {
   readonly tableUuid: string | undefined
   /** Columns of the newest snapshot's schema; nested ones have dotted names. */
@@ -145,8 +148,8 @@ async function manifestsOf(
     const { content, addedSnapshotId = snapshotId } = manifest
     if (content !== 'data' || addedSnapshotId !== snapshotId) continue
     manifests.push(manifest)
-    if (manifests.length > limits.detectionManifestsMax)
-      throw new ReadFailure(`a snapshot adds more than ${limits.detectionManifestsMax} manifests`)
+    if (manifests.length > detectionManifestsMax)
+      throw new ReadFailure(`a snapshot adds more than ${detectionManifestsMax} manifests`)
   }
   return manifests
 }

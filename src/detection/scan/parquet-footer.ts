@@ -6,6 +6,9 @@ import { ReadFailure } from '../../storage/read-failure.ts'
 import type { StoredFile } from '../../storage/storage.ts'
 import { checkThrift } from '../../storage/thrift.ts'
 
+/** One Parquet footer. */
+const detectionFooterBytesMax = 64 * 1024 * 1024
+
 export interface Leaf {
   /** Index among the leaves, which is also the index among a row group's column chunks. */
   readonly index: number
@@ -34,8 +37,8 @@ export async function readFooter(file: StoredFile): Promise<ParquetFile> {
   if (end === encryptedMagic) throw new ReadFailure('a data file is encrypted: it cannot be scanned')
   const length = tail.readUInt32LE(0)
   if (end !== magic || length > file.size - tailBytes) throw corrupt()
-  if (length > limits.detectionFooterBytesMax)
-    throw new ReadFailure(`a Parquet footer has more than ${limits.detectionFooterBytesMax} bytes`)
+  if (length > detectionFooterBytesMax)
+    throw new ReadFailure(`a Parquet footer has more than ${detectionFooterBytesMax} bytes`)
   const footer = await file.read(file.size - tailBytes - length, file.size)
   // The library reads the length again, and storage may have returned other bytes this time.
   if (Buffer.from(footer).readUInt32LE(length) !== length) throw corrupt()

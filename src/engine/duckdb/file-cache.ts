@@ -14,6 +14,9 @@ import { EngineError } from '../engine-error.ts'
 import { footerKey } from './footer-key.ts'
 import { Gate } from './gate.ts'
 
+/** Bytes requested at once for a data file. */
+const engineFetchBytes = 8 * 1024 * 1024
+
 /** One file to fetch. */
 interface WantedFile {
   readonly location: string
@@ -201,9 +204,9 @@ async function fetchFile(
     if (file.size !== sizeBytes) throw new ReadFailure('a data file is not as long as its manifest says')
     const target = await open(path, 'wx', 0o400)
     try {
-      for (let at = 0; at < sizeBytes; at += limits.engineFetchBytes) {
+      for (let at = 0; at < sizeBytes; at += engineFetchBytes) {
         signal.throwIfAborted()
-        bytes = await file.read(at, Math.min(at + limits.engineFetchBytes, sizeBytes))
+        bytes = await file.read(at, Math.min(at + engineFetchBytes, sizeBytes))
         await target.writeFile(bytes)
       }
     } finally {

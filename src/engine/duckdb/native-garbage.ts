@@ -3,7 +3,8 @@
  * JavaScript handles, and these look small and few to the garbage collector.
  */
 
-import { limits } from '../../limits.ts'
+/** Memory of DuckDB that garbage holds before it is collected. */
+const engineGarbageBytes = 16 * 1024 * 1024
 
 /** Capacity of DuckDB's vectors in rows, and bytes of each value; the heap of texts is not counted. */
 const vectorRows = 2_048
@@ -26,7 +27,7 @@ export class NativeGarbage {
 
   #add(bytes: number, now: boolean): void {
     this.#bytes += bytes
-    if (this.#bytes < limits.engineGarbageBytes) return
+    if (this.#bytes < engineGarbageBytes) return
     this.#bytes = 0
     Bun.gc(now)
   }

@@ -5,8 +5,10 @@
 
 import type { DuckDBConnection, DuckDBPreparedStatement } from '@duckdb/node-api'
 import { Lru } from '../../base/lru.ts'
-import { limits } from '../../limits.ts'
 import { EngineError } from '../engine-error.ts'
+
+/** Cached bytes of statements that are proved to read only their session's relations. */
+const engineProofBytes = 16 * 1024 * 1024
 
 /** Table functions that read only their arguments. */
 const functions = new Set(['unnest', 'generate_series', 'range'])
@@ -19,7 +21,7 @@ type Node = Readonly<Record<string, unknown>>
 
 /** Caches proofs. A proof depends only on the statement's text, so it never becomes stale. */
 export class Proofs {
-  readonly #proven = new Lru<string, true>(limits.engineProofBytes)
+  readonly #proven = new Lru<string, true>(engineProofBytes)
   /** The prepared statement that runs DuckDB's parser, by connection. */
   readonly #parsers = new WeakMap<DuckDBConnection, DuckDBPreparedStatement>()
 

@@ -7,6 +7,9 @@ import { ReadFailure } from '../../storage/read-failure.ts'
 import type { Storage } from '../../storage/storage.ts'
 import { readRoaring64 } from './roaring.ts'
 
+/** Rows that one deletion vector may delete. */
+const engineDeletedRowsMax = 16_000_000
+
 const magic = 0xd1d33964
 /** The length, the magic number and the checksum. */
 const frameBytes = 12
@@ -17,7 +20,7 @@ const frameBytes = 12
  */
 export async function readDeletionVector(storage: Storage, entry: DeleteEntry): Promise<BigInt64Array> {
   const { offset, size } = entry.blob ?? { offset: 0, size: 0 }
-  if (size > limits.tableMetadataBytesMax || entry.recordCount > limits.engineDeletedRowsMax)
+  if (size > limits.tableMetadataBytesMax || entry.recordCount > engineDeletedRowsMax)
     throw new ReadFailure('a deletion vector is too large')
   const file = await storage.open(entry.location)
   return decodeDeletionVector(await file.read(offset, offset + size), entry.recordCount)

@@ -18,10 +18,13 @@ import { EngineError } from '../engine-error.ts'
 import { cancelled, protocolError } from './failure.ts'
 import { authorization, type TrinoSettings } from './settings.ts'
 
+/** Milliseconds for one request to Trino; the coordinator replies to each within a second or two. */
+const trinoRequestMs = 30_000
+
 export interface TrinoHttpOptions {
   readonly addressRules: AddressRules
   readonly lookup?: Lookup
-  /** `limits.trinoRequestMs`. */
+  /** `trinoRequestMs`. */
   readonly requestMs?: number
   /** `limits.trinoRetryMs`. */
   readonly retryMs?: number
@@ -63,7 +66,7 @@ export class TrinoHttp {
     this.#coordinator = host(settings.endpoint)
     this.#storage = new Map(settings.segmentOrigins.map((url) => [url.origin, host(url)]))
     this.#authorization = authorization(settings.auth)
-    this.#requestMs = options.requestMs ?? limits.trinoRequestMs
+    this.#requestMs = options.requestMs ?? trinoRequestMs
     this.#retryMs = options.retryMs ?? limits.trinoRetryMs
     this.#observe = options.observe
     this.#replyBytesMax = options.replyBytesMax ?? limits.trinoAnswerBytesMax

@@ -8,6 +8,9 @@ import { parseReply, type TrinoReply } from './answer.ts'
 import { cancelled, engineErrorOf, protocolError } from './failure.ts'
 import { pause, type TrinoHttp } from './http.ts'
 
+/** Consecutive replies without rows: about five hours in a Trino queue. */
+const trinoEmptyAnswersMax = 20_000
+
 /** Consecutive replies without rows after which requests are paced. */
 const eagerReplies = 20
 const waitMs = 50
@@ -16,7 +19,7 @@ export interface StatementOptions {
   readonly sql: string
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
-  /** `limits.trinoEmptyAnswersMax`. */
+  /** `trinoEmptyAnswersMax`. */
   readonly emptyRepliesMax?: number
 }
 
@@ -113,7 +116,7 @@ export class TrinoStatement {
   /** Bounds the requests to a Trino that replies immediately and never with rows. */
   async #pace({ data }: TrinoReply): Promise<void> {
     this.#emptyCount = data === undefined ? this.#emptyCount + 1 : 0
-    if (this.#emptyCount > (this.options.emptyRepliesMax ?? limits.trinoEmptyAnswersMax))
+    if (this.#emptyCount > (this.options.emptyRepliesMax ?? trinoEmptyAnswersMax))
       throw protocolError('too many replies without rows')
     if (this.#emptyCount > eagerReplies) await pause(waitMs, this.options.signal)
   }

@@ -8,9 +8,14 @@ import type { CatalogCredential } from '../../core/catalog.ts'
 import type { Session, SessionScope } from '../../core/session.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
-import { limits } from '../../limits.ts'
 import type { SessionKey } from '../../store/commit/begin-commit.ts'
 import type { WriteGovernance } from '../../store/policy/policies.ts'
+
+/** Bytes of governance that is cached for them. */
+const cachedGovernanceBytes = 32 * 1024 * 1024
+
+/** Returning callers whose session and credential are cached for a speculative start. */
+const returningCallersMax = 10_000
 
 export interface CallerKey {
   readonly session: SessionKey
@@ -37,8 +42,8 @@ interface CachedGovernance {
 const parsedWeight = 4
 
 export class SpeculativeCache {
-  readonly #callers = new Lru<string, ReturningCaller>(limits.returningCallersMax)
-  readonly #governance = new Lru<string, CachedGovernance>(limits.cachedGovernanceBytes)
+  readonly #callers = new Lru<string, ReturningCaller>(returningCallersMax)
+  readonly #governance = new Lru<string, CachedGovernance>(cachedGovernanceBytes)
 
   caller(key: CallerKey): ReturningCaller | undefined {
     return this.#callers.get(callerText(key))

@@ -10,6 +10,12 @@ import { limits } from '../../limits.ts'
 import type { Metrics } from '../../telemetry/metrics.ts'
 import type { AcceptedJournal } from './accepted-journal.ts'
 
+/** Milliseconds for which the answer to a change whose audit failed waits for the journal's disk. */
+const journalFlushMs = 1_000
+
+/** Milliseconds before a failed audit of an accepted change is repeated, after the first repetition. */
+const auditRetryMs = 100
+
 export interface UnauditedParts {
   /** Undefined: memory alone holds the changes. */
   readonly journal: AcceptedJournal | undefined
@@ -62,7 +68,7 @@ export class UnauditedChanges {
     this.#count()
     this.#start()
     const late = Promise.withResolvers<void>()
-    const timer = setTimeout(() => late.reject(new Error('the disk took too long')), limits.journalFlushMs)
+    const timer = setTimeout(() => late.reject(new Error('the disk took too long')), journalFlushMs)
     try {
       await Promise.race([this.#parts.journal?.flush(commitId), late.promise])
     } catch (err) {
@@ -111,7 +117,7 @@ export class UnauditedChanges {
       const isLast = this.#stopped
       await this.#tryAll()
       if (isLast) return
-      waitMs = Math.min(Math.max(waitMs * 2, limits.auditRetryMs), limits.auditRetryMsMax)
+      waitMs = Math.min(Math.max(waitMs * 2, auditRetryMs), limits.auditRetryMsMax)
     }
   }
 

@@ -11,7 +11,6 @@ import { foldName } from '../../core/name-case.ts'
 import { parseTenantId } from '../../core/tenant.ts'
 import { folderPrefixesOf } from '../../core/territory-owner.ts'
 import { readBody } from '../../http/read-body.ts'
-import { limits } from '../../limits.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { givenOut } from '../../storage/roots.ts'
 import { openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
@@ -30,6 +29,9 @@ import { icebergRoot } from '../base/path.ts'
 import { sightOf } from '../stages/masked.ts'
 import { snapshotRefusal, ticketHeader } from './signing.ts'
 import { isDenied, jsonResponse, withoutContract } from './surface-request.ts'
+
+/** Bytes of a request to sign. */
+const signBodyBytesMax = 64 * 1024
 
 const reader = fieldReader((what) => new Fault('bad_request', `Invalid request: ${what}.`))
 /** How far the time that a client signs for may be from now. */
@@ -69,7 +71,7 @@ async function sign(
     isSameFolded(ticket?.name, name)
   if (ticket === undefined || !isOfPath || ticket.expiresAtMs <= parts.clock.now())
     throw new Fault('unauthenticated', 'The sign ticket is not valid. Load the table again.')
-  const wanted = readWanted((await readBody(request, limits.signBodyBytesMax)).bytes)
+  const wanted = readWanted((await readBody(request, signBodyBytesMax)).bytes)
   const { settings, scope } = await parts.clientFiles.signStandings.ask(text, () => standingOf(parts, ticket))
   const judged = judgeRequest(wanted, settings, scope)
   if (!judged.isAllowed || !isTimely(wanted, parts.clock.now())) {

@@ -22,6 +22,9 @@ import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
 import { currentSnapshotId, snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
 import { delegationOf, type SurfaceRequest } from './surface-request.ts'
 
+/** Milliseconds for which a sign ticket is valid at most. */
+const signTicketMs = 24 * 3_600_000
+
 /** Where a client sends the ticket that has no place for it in its path. */
 export const ticketHeader = 'x-svc-sign-ticket'
 
@@ -84,10 +87,7 @@ export async function signingOf(
     snapshotId: snapshotId === undefined ? undefined : String(snapshotId),
     manifestList,
     metadataFile: typeof metadataFile === 'string' ? metadataFile : '',
-    expiresAtMs: Math.min(
-      parts.clock.now() + limits.signTicketMs,
-      session.expiresAtMs ?? Number.POSITIVE_INFINITY,
-    ),
+    expiresAtMs: Math.min(parts.clock.now() + signTicketMs, session.expiresAtMs ?? Number.POSITIVE_INFINITY),
   })
   const key = createHash('sha256')
     .update(JSON.stringify([session.sessionId, table]))

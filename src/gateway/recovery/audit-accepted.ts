@@ -20,6 +20,9 @@ import { committedAt } from './committed-at.ts'
 import { decideAt, lookAtTable, staleIntent } from './look.ts'
 import { recordCovering } from './record-covering.ts'
 
+/** Milliseconds after its request for which a change is looked for whose reply did not say what it wrote. */
+const acceptedLookMs = 30_000
+
 type AuditParts = Pick<
   GatewayParts,
   'store' | 'catalogs' | 'tableAccess' | 'budget' | 'metrics' | 'log' | 'clock' | 'contracts'
@@ -84,7 +87,7 @@ export async function auditAgain(parts: AuditParts, change: AcceptedChange): Pro
     return
   }
   // A clock that was set back must not prolong this.
-  if (Math.abs(clock.now() - intent.receivedAtMs) < limits.acceptedLookMs)
+  if (Math.abs(clock.now() - intent.receivedAtMs) < acceptedLookMs)
     throw new Error('the table does not show yet what the change wrote')
   if (!(await markAccepted(store, tenant, commitId)))
     throw new Error('the table does not show what an accepted change wrote, and its intent is closed')

@@ -32,6 +32,9 @@ import { judgeRecovered, recordCovering } from './record-covering.ts'
 import { recoverAction } from './recover-action.ts'
 import { unlessOpen } from './unless-open.ts'
 
+/** Upstreams that recovery handles concurrently. */
+const recoveryUpstreamsMax = 8
+
 interface RecoveryReport {
   readonly committed: number
   readonly notCommitted: number
@@ -81,9 +84,7 @@ async function recover(
     claimed,
     ({ tenant, intent }) => `${tenant}/${intent.catalog ?? intent.credentialId}`,
   )
-  await inParallel([...ofCatalogs.values()], limits.recoveryUpstreamsMax, (own) =>
-    recoverCatalog(parts, run, own),
-  )
+  await inParallel([...ofCatalogs.values()], recoveryUpstreamsMax, (own) => recoverCatalog(parts, run, own))
   await releaseIntents(parts.store, claimed)
   parts.metrics.commitIntents.set((await countIntents(parts.store)).stale)
   return { ...run.counts, undecidable: run.undecided.size }

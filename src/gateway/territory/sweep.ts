@@ -14,7 +14,6 @@ import { type CatalogCredential, catalogOf } from '../../core/catalog.ts'
 import { isPathIdentifier, type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { UnusableCount } from '../../core/unusable-names.ts'
-import { limits } from '../../limits.ts'
 import { feedTerritory, type RootedOwner } from '../../storage/feed-territory.ts'
 import { NameCases } from '../../storage/name-cases.ts'
 import { hasTwoNames } from '../../storage/one-name.ts'
@@ -26,6 +25,12 @@ import { beginSweep, dueSweeps, endSweep, noteSweep, noteUnusable } from '../../
 import { territoryTableId } from '../../store/territory/territory-rows.ts'
 import { foldersOf } from '../../wire/iceberg/named-locations.ts'
 import { parseLoadTableResult, tableUuidOf } from '../../wire/iceberg/table-metadata.ts'
+
+/** Milliseconds from the end of a catalog's sweep to its next. */
+const territorySweepEveryMs = 24 * 3_600_000
+
+/** Milliseconds of one run of the sweep over catalogs for territory; the next run goes on. */
+const territorySweepMs = 10 * 60_000
 
 /** Tables in one page of a listing, and tables that are loaded at once. */
 const tablePage = 100
@@ -39,10 +44,10 @@ interface SweepParts {
 
 /** Sweeps every catalog that is due, one after the other, until the time for one run is over. */
 export async function sweepTerritories(parts: SweepParts, signal: AbortSignal): Promise<void> {
-  const bounded = AbortSignal.any([signal, AbortSignal.timeout(limits.territorySweepMs)])
+  const bounded = AbortSignal.any([signal, AbortSignal.timeout(territorySweepMs)])
   try {
-    for (const tenant of await tenantsToSweep(parts.store, limits.territorySweepEveryMs))
-      for (const nickname of await dueSweeps(parts.store, tenant, limits.territorySweepEveryMs)) {
+    for (const tenant of await tenantsToSweep(parts.store, territorySweepEveryMs))
+      for (const nickname of await dueSweeps(parts.store, tenant, territorySweepEveryMs)) {
         bounded.throwIfAborted()
         await sweepCatalog(parts, tenant, nickname, bounded)
       }

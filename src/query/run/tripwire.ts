@@ -17,6 +17,15 @@ import { renderSql } from '../compile/emit/render.ts'
 import { type Attempt, outputsOf, tableSnapshotsOf, tablesWithDeletes } from './attempt/attempt.ts'
 import type { QueryProgress } from './record/usage-of.ts'
 
+/** Bytes of text that are copied for one check. */
+const tripwireBytesMax = 64 * 1024 * 1024
+
+/** Rows that are copied for one check. */
+const tripwireRowsMax = 2_000_000
+
+/** Errors that wait to be checked. */
+const tripwireQueueMax = 8
+
 interface TripwireParts {
   readonly engines: EngineKinds
   readonly log: Logger
@@ -71,9 +80,9 @@ export class Tripwire {
     this.#bounds = {
       delayMs: limits.tripwireDelayMs,
       lookMs: limits.tripwireMs,
-      queueMax: limits.tripwireQueueMax,
-      rowsMax: limits.tripwireRowsMax,
-      bytesMax: limits.tripwireBytesMax,
+      queueMax: tripwireQueueMax,
+      rowsMax: tripwireRowsMax,
+      bytesMax: tripwireBytesMax,
       ...parts.bounds,
     }
   }

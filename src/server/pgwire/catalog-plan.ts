@@ -1,7 +1,6 @@
 /** Plans statements about pg_catalog and information_schema, and relays the catalog service's messages unchanged. */
 
 import { nextTurn } from '../../base/turn.ts'
-import { limits } from '../../limits.ts'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader } from '../../wire/postgres/byte-reader.ts'
 import { backend } from '../../wire/postgres/protocol.ts'
@@ -18,6 +17,9 @@ import { type Plan, type Portal, type PortalBinding, type PortalOutcome, paramet
 import type { Progress, RowSource } from './row-source.ts'
 import { checkSession, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
+
+/** Bytes of rows of one catalog statement, held while the client reads them. */
+const pgwireCatalogBytesMax = 64 * 1024 * 1024
 
 /**
  * Plans a catalog statement. The catalog service describes it.
@@ -80,7 +82,7 @@ async function ask(
     .finally(() => {
       session.tally.runMs += performance.now() - startedMs
     })
-  if (answer.length > limits.pgwireCatalogBytesMax)
+  if (answer.length > pgwireCatalogBytesMax)
     throw new WireError('54000', 'The result of the catalog statement is too large. Select fewer rows.')
   const failed = findMessage(answer, backend.errorResponse)
   if (failed !== undefined) throw relayedError(failed)

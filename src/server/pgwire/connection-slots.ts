@@ -6,6 +6,9 @@ import { limits } from '../../limits.ts'
 import { networkOf } from './network.ts'
 import { WireError } from './wire-error.ts'
 
+/** Connections of the process that have not authenticated yet. */
+const pgwireUnauthenticatedMax = 1_000
+
 interface SlotLimits {
   readonly connectionsMax: number
   readonly tenantMax: number
@@ -18,7 +21,7 @@ export const defaultSlots: SlotLimits = {
   connectionsMax: limits.pgwireConnectionsMax,
   tenantMax: limits.pgwireTenantConnectionsMax,
   principalMax: limits.pgwirePrincipalConnectionsMax,
-  strangersMax: limits.pgwireUnauthenticatedMax,
+  strangersMax: pgwireUnauthenticatedMax,
 }
 
 export class ConnectionSlots {

@@ -1,7 +1,6 @@
 /** Plans DECLARE, FETCH and MOVE. Cursors only go forward, because engines deliver rows once. */
 
 import type { DeclareCursorStmt, FetchStmt } from 'libpg-query'
-import { limits } from '../../limits.ts'
 import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import type { FormatOf } from '../../wire/postgres/rows.ts'
@@ -19,6 +18,12 @@ import type { RowSource } from './row-source.ts'
 import type { OpenPortal, SessionState } from './session-state.ts'
 import { innerQuery, queryBehind, type SourceStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
+
+/** Estimated memory of a connection's portals: statements, parameters, and catalog results, which are held whole. */
+const pgwirePortalBytesMax = 64 * 1024 * 1024
+
+/** Portals and cursors of one connection. */
+const pgwirePortalsMax = 100
 
 /** Bits of PostgreSQL's parsenodes.h. */
 const cursorOptions = { binary: 0x1, scroll: 0x2, hold: 0x20 } as const
@@ -73,14 +78,14 @@ export function addPortal({ portals }: SessionState, name: string, open: OpenPor
     (sum, { portal, statementBytes = 0 }) => sum + statementBytes + (portal.heldBytes ?? 0),
     0,
   )
-  const isFull = portals.size >= limits.pgwirePortalsMax
-  if (isFull || held > limits.pgwirePortalBytesMax) {
+  const isFull = portals.size >= pgwirePortalsMax
+  if (isFull || held > pgwirePortalBytesMax) {
     open.portal.close()
     throw new WireError(
       '54000',
       isFull
-        ? `A connection has at most ${limits.pgwirePortalsMax} open portals and cursors.`
-        : `The open portals and cursors of a connection hold at most ${limits.pgwirePortalBytesMax} bytes.`,
+        ? `A connection has at most ${pgwirePortalsMax} open portals and cursors.`
+        : `The open portals and cursors of a connection hold at most ${pgwirePortalBytesMax} bytes.`,
     )
   }
   portals.set(name, open)

@@ -3,8 +3,10 @@
  * and disconnected would go unnoticed. Instead, a client that sends too much before it is answered is disconnected.
  */
 
-import { limits } from '../../limits.ts'
 import { type Frame, FrameReader, type ReaderPhase } from '../../wire/postgres/frame-reader.ts'
+
+/** Bytes that a client may pipeline; one message may have 8 MiB. */
+const pgwireAheadBytesMax = 16 * 1024 * 1024
 
 /** Bytes that may wait before the client is authenticated. */
 const strangerBytesMax = 64 * 1024
@@ -39,7 +41,7 @@ export class Inbox {
 
   push(chunk: Uint8Array): void {
     if (this.#closed) return
-    const max = this.#reader.phase === 'session' ? limits.pgwireAheadBytesMax : strangerBytesMax
+    const max = this.#reader.phase === 'session' ? pgwireAheadBytesMax : strangerBytesMax
     if (this.pendingBytes + chunk.length > max) {
       this.onOverflow()
       return

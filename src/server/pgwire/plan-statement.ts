@@ -13,7 +13,6 @@ import type {
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { SqlType } from '../../core/sql-type.ts'
 import { typeOid } from '../../core/sql-type.ts'
-import { limits } from '../../limits.ts'
 import { namedType } from '../../query/compile/base/types.ts'
 import type { PrepareOptions } from '../../query/query-service.ts'
 import { catalogPlan } from './catalog-plan.ts'
@@ -29,6 +28,12 @@ import type { SessionState } from './session-state.ts'
 import { cannotExecute } from './spoken-command.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
+
+/** Estimated memory of a connection's prepared statements: texts, columns and parsed trees. */
+const pgwirePreparedBytesMax = 64 * 1024 * 1024
+
+/** Prepared statements of one connection. */
+const pgwirePreparedMax = 1_000
 
 /**
  * Plans one statement.
@@ -117,14 +122,14 @@ export function addStatement(
 ): void {
   if (name !== '' && statements.has(name))
     throw new WireError('42P05', `prepared statement "${name}" already exists`)
-  if (statements.size >= limits.pgwirePreparedMax)
-    throw new WireError('54000', `A connection has at most ${limits.pgwirePreparedMax} prepared statements.`)
+  if (statements.size >= pgwirePreparedMax)
+    throw new WireError('54000', `A connection has at most ${pgwirePreparedMax} prepared statements.`)
   const heldBytes = plan.heldBytes ?? text.length * treeBytesPerCharacter
   const held = [...statements.values()].reduce((sum, each) => sum + each.heldBytes, heldBytes)
-  if (held > limits.pgwirePreparedBytesMax)
+  if (held > pgwirePreparedBytesMax)
     throw new WireError(
       '54000',
-      `The prepared statements of a connection hold at most ${limits.pgwirePreparedBytesMax} bytes.`,
+      `The prepared statements of a connection hold at most ${pgwirePreparedBytesMax} bytes.`,
     )
   statements.set(name, { plan, ends, heldBytes })
 }

@@ -4,7 +4,6 @@
  */
 
 import { isArray, type SqlType } from '../../../core/sql-type.ts'
-import { limits } from '../../../limits.ts'
 import {
   type AggregateExpr,
   type CallExpr,
@@ -17,6 +16,12 @@ import { recursionBounds } from '../base/recursion-bounds.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { padsMax } from '../functions/text.ts'
 import { groupExprs } from '../resolve/grouping.ts'
+
+/**
+ * Estimated size of one text or array in a statement, checked before it runs, because an engine computes 2,048 at
+ * once.
+ */
+const statementValueBytesMax = 512 * 1024
 
 /** Assumed bytes of a text or array in a table or parameter; functions multiply it. */
 const storedBytes = 100
@@ -146,7 +151,7 @@ function measure(expr: Expr, sizes: Sizes): number {
 
 /** Refuses a large size, unless the expression only passes on an argument of that size. */
 function grown(size: number, most: number): number {
-  if (size > most && size > limits.statementValueBytesMax)
+  if (size > most && size > statementValueBytesMax)
     throw new SqlError('54001', 'A text or array that the statement computes may become too large.')
   return size
 }

@@ -7,6 +7,9 @@ import { limits } from '../../../limits.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { type RelationName, referencedRelations, relationsIn } from './references.ts'
 
+/** Tables that these names may resolve to, along the search path. */
+const statementCandidatesMax = 1_024
+
 /** By text, on which alone the names depend. An entry weighs as much as its text. */
 const cache = new Lru<string, readonly RelationName[]>(limits.namesCacheBytes)
 
@@ -25,7 +28,7 @@ export function namedRefs(source: string | SelectStmt, searchPath: readonly stri
       const ref = { namespace, name }
       if ([...namespace, name].every(isPathIdentifier)) refs.set(tableKey(ref), ref)
     }
-  if (names.length > limits.statementTablesMax || refs.size > limits.statementCandidatesMax)
+  if (names.length > limits.statementTablesMax || refs.size > statementCandidatesMax)
     throw new SqlError(
       '54001',
       `The statement names too many tables; at most ${limits.statementTablesMax} are allowed.`,

@@ -6,6 +6,12 @@ import { limits } from '../../../limits.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { checkTree } from './allow-list.ts'
 
+/** Estimated memory of cached parsed statements. */
+const statementTreeCacheBytes = 16 * 1024 * 1024
+
+/** Text of the row filters and mask expressions with cached trees; a tree takes about fifty times its text. */
+const policyExpressionCacheBytes = 1024 * 1024
+
 await loadModule()
 
 /**
@@ -16,7 +22,7 @@ const operatorsMax = 4_000
 const nesting = /[+/%^<>=~!|&@#?*]|::|(?<![\d(,]\s*)-|\b(?:not|union|intersect|except|case|is|at)\b/gi
 
 /** Trees by text, on which alone they depend. Cached because clients repeat statements. */
-const trees = new Lru<string, readonly RawStmt[]>(limits.statementTreeCacheBytes)
+const trees = new Lru<string, readonly RawStmt[]>(statementTreeCacheBytes)
 /** Longer texts are not cached, which also bounds the depth of what is frozen. */
 const cachedCharsMax = 2_000
 /** Estimated bytes in memory of a tree, per character of its text. */
@@ -90,7 +96,7 @@ export function parseSelect(text: string): SelectStmt {
 }
 
 /** Checked trees of filters and masks by text. Cached because a table may have fifty of them. */
-const expressions = new Lru<string, Node>(limits.policyExpressionCacheBytes)
+const expressions = new Lru<string, Node>(policyExpressionCacheBytes)
 
 /**
  * Parses the expression of a row filter or mask.

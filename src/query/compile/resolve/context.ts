@@ -7,7 +7,6 @@ import type { Node, SelectStmt, WindowDef } from 'libpg-query'
 import type { GovernedTable } from '../../../core/governed-table.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { SqlType } from '../../../core/sql-type.ts'
-import { limits } from '../../../limits.ts'
 import {
   type ColumnExpr,
   childrenOf,
@@ -20,6 +19,9 @@ import {
 import { SqlError } from '../base/sql-error.ts'
 import type { LiftedColumn } from '../metrics/lifted.ts'
 import { isOwnAlias, isOwnName } from '../metrics/own-names.ts'
+
+/** What a statement may expand to beyond its text: columns in scope, repeated expressions. */
+const statementExpansionMax = 400_000
 
 /** One place at which a statement names a table. */
 export interface TableAppearance {
@@ -140,7 +142,7 @@ export function newId(resolver: Resolver, prefix: string): string {
  */
 export function spend(resolver: Resolver, count: number): void {
   resolver.spent += count
-  if (resolver.spent > limits.statementExpansionMax)
+  if (resolver.spent > statementExpansionMax)
     throw new SqlError('54001', 'The statement expands to too many columns or expressions.')
 }
 

@@ -16,7 +16,6 @@ import { currentSchema, isReadable, seenTable } from '../../../core/seen-table.t
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import type { Territory } from '../../../core/territory.ts'
-import { limits } from '../../../limits.ts'
 import { NameCases } from '../../../storage/name-cases.ts'
 import type { ReadOwner } from '../../../storage/read-territory.ts'
 import { storageRoots } from '../../../storage/roots.ts'
@@ -29,6 +28,9 @@ import type { QueryContext, SessionCheck } from '../../query-service.ts'
 import { placeRead } from './place-read.ts'
 import { assertNotQuarantined } from './quarantined.ts'
 import { loadSpeculativeStates } from './speculative-states.ts'
+
+/** Tables of one statement that are loaded from the upstream at once. */
+const statementLoadsMax = 8
 
 export interface LoadParts {
   readonly store: Store
@@ -108,7 +110,7 @@ export async function loadTables(
     ([governance, state]) => readAt(context, { governance, foldsNames }, state) ?? [],
   )
   const place = (read: ReadTable) => placed({ store, states }, tenant, stored, read)
-  const snapshots = await inParallel(present, limits.statementLoadsMax, place)
+  const snapshots = await inParallel(present, statementLoadsMax, place)
   return {
     credential,
     governances,
@@ -155,15 +157,11 @@ function loadStates(
   { credential, governances }: StoredLoad,
   signal: AbortSignal | undefined,
 ): Promise<readonly Loaded[]> {
-  return inParallel(
-    [...governances.values()],
-    limits.statementLoadsMax,
-    async (governance): Promise<Loaded> => {
-      // The compiler refuses a table that may not be read, so the upstream is not asked for it.
-      if (!isReadable(governance)) return [governance, 'unread']
-      return [governance, await loadState(() => states.load(tenant, credential, governance.ref, signal))]
-    },
-  )
+  return inParallel([...governances.values()], statementLoadsMax, async (governance): Promise<Loaded> => {
+    // The compiler refuses a table that may not be read, so the upstream is not asked for it.
+    if (!isReadable(governance)) return [governance, 'unread']
+    return [governance, await loadState(() => states.load(tenant, credential, governance.ref, signal))]
+  })
 }
 
 /** The names with the form that each has in a catalog that folds names; the same list where all have it already. */

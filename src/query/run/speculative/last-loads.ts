@@ -4,8 +4,10 @@
  */
 
 import { Lru } from '../../../base/lru.ts'
-import { limits } from '../../../limits.ts'
 import type { Load } from '../attempt/attempt.ts'
+
+/** Estimated memory of the last load of each statement, on which the next run starts speculatively. */
+const lastLoadBytes = 32 * 1024 * 1024
 
 interface LastLoad {
   readonly load: Load
@@ -15,7 +17,7 @@ interface LastLoad {
 
 /** Last loads by the statement's key. */
 export class LastLoads {
-  readonly #loads = new Lru<string, LastLoad>(limits.lastLoadBytes)
+  readonly #loads = new Lru<string, LastLoad>(lastLoadBytes)
 
   get(key: string): Load | undefined {
     return this.#loads.get(key)?.load

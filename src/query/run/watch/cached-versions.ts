@@ -14,6 +14,9 @@ import {
 } from '../../../store/governance/governance-versions.ts'
 import type { Store } from '../../../store/store.ts'
 
+/** Tenants whose governance version is cached. */
+const cachedVersionsCount = 10_000
+
 interface CachedVersion {
   readonly version: bigint
   /** Start of the last call to the store that succeeded. */
@@ -24,7 +27,7 @@ interface CachedVersion {
 type Standing = 'same' | 'changed' | 'stale'
 
 export class CachedVersions {
-  readonly #cached = new Lru<TenantId, CachedVersion>(limits.cachedVersionsCount)
+  readonly #cached = new Lru<TenantId, CachedVersion>(cachedVersionsCount)
   readonly #asking = new Map<TenantId, Promise<void>>()
 
   constructor(

@@ -22,6 +22,9 @@ import { assertNotQuarantined } from '../load/quarantined.ts'
 import type { CachedVersions } from './cached-versions.ts'
 import { GovernanceChanged } from './governance-changed.ts'
 
+/** Milliseconds between two retries of a failing store. */
+const governanceRetryMs = 250
+
 export interface CheckParts {
   readonly store: Store
   readonly versions: CachedVersions
@@ -75,7 +78,7 @@ export class RunCheck {
               cause: thrown,
             },
           )
-        await pace.sleep(limits.governanceRetryMs)
+        await pace.sleep(governanceRetryMs)
       }
   }
 

@@ -2,8 +2,13 @@
 
 import type { ByteReservation } from '../../../base/byte-budget.ts'
 import { Fault } from '../../../base/fault.ts'
-import { limits } from '../../../limits.ts'
 import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
+
+/** Milliseconds for starting a catalog database. */
+const catalogStartMs = 60_000
+
+/** Milliseconds for loading its tables. */
+const catalogLoadMs = 60_000
 
 /** A failure that the client's own statement caused, so the client learns the reason. */
 export class StatementFailure extends Error {
@@ -44,7 +49,7 @@ export class CatalogWorker {
   static async buildSnapshot(held?: ByteReservation): Promise<ArrayBuffer> {
     const builder = new CatalogWorker(held)
     try {
-      const answer = await builder.#ask({ kind: 'build' }, limits.catalogStartMs, lateStart)
+      const answer = await builder.#ask({ kind: 'build' }, catalogStartMs, lateStart)
       if (answer.kind !== 'built') throw unusable(answer.kind)
       return answer.snapshot
     } finally {
@@ -55,7 +60,7 @@ export class CatalogWorker {
   /** @throws Fault `unavailable` where the database does not start */
   static async open(snapshot: ArrayBuffer, held?: ByteReservation): Promise<CatalogWorker> {
     const worker = new CatalogWorker(held)
-    await worker.#ask({ kind: 'open', snapshot }, limits.catalogStartMs, lateStart)
+    await worker.#ask({ kind: 'open', snapshot }, catalogStartMs, lateStart)
     return worker
   }
 
@@ -66,7 +71,7 @@ export class CatalogWorker {
 
   /** Runs statements of ours. @throws Fault `unavailable`; the Worker has ended then */
   async perform(texts: readonly string[]): Promise<void> {
-    await this.#ask({ kind: 'perform', texts }, limits.catalogLoadMs, () => unusable('loading took too long'))
+    await this.#ask({ kind: 'perform', texts }, catalogLoadMs, () => unusable('loading took too long'))
   }
 
   /**

@@ -22,13 +22,19 @@ import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
 import { ShadowDatabases } from './shadow-databases.ts'
 import type { ShadowTable } from './shadow-table.ts'
 
+/** Milliseconds for one statement about the catalog. */
+const catalogStatementMs = 10_000
+
+/** Milliseconds without a statement after which a catalog database is stopped. */
+const catalogIdleMs = 600_000
+
 interface CatalogOptions {
   readonly source: TableSource
   /** All connections of the session's principal in its tenant. */
   readonly activity: (session: CatalogSession) => readonly ActivityRow[]
-  /** Milliseconds that one statement may take; default `limits.catalogStatementMs`. */
+  /** Milliseconds that one statement may take; default `catalogStatementMs`. */
   readonly statementMs?: number
-  /** Milliseconds without a statement after which a database is ended; default `limits.catalogIdleMs`. */
+  /** Milliseconds without a statement after which a database is ended; default `catalogIdleMs`. */
   readonly idleMs?: number
   /** Tables above which a catalog is loaded without keys; default 5,000. */
   readonly keyedTablesMax?: number
@@ -60,7 +66,7 @@ export interface OpenCatalogService extends CatalogService {
  */
 export function openCatalogService(options: CatalogOptions): OpenCatalogService {
   const { source, activity, snapshotDirectory, onDatabases, budget } = options
-  const { statementMs = limits.catalogStatementMs, idleMs = limits.catalogIdleMs } = options
+  const { statementMs = catalogStatementMs, idleMs = catalogIdleMs } = options
   const pool = new ShadowDatabases({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases, budget })
   const scopeFor = scopeCache(source, () => performance.now(), options.keyedTablesMax)
   return {

@@ -13,6 +13,27 @@ import { renameReader } from './session-sql.ts'
 import type { ShadowScope } from './shadow-ddl.ts'
 import { loadSnapshot } from './snapshot-file.ts'
 
+/** Milliseconds for which a statement waits for a catalog database. */
+const catalogWaitMs = 30_000
+
+/** Milliseconds after which a catalog that could not be loaded is retried. */
+const catalogRetryMs = 10_000
+
+/** Tables above which a catalog database is replaced instead of emptied. */
+const catalogDropMax = 1_000
+
+/** Tables and principals that a catalog database loads before it is replaced, because it grows with each. */
+const catalogChangesMax = 10_000
+
+/** Milliseconds after which a catalog database switches to the next waiting tenant. */
+const catalogTurnMs = 1_000
+
+/** Statements about the catalog of one tenant that wait for a catalog database. */
+const catalogWaitingMax = 200
+
+/** Catalog databases at once. */
+const catalogWorkersMax = 2
+
 interface CatalogStatement {
   readonly tenant: TenantId
   readonly scope: ShadowScope
@@ -85,14 +106,14 @@ export class ShadowDatabases {
   async run(statement: CatalogStatement): Promise<Uint8Array> {
     const { tenant, scope } = statement
     const waiting = this.#waiting.get(tenant) ?? 0
-    if (this.#closed || waiting >= limits.catalogWaitingMax) throw busy()
+    if (this.#closed || waiting >= catalogWaitingMax) throw busy()
     this.#assertLoadable(scope.key)
     const lane = this.#laneFor(scope.key)
     this.#waiting.set(tenant, waiting + 1)
     lane.pending += 1
     clearTimeout(lane.idle)
     try {
-      const startBy = performance.now() + limits.catalogWaitMs
+      const startBy = performance.now() + catalogWaitMs
       return await lane.turns.take(tenant, async () => {
         if (this.#closed || performance.now() > startBy) throw busy()
         return await this.#runOn(lane, statement)
@@ -134,7 +155,7 @@ export class ShadowDatabases {
   #laneFor(key: string): Lane {
     let lane = this.#lanes.find((each) => each.key === key)
     if (lane === undefined && this.#mayAdd()) {
-      const turns = new FairTurns<TenantId>(limits.catalogTurnMs, () => performance.now())
+      const turns = new FairTurns<TenantId>(catalogTurnMs, () => performance.now())
       lane = { key, used: 0, turns, pending: 0, changes: 0 }
       this.#lanes.push(lane)
       this.options.onSize?.(this.size)
@@ -148,10 +169,8 @@ export class ShadowDatabases {
   /** The first is added in any case, so that its statement is told where there is no memory for it. */
   #mayAdd(): boolean {
     const { budget } = this.options
-    if (this.#lanes.length === 0 || budget === undefined) return this.#lanes.length < limits.catalogWorkersMax
-    return (
-      this.#lanes.length < limits.catalogWorkersMax && budget.hasRoomFor({ engine: limits.catalogHeldBytes })
-    )
+    if (this.#lanes.length === 0 || budget === undefined) return this.#lanes.length < catalogWorkersMax
+    return this.#lanes.length < catalogWorkersMax && budget.hasRoomFor({ engine: limits.catalogHeldBytes })
   }
 
   async #runOn(lane: Lane, { scope, role, begin, frontend }: CatalogStatement): Promise<Uint8Array> {
@@ -164,8 +183,8 @@ export class ShadowDatabases {
     const isOther = lane.loaded?.key !== scope.key
     if (isOther) lane.changes += scope.tableCount
     if (lane.role !== role) lane.changes += 1
-    const isWorn = lane.changes > limits.catalogChangesMax
-    const isLong = isOther && (lane.loaded?.tableCount ?? 0) > limits.catalogDropMax
+    const isWorn = lane.changes > catalogChangesMax
+    const isLong = isOther && (lane.loaded?.tableCount ?? 0) > catalogDropMax
     if (lane.worker === undefined || lane.worker.ended || isWorn || isLong) {
       lane.worker?.end()
       delete lane.loaded
@@ -202,7 +221,7 @@ export class ShadowDatabases {
       await worker.perform(texts)
     } catch (error) {
       // Without a pause, a catalog that cannot be loaded would end a database with every statement.
-      if (loading !== undefined) this.#unloadable.set(loading, performance.now() + limits.catalogRetryMs)
+      if (loading !== undefined) this.#unloadable.set(loading, performance.now() + catalogRetryMs)
       throw error
     }
   }

@@ -7,6 +7,12 @@ import { endStatement } from './session-sql.ts'
 import { snapshotSql } from './snapshot-sql.ts'
 import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
 
+/** Bytes of its temporary files. */
+const catalogTempBytesMax = 64 * 1024 * 1024
+
+/** Memory of one catalog database, of which 5,000 tables with keys take 400 MiB. */
+const catalogHeapBytesMax = 1024 * 1024 * 1024
+
 declare const self: Worker
 
 /**
@@ -16,7 +22,7 @@ declare const self: Worker
 const startParams = [
   ...[...PGlite.defaultStartParams, '-b', '-c', 'max_locks_per_transaction=1024'],
   // Temporary files are in memory, too.
-  ...['-c', `temp_file_limit=${limits.catalogTempBytesMax / 1024}kB`],
+  ...['-c', `temp_file_limit=${catalogTempBytesMax / 1024}kB`],
   // Files are in memory: a second copy of their pages and a long log would only take more of it.
   ...[
     '-c',
@@ -33,7 +39,7 @@ const startParams = [
 /** Caps the database's memory, because a statement could take any amount and never return it. Excess fails with 53200. */
 const { grow } = WebAssembly.Memory.prototype
 WebAssembly.Memory.prototype.grow = function (pages) {
-  if (this.buffer.byteLength + pages * 65_536 > limits.catalogHeapBytesMax)
+  if (this.buffer.byteLength + pages * 65_536 > catalogHeapBytesMax)
     throw new RangeError('the database has all the memory that it may have')
   return grow.call(this, pages)
 }
