@@ -1,6 +1,6 @@
 /** Compares what a step did with what was expected. */
 
-import type { AuditEntry } from '../src/store/commit/audit.ts'
+import type { AuditEntry } from '../src/core/audit-entry.ts'
 
 export interface Expectation {
   readonly status: number

@@ -1,6 +1,6 @@
 /** Sends the commit of one step over HTTP, and collects its response, audit rows, metrics and forwarded requests. */
 
-import type { AuditEntry } from '../src/store/commit/audit.ts'
+import type { AuditEntry } from '../src/core/audit-entry.ts'
 import { listDecisions } from '../src/store/commit/decision-list.ts'
 import { commitRejectedReasons } from '../src/telemetry/metrics.ts'
 import type { Observation } from './check-step.ts'

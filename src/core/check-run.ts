@@ -1,7 +1,20 @@
 /** The nouns of check runs: the measurement of one snapshot of one table, in steps, for a version of a contract. */
 
 import type { Actor } from './administration.ts'
-import { choice, from, int64, json, maybe, number, type Static, text, time, uuid, whole } from './record.ts'
+import {
+  choice,
+  from,
+  int64,
+  maybe,
+  nested,
+  number,
+  type Static,
+  text,
+  texts,
+  time,
+  uuid,
+  whole,
+} from './record.ts'
 import type { TableRef } from './table-ref.ts'
 import type { TenantId } from './tenant.ts'
 
@@ -47,7 +60,10 @@ export const checkRun = {
   kind: choice(checkKinds),
   contract: from(text, 'contract_id'),
   number: whole,
-  table: from(json<TableRef>(), "jsonb_build_object('namespace', namespace, 'name', table_name)"),
+  table: nested(
+    { namespace: texts, name: text },
+    "jsonb_build_object('namespace', namespace, 'name', table_name)",
+  ),
   catalog: text,
   snapshotId: maybe(int64),
   currentSnapshotId: maybe(int64),

@@ -67,7 +67,6 @@ export interface Column {
 
 /** How a commit's verdict held the table: loaded for it, or pinned by requirements that the commit carried. */
 export const baseHolds = ['loaded', 'pinned'] as const
-export type BaseHeld = (typeof baseHolds)[number]
 
 /** Through what a change came, beside its principal. What the client says of itself is not verified. */
 export interface ChangeOrigin {
@@ -110,7 +109,7 @@ export interface CommitIntent {
    * Set where the commit was judged on a known table that was not loaded for it, and carries requirements for what its
    * policies read. The catalog may apply it to a later state, in which all that is the same.
    */
-  readonly baseHeld?: Exclude<BaseHeld, 'loaded'>
+  readonly baseHeld?: Exclude<(typeof baseHolds)[number], 'loaded'>
   /** The table's UUID, for an action on an existing table. It stays the same while metadata files come and go. */
   readonly baseTableUuid?: string
   /** Snapshot ids in the body's `add-snapshot` updates. */

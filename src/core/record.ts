@@ -4,7 +4,17 @@
  * a response and its values. Does not read or write.
  */
 
-type FieldKind = 'text' | 'texts' | 'time' | 'int64' | 'number' | 'whole' | 'uuid' | 'choice' | 'json'
+type FieldKind =
+  | 'text'
+  | 'texts'
+  | 'time'
+  | 'int64'
+  | 'number'
+  | 'whole'
+  | 'uuid'
+  | 'choice'
+  | 'record'
+  | 'json'
 
 /** One member. `T` is its type, with undefined where it may be absent. */
 export interface Field<T> {
@@ -16,6 +26,8 @@ export interface Field<T> {
   readonly about?: string
   /** The values of a choice. */
   readonly values?: readonly string[]
+  /** The members of a record in a record. */
+  readonly fields?: Fields
   /** Never there: it carries the type. */
   readonly type?: T
 }
@@ -40,6 +52,16 @@ export const uuid: Field<string> = { kind: 'uuid' }
 /** One of these words. */
 export function choice<const T extends string>(values: readonly T[]): Field<T> {
   return { kind: 'choice', values }
+}
+
+/** A word of a type that the schema of a response does not list. */
+export function word<T extends string>(): Field<T> {
+  return { kind: 'text' }
+}
+
+/** A record in a record. @param sql of an object in JSON with these members, none of which is an instant or an int64 */
+export function nested<F extends Fields>(fields: F, sql: string): Field<Static<F>> {
+  return { kind: 'record', fields, sql }
 }
 
 /** A value in JSON, of a type that the database does not check. */

@@ -38,8 +38,14 @@ const schemas = {
   int64: described(text, 'a 64-bit number'),
 } as const
 
-function schemaOfField({ kind, values, about, isOptional }: Field<unknown>): TSchema {
-  const schema: TSchema = kind === 'choice' ? oneOf(values ?? []) : schemas[kind]
+function plainSchema({ kind, values = [], fields = {} }: Field<unknown>): TSchema {
+  if (kind === 'choice') return oneOf(values)
+  return kind === 'record' ? schemaOf(fields) : schemas[kind]
+}
+
+function schemaOfField(field: Field<unknown>): TSchema {
+  const { about, isOptional } = field
+  const schema = plainSchema(field)
   const told = about === undefined ? schema : described(schema, about)
   return isOptional ? maybe(told) : told
 }

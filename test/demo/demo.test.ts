@@ -41,13 +41,16 @@ describe('the check of a step', () => {
     decision: 'APPROVED',
     reason: '',
     createdAt: new Date(),
-    tenant: newTenantId(),
+    tenantId: newTenantId(),
     principalSource: 'auth_header',
     table: { namespace: ['sales'], name: 'orders' },
     baseMetadataLocation: '',
     baseHeld: undefined,
     metadataLocation: location,
-    origin: {},
+    session: undefined,
+    client: undefined,
+    applicationId: undefined,
+    branch: undefined,
     requestId: undefined,
   }
   const approval: Expectation = {

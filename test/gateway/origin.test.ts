@@ -52,7 +52,7 @@ describe('a commit', () => {
     expect(answer.status).toBe(200)
     const found = await findAudit(service.store, service.owner.tenant, decisionOf(answer))
     expect(found?.committer).toBe(service.owner.tenant)
-    expect(found?.origin).toEqual({
+    expect(found).toMatchObject({
       session: { id: expect.any(String), name: expect.any(String) },
       client: 'PyIceberg/0.12.0',
       applicationId: 'app-11',
@@ -65,8 +65,8 @@ describe('a commit', () => {
     await commit({ 'user-agent': 'other/1' }, setProperties({ a: '1' }))
     const { tenant } = service.owner
     const [newest] = (await listDecisions(service.store, tenant, { client: 'seldom/1', limit: 10 })).items
-    const session = newest?.origin.session?.id ?? ''
-    expect(newest?.origin.branch).toBe('audit')
+    const session = newest?.session?.id ?? ''
+    expect(newest?.branch).toBe('audit')
     for (const filter of [
       { session },
       { client: 'seldom/1' },
@@ -90,7 +90,7 @@ describe('a commit', () => {
   test('by an access token has the same session and roles as by the session itself', async () => {
     const bySession = await commit({}, setProperties({ by: 'session' }))
     const one = await findAudit(service.store, service.owner.tenant, decisionOf(bySession))
-    const credential = Buffer.from(`${one?.origin.session?.id}:${service.owner.secret}`).toString('base64')
+    const credential = Buffer.from(`${one?.session?.id}:${service.owner.secret}`).toString('base64')
     const issued = await fetch(new URL('/v1/iceberg/main/v1/oauth/tokens', service.app.url), {
       method: 'POST',
       body: 'grant_type=client_credentials',
@@ -107,9 +107,9 @@ describe('a commit', () => {
     })
     expect([bySession.status, byToken.status]).toEqual([200, 200])
     const two = await findAudit(service.store, service.owner.tenant, decisionOf(byToken))
-    expect(two?.origin.session).toEqual(one?.origin.session)
+    expect(two?.session).toEqual(one?.session)
     expect(two?.principal.roles).toEqual(one?.principal.roles ?? [])
-    expect(two?.committer).toBe(two?.origin.session?.name ?? '')
+    expect(two?.committer).toBe(two?.session?.name ?? '')
   })
 
   test('is judged by them, also when it creates a table', async () => {

@@ -1,9 +1,10 @@
 /** Commit policies and decisions in the form of the API, in the names of the specification, and their schemas. */
 
-import { type AppliedPolicy, baseHolds } from '../../core/commit.ts'
-import { decisions, type PolicyOutcome, policyErrorCodes } from '../../core/decision.ts'
+import { auditEntry } from '../../core/audit-entry.ts'
+import type { AppliedPolicy } from '../../core/commit.ts'
+import { type PolicyOutcome, policyErrorCodes } from '../../core/decision.ts'
 import { type DerivedPolicy, type Policy, policyKinds, policyModes } from '../../core/policy.ts'
-import { principalSources } from '../../core/principal.ts'
+import { schemaMembers, viewOf } from '../../http/record-view.ts'
 import {
   described,
   flag,
@@ -14,10 +15,9 @@ import {
   ordinal,
   text,
   time,
-  uuid,
   wholeNumber,
 } from '../../http/schemas.ts'
-import type { AuditEntry, AuditRecord } from '../../store/commit/audit.ts'
+import type { AuditRecord } from '../../store/commit/audit.ts'
 import type { ListedDecision } from '../../store/commit/decision-list.ts'
 import { forWhom } from '../../store/governance/written-values.ts'
 
@@ -64,38 +64,7 @@ function appliedView({ definitionCel, ...policy }: AppliedPolicy) {
   return { ...policy, definition_cel: definitionCel }
 }
 
-const decisionMembers = {
-  commit_id: described(uuid, '`X-Svc-Decision-Id` of the response'),
-  action: text,
-  committer: described(text, 'subject'),
-  decision: oneOf(decisions),
-  reason: described(text, 'of a denial; empty for APPROVED'),
-  created_at: time,
-  tenant_id: uuid,
-  principal_source: oneOf(principalSources),
-  table: described(
-    object({ namespace: list(text), name: text }),
-    '`name` is empty for a change of a namespace',
-  ),
-  base_metadata_location: described(text, 'empty for a table that did not exist'),
-  base_held: maybe(
-    described(
-      oneOf(baseHolds),
-      'how the table was held on which a commit was judged: loaded for it, or pinned by requirements',
-    ),
-  ),
-  metadata_location: maybe(text),
-  request_id: maybe(described(text, '`X-Request-Id` of the response')),
-  session: maybe(
-    described(
-      object({ id: uuid, name: described(text, 'the subject for which it was made') }),
-      'through which the request came',
-    ),
-  ),
-  client: maybe(described(text, '`User-Agent`, as the client says')),
-  application_id: maybe(described(text, "as the snapshot's summary says")),
-  branch: maybe(described(text, 'that the commit moved')),
-}
+const decisionMembers = schemaMembers(auditEntry)
 
 const scopeMember = maybe(
   described(
@@ -136,27 +105,7 @@ export const decisionRecordSchema = object({
 })
 
 /** One decision (docs/reference/gateway.md 7.1). */
-export function decisionView(entry: AuditEntry) {
-  return {
-    commit_id: entry.commitId,
-    action: entry.action,
-    committer: entry.committer,
-    decision: entry.decision,
-    reason: entry.reason,
-    created_at: entry.createdAt,
-    tenant_id: entry.tenant,
-    principal_source: entry.principalSource,
-    table: entry.table,
-    base_metadata_location: entry.baseMetadataLocation,
-    base_held: entry.baseHeld,
-    metadata_location: entry.metadataLocation,
-    request_id: entry.requestId,
-    session: entry.origin.session,
-    client: entry.origin.client,
-    application_id: entry.origin.applicationId,
-    branch: entry.origin.branch,
-  }
-}
+export const decisionView = viewOf(auditEntry)
 
 /** One decision with everything that is kept of it but the body. @param isShown whether values that were written are */
 export function decisionRecordView(record: AuditRecord, isShown: boolean) {

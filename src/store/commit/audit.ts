@@ -1,35 +1,15 @@
 /** Reads the audit log (docs/reference/gateway.md 7.1). Only `verdicts.ts` writes it, and nothing changes it. */
 
-import type { AppliedPolicy, BaseHeld, CatalogAction, ChangeOrigin, CommitIntent } from '../../core/commit.ts'
-import type { Decision, PolicyOutcome } from '../../core/decision.ts'
-import type { Principal, PrincipalSource } from '../../core/principal.ts'
+import { type AuditEntry, auditEntry } from '../../core/audit-entry.ts'
+import type { AppliedPolicy, ChangeOrigin, CommitIntent } from '../../core/commit.ts'
+import type { PolicyOutcome } from '../../core/decision.ts'
+import type { Principal } from '../../core/principal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId } from '../database/names.ts'
 import { isUuid } from '../database/page.ts'
+import { rowsOf } from '../database/rows.ts'
 import type { Store } from '../store.ts'
-
-export interface AuditEntry {
-  readonly commitId: string
-  readonly action: CatalogAction
-  readonly committer: string
-  readonly decision: Decision
-  /** '' for APPROVED. */
-  readonly reason: string
-  readonly createdAt: Date
-  readonly tenant: TenantId
-  readonly principalSource: PrincipalSource
-  readonly table: TableRef
-  readonly baseMetadataLocation: string
-  /** Absent for what judged no table that was there, and for commits of older versions. */
-  readonly baseHeld: BaseHeld | undefined
-  /** Set for APPROVED where the action wrote metadata. */
-  readonly metadataLocation: string | undefined
-  /** `X-Request-Id` of the request; undefined in rows of older versions. */
-  readonly requestId: string | undefined
-  /** Empty in rows of older versions. */
-  readonly origin: ChangeOrigin
-}
 
 /** An entry with everything that a replay needs. */
 export interface AuditRecord extends AuditEntry {
@@ -43,31 +23,7 @@ export interface AuditRecord extends AuditEntry {
   readonly receivedAtMs: number
 }
 
-/** A row of an entry, with the columns that {@link entryColumns} names. */
-export interface AuditRow {
-  readonly audit_seq: string
-  readonly commit_id: string
-  readonly action: CatalogAction
-  readonly committer: string
-  readonly decision: Decision
-  readonly reason: string
-  readonly created_at: Date
-  readonly tenant_id: TenantId
-  readonly principal_source: PrincipalSource
-  readonly namespace: readonly string[]
-  readonly table_name: string
-  readonly base_metadata_location: string
-  readonly base_held: BaseHeld | null
-  readonly metadata_location: string | null
-  readonly request_id: string | null
-  readonly session_id: string | null
-  readonly session_name: string | null
-  readonly client: string | null
-  readonly application_id: string | null
-  readonly branch: string | null
-}
-
-interface RecordRow extends AuditRow {
+interface RecordRow {
   readonly principal: Principal
   readonly credential_id: string
   readonly body_sha256: string
@@ -77,32 +33,20 @@ interface RecordRow extends AuditRow {
   readonly received_at_ms: number
 }
 
-export const entryColumns = `audit_seq, commit_id, action, committer, decision, reason, created_at, tenant_id, principal_source,
-  namespace, table_name, base_metadata_location, base_held, metadata_location, request_id, session_id, session_name, client,
-  application_id, branch`
-
-/** The entry of a row. */
-export function toEntry(row: AuditRow): AuditEntry {
-  return {
-    commitId: row.commit_id,
-    action: row.action,
-    committer: row.committer,
-    decision: row.decision,
-    reason: row.reason,
-    createdAt: row.created_at,
-    tenant: row.tenant_id,
-    principalSource: row.principal_source,
-    table: { namespace: row.namespace, name: row.table_name },
-    baseMetadataLocation: row.base_metadata_location,
-    baseHeld: row.base_held ?? undefined,
-    metadataLocation: row.metadata_location ?? undefined,
-    requestId: row.request_id ?? undefined,
-    origin: originOf(row),
-  }
-}
+const entry = rowsOf(auditEntry)
+/** The columns of an entry, and its place in the log. */
+export const entryColumns = `audit_seq, ${entry.columns}`
+/** The entry of a row that was selected by {@link entryColumns}. */
+export const toEntry = entry.read
 
 /** The columns that say through what a change came. */
-export type OriginRow = Pick<AuditRow, 'session_id' | 'session_name' | 'client' | 'application_id' | 'branch'>
+export interface OriginRow {
+  readonly session_id: string | null
+  readonly session_name: string | null
+  readonly client: string | null
+  readonly application_id: string | null
+  readonly branch: string | null
+}
 
 /** Through what the change of a row came. */
 export function originOf(row: OriginRow): ChangeOrigin {

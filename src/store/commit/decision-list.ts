@@ -1,5 +1,6 @@
 /** Lists decisions of the audit log by filters, with the outcomes of their policies where the caller wants them. */
 
+import type { AuditEntry } from '../../core/audit-entry.ts'
 import type { AppliedPolicy } from '../../core/commit.ts'
 import type { Decision, PolicyOutcome } from '../../core/decision.ts'
 import type { Principal } from '../../core/principal.ts'
@@ -9,7 +10,7 @@ import { type Condition, given } from '../database/conditions.ts'
 import { nodeId, storableText } from '../database/names.ts'
 import { afterCount, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import type { Store } from '../store.ts'
-import { type AuditEntry, type AuditRow, entryColumns, policiesOf, toEntry } from './audit.ts'
+import { entryColumns, policiesOf, toEntry } from './audit.ts'
 
 export interface DecisionFilter {
   readonly table?: TableRef | undefined
@@ -44,7 +45,7 @@ export interface ListedDecision extends AuditEntry {
   readonly explanation: Explanation | undefined
 }
 
-type Row = AuditRow & Partial<Explanation>
+type Row = { readonly audit_seq: string } & Partial<Explanation>
 
 const explanationColumns = `, principal, outcomes,
   (select coalesce(jsonb_agg(p - 'definitionCel' order by place), '[]')
