@@ -46,10 +46,10 @@ export class FairQueue<Owner, Item> {
     return undefined
   }
 
-  /** Takes the oldest of the owner whose turn it is, who then comes last. */
-  shift(): Item | undefined {
+  /** Takes the oldest of the owner whose turn it is, who then comes last. @param may who has no turn now is passed over */
+  shift(may: (owner: Owner) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner)
-      for (const item of items) {
+      for (const item of may(owner) ? items : []) {
         this.#byOwner.delete(owner)
         items.delete(item)
         if (items.size > 0) this.#byOwner.set(owner, items)

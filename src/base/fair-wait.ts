@@ -79,9 +79,13 @@ export class FairWait<Given, Want = undefined> {
     for (const [owner, { want, refuse }] of this.#queue.entries()) if (isRefused(owner, want)) refuse()
   }
 
-  /** Ends the wait of whose turn it is. @returns false where nobody waits; nothing was given then */
-  next(given: Given): boolean {
-    const waiting = this.#queue.shift()
+  /**
+   * Ends the wait of whose turn it is.
+   * @param may who has no turn now is passed over
+   * @returns false where nobody is left; nothing was given then
+   */
+  next(given: Given, may?: (owner: string) => boolean): boolean {
+    const waiting = this.#queue.shift(may)
     waiting?.give(given)
     return waiting !== undefined
   }

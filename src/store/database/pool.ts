@@ -1,6 +1,7 @@
 /**
  * Lends connections to requests, each to one borrower at a time. Tenants that wait take turns, so that none waits for
- * the backlog of another. A connection holds the plans of the tenant that it served last, and what the server knows of
+ * the backlog of another; while others use the store, a tenant with slow statements leaves them a quarter of the
+ * connections. A connection holds the plans of the tenant that it served last, and what the server knows of
  * the relations of each that it has served. So a tenant gets one of its connections again where one is free, and each
  * connection serves few tenants. One that has served many is replaced.
  */
@@ -12,6 +13,11 @@ import { toStoreFault } from './store-fault.ts'
 
 /** Milliseconds that a borrower waits for a free connection before it fails with "busy". */
 export const borrowWaitMs = 10_000
+
+/** The part of the connections that a tenant leaves to others, while these use the store. */
+const othersPart = 1 / 4
+/** Milliseconds after its last use for which a tenant counts as one of them. */
+const othersRecentMs = 60_000
 
 /** Of work that found no connection in time. */
 export const databaseBusy = () => new Fault('unavailable', 'The database is busy. Try again.')
@@ -38,6 +44,8 @@ export class Pool {
   readonly #served = new WeakMap<Link, string>()
   /** Of work outside any tenant undefined. */
   readonly #borrowers = new WeakMap<Link, string | undefined>()
+  /** Connections that each tenant has now. */
+  readonly #lentTo = new Map<string, number>()
   /** All tenants that a connection has served. */
   readonly #tenants = new WeakMap<Link, Set<string>>()
   /** Work outside any tenant has turns of its own. */
@@ -92,6 +100,7 @@ export class Pool {
     const link = await this.#borrow(tenant, signal)
     this.#borrowers.set(link, tenant)
     if (tenant === undefined) return link
+    this.#lentTo.set(tenant, (this.#lentTo.get(tenant) ?? 0) + 1)
     this.#noteUse(tenant)
     this.#served.set(link, tenant)
     const tenants = this.#tenants.get(link) ?? new Set()
@@ -103,16 +112,35 @@ export class Pool {
     signal?.throwIfAborted()
     for (;;) {
       if (this.#closed) throw new Fault('unavailable', 'The database is closed.')
-      const idle = this.#takeIdle(tenant)
-      if (idle !== undefined) {
-        if (!idle.dead) return idle
-        await this.discard(idle)
-        continue
+      if (tenant === undefined || this.#mayBorrow(tenant)) {
+        const idle = this.#takeIdle(tenant)
+        if (idle !== undefined) {
+          if (!idle.dead) return idle
+          await this.discard(idle)
+          continue
+        }
+        if (this.#open < this.backend.linksMax) return this.#openOne()
       }
-      if (this.#open < this.backend.linksMax) return this.#openOne()
       const granted = await this.#waiting.wait(tenant ?? '', undefined, signal)
       if (granted !== undefined) return granted
     }
+  }
+
+  readonly #mayBorrow = (tenant: string): boolean => {
+    const { linksMax } = this.backend
+    const share = linksMax - Math.floor(linksMax * othersPart)
+    return (this.#lentTo.get(tenant) ?? 0) < share || this.#quietMs(tenant) > othersRecentMs
+  }
+
+  /** The connection is no longer its borrower's. */
+  #takeBack(link: Link): void {
+    const tenant = this.#borrowers.get(link)
+    this.#borrowers.delete(link)
+    if (tenant === undefined) return
+    this.#noteUse(tenant)
+    const left = (this.#lentTo.get(tenant) ?? 0) - 1
+    if (left > 0) this.#lentTo.set(tenant, left)
+    else this.#lentTo.delete(tenant)
   }
 
   /**
@@ -140,21 +168,21 @@ export class Pool {
   }
 
   release(link: Link): void {
-    const tenant = this.#borrowers.get(link)
-    if (tenant !== undefined) this.#noteUse(tenant)
+    this.#takeBack(link)
     const isWorn = (this.#tenants.get(link)?.size ?? 0) >= this.backend.tenantsOfLinkMax
     if (link.dead || this.#closed || isWorn) {
       void this.discard(link).catch(() => {})
       return
     }
-    if (!this.#waiting.next(link)) this.#idle.push(link)
+    if (!this.#waiting.next(link, this.#mayBorrow)) this.#idle.push(link)
   }
 
   /** Ends the connection. Its place in the pool is free once nothing of it runs any more. */
   async discard(link: Link): Promise<void> {
     await link.discard()
+    this.#takeBack(link)
     this.#open--
-    this.#waiting.next(undefined)
+    this.#waiting.next(undefined, this.#mayBorrow)
   }
 
   async close(): Promise<void> {
@@ -171,7 +199,7 @@ export class Pool {
       return await this.backend.open('tenant')
     } catch (error) {
       this.#open--
-      this.#waiting.next(undefined)
+      this.#waiting.next(undefined, this.#mayBorrow)
       const fault = toStoreFault(error)
       throw new Fault('unavailable', 'The database is not available.', { cause: fault.cause ?? fault })
     }

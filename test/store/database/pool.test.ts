@@ -114,3 +114,55 @@ test('says for how long no tenant but one has used a connection or waited for on
   pool.release(await pool.borrow(undefined))
   expect(quiet('a')).toBe(10)
 })
+
+describe('a tenant with slow statements', () => {
+  const minuteMs = 60_000
+
+  test('has all connections while nobody else uses the store', async () => {
+    const { pool } = poolOf(8, 100)
+    for (let taken = 0; taken < 8; taken++) await pool.borrow('slow')
+    expect(pool.use()).toMatchObject({ lent: 8, waiting: 0 })
+  })
+
+  test('leaves a quarter to others that used it within a minute, and has all again after it', async () => {
+    let nowMs = 0
+    const { pool } = poolOf(8, 100, () => nowMs)
+    pool.release(await pool.borrow('quick'))
+    const held = await Promise.all(Array.from({ length: 6 }, () => pool.borrow('slow')))
+    const seventh = pool.borrow('slow')
+    for (let round = 0; round < 3; round++) pool.release(await pool.borrow('quick'))
+    expect(pool.use()).toMatchObject({ lent: 6, waiting: 1 })
+    pool.release(held[0] as Link)
+    await seventh
+    expect(pool.use()).toMatchObject({ lent: 6, waiting: 0 })
+    nowMs = minuteMs + 1
+    await pool.borrow('slow')
+    expect(pool.use()).toMatchObject({ lent: 7, waiting: 0 })
+  })
+
+  test('is passed over while it has its share, and has its turn once one of its own is free', async () => {
+    const { pool } = poolOf(4, 100)
+    const [other, second] = [await pool.borrow('other'), await pool.borrow('another')]
+    const held = [await pool.borrow('slow'), await pool.borrow('slow')]
+    const order: string[] = []
+    const wait = (tenant: string) => pool.borrow(tenant).then(() => order.push(tenant))
+    const [third, fourth, late] = [wait('slow'), wait('slow'), wait('late')]
+    pool.release(other)
+    await third
+    pool.release(second)
+    await late
+    expect(order).toEqual(['slow', 'late'])
+    await pool.discard(held[0] as Link)
+    await fourth
+    expect(order).toEqual(['slow', 'late', 'slow'])
+  })
+
+  test('counts neither what has ended nor work outside any tenant', async () => {
+    const { pool } = poolOf(4, 100)
+    pool.release(await pool.borrow('quick'))
+    for (let round = 0; round < 10; round++) await pool.discard(await pool.borrow('slow'))
+    for (let round = 0; round < 3; round++) await pool.borrow('slow')
+    await pool.borrow()
+    expect(pool.use()).toMatchObject({ lent: 4, waiting: 0 })
+  })
+})
