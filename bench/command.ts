@@ -69,8 +69,8 @@ const entries: readonly BenchEntry[] = [
   graphql,
   growth,
   soak,
-  flood,
   transactionsInStep,
+  flood,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

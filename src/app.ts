@@ -230,6 +230,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     for (const kind of engines.values()) await kind.close()
   })
   opened.defer(() => lineageRecorder.stop())
+  opened.defer(() => tripwire.end())
   const byTime = options.jobsByTime ?? true
   const checks = assembleChecks({
     ...{ store, states, engines, clock, log, metrics, byTime },
@@ -341,6 +342,8 @@ export async function startApp(options: AppOptions): Promise<App> {
     }),
   )
 
+  opened.defer(async () => void (await pgwire.stop(0)))
+
   const { host } = config.xmlaListen
   const allowPlaintext = config.xmlaAllowPlaintext
   const xmla = isServed({ host, hasTls: xmlaTls !== undefined, allowPlaintext })
@@ -356,7 +359,6 @@ export async function startApp(options: AppOptions): Promise<App> {
     : undefined
   if (xmla === undefined)
     log.info('XMLA is not served: it needs SVC_XMLA_TLS_CERT_FILE, or an address on loopback')
-
   const held = opened.move()
   return {
     routes,

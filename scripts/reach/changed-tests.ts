@@ -12,7 +12,10 @@ const belowAll = /^(?:migrations\/|(?:package\.json|bun\.lock|bunfig\.toml|tscon
 /** Whose name says nothing about who reads a file in them. */
 const tooLarge: ReadonlySet<string> = new Set(['.', 'src', 'test'])
 /** Tests that look at whole folders may look at any file. */
-const listsFolders = /\b(?:readProject|readdirSync|readdir|new Glob)\(/
+const listsFolders = /\b(?:readProject|readdirSync|readdir|new (?:Bun\.)?Glob)\(/
+
+/** Tests with the helpers beside them. What all share lists the folders that it made itself. */
+const ownTests = /^test\/(?!support\/|clients\/.*(?<!\.clients)\.ts$)/
 
 /**
  * @param files of the project as they are now
@@ -25,10 +28,11 @@ export function changedTests(
   if (changed.length === 0) return []
   const starts = changed.map((path) => (path.endsWith('.ts') ? [path] : whoNames(files, path)))
   if (starts.includes('all')) return 'all'
-  const reached = stepsTo(importersOf(files), (starts as readonly (readonly string[])[]).flat())
-  const listing = files.filter(({ path, text }) => isTest(path) && listsFolders.test(text))
+  const listing = files.filter(({ path, text }) => ownTests.test(path) && listsFolders.test(text))
+  const all = [...(starts as readonly (readonly string[])[]).flat(), ...listing.map(({ path }) => path)]
+  const reached = stepsTo(importersOf(files), all)
   const present = new Set(files.map(({ path }) => path))
-  const tests = [...reached.keys(), ...listing.map(({ path }) => path)].filter(isTest)
+  const tests = [...reached.keys()].filter(isTest)
   return [...new Set(tests)].filter((path) => present.has(path)).sort()
 }
 

@@ -1,7 +1,8 @@
 /** Sets the gauges of memory, pool and disks before each scrape. */
 
 import { statfs } from 'node:fs/promises'
-import { type ByteBudget, byteKinds } from '../base/byte-budget.ts'
+import type { ByteBudget } from '../base/byte-budget.ts'
+import { byteKinds } from '../base/byte-work.ts'
 import { slicesWaiting } from '../base/thread-turns.ts'
 import type { Store } from '../store/store.ts'
 import type { Metrics } from '../telemetry/metrics.ts'

@@ -18,8 +18,8 @@ export class CachedOwners {
   /** Whose the request seems to be. All strangers together are one owner, because anybody may make up credentials. */
   of({ headers }: Request): string {
     const credential =
-      headers.get('x-svc-session') ??
-      bearerToken(headers.get('authorization')) ??
+      headers.get('x-svc-session') ||
+      bearerToken(headers.get('authorization')) ||
       readCookie(headers, sessionCookie)
     return (credential && this.#byDigest.get(digestOf(credential))) ?? nobody
   }
@@ -28,7 +28,11 @@ export class CachedOwners {
   telling(find: FindSession): FindSession {
     return async (credential, prefix) => {
       const session = await find(credential, prefix)
-      if (session === undefined) return undefined
+      if (session === undefined) {
+        // It was revoked, or never was: its holder counts for no tenant any more.
+        this.#byDigest.delete(digestOf(credential))
+        return undefined
+      }
       becomeOwned(session.tenant)
       this.#byDigest.set(digestOf(credential), session.tenant)
       return session

@@ -5,16 +5,19 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks'
+import {
+  type ByteAmounts,
+  type ByteAsk,
+  type ByteKind,
+  ByteReservation,
+  type ByteRoom,
+  ByteWork,
+  byteKinds,
+  sumOf,
+} from './byte-work.ts'
 import { FairWait } from './fair-wait.ts'
 import { Fault } from './fault.ts'
-import { currentOwner, nobody } from './owner.ts'
-
-/** What bytes are held for: request bodies, answers of upstreams, values parsed from either, the embedded engine. */
-export const byteKinds = ['body', 'upstream', 'parse', 'engine'] as const
-export type ByteKind = (typeof byteKinds)[number]
-
-/** Bytes by kind. */
-export type ByteAmounts = { readonly [Kind in ByteKind]?: number }
+import { currentOwner } from './owner.ts'
 
 interface ByteBudgetOptions {
   readonly bytesMax: number
@@ -34,27 +37,18 @@ interface ByteBudgetOptions {
   readonly garbage?: { readonly bytesMax: number; readonly collect: () => void }
 }
 
-/** What a reservation asks for. */
-interface Ask {
-  /** Undefined for the process itself, which has no share. */
-  readonly owner: string | undefined
-  readonly amounts: ByteAmounts
-  /** Bytes of the reservation before. */
-  readonly heldBefore: number
-  /** Whether the work holds anything: it ends sooner if it goes on before work that has not begun. */
-  readonly hasBegun: boolean
-}
-
 const waitingMaxDefault = 64
+/** Under which the process itself waits, which is no owner and has no share. */
+const processItself = '\u0000process'
 
-export class ByteBudget {
+export class ByteBudget implements ByteRoom {
   readonly #held = new Map<ByteKind, number>(byteKinds.map((kind) => [kind, 0]))
   /** What each owner holds. The process itself is none. */
   readonly #heldOf = new Map<string, number>()
   readonly #current = new AsyncLocalStorage<ByteWork>()
   /** Of work that has begun, which comes first. */
-  readonly #growing: FairWait<void, Ask>
-  readonly #beginning: FairWait<void, Ask>
+  readonly #growing: FairWait<void, ByteAsk>
+  readonly #beginning: FairWait<void, ByteAsk>
   /** Reservations whose work may still be given up, because nothing of it was done. */
   readonly #revocable = new Map<
     ByteReservation,
@@ -141,28 +135,30 @@ export class ByteBudget {
   }
 
   /** For reservations only. @param mustFit false for bytes that are there already and can no longer be refused */
-  take(ask: Ask, mustFit: boolean): void {
-    if (mustFit && (!this.#fits(ask) || this.#isBeyondShare(ask, this.#ownersWaiting())))
+  take(ask: ByteAsk, mustFit: boolean): void {
+    if (mustFit && (!this.#fits(ask) || (ask.hasBegun && this.#isBeyondShare(ask, this.#claimants()))))
       throw this.#refusal(ask)
     this.#change(ask, 1)
   }
 
   /** For reservations only: takes once there is room. */
-  async takeInTurn(ask: Ask, signal?: AbortSignal): Promise<void> {
+  async takeInTurn(ask: ByteAsk, signal?: AbortSignal): Promise<void> {
     const { waitMs = 0, reclaimMs = waitMs, waitingMax = waitingMaxDefault } = this.options
     const queue = ask.hasBegun ? this.#growing : this.#beginning
     if (waitMs === 0 || (this.#fits(ask) && (this.#isSmall(ask) || !this.#comesAfterOthers(ask))))
       return this.take(ask, true)
-    const owner = ask.owner ?? nobody
+    const owner = ask.owner ?? processItself
     // What has begun holds room that others wait for; what has not waits for its turn.
-    const isRefused = ask.hasBegun && this.#isBeyondShare(ask, this.#ownersWaiting())
+    const isRefused = ask.hasBegun && this.#isBeyondShare(ask, this.#claimants())
     if (isRefused || this.#couldNeverFit(ask) || queue.countOf(owner) >= waitingMax) throw this.#refusal(ask)
-    const others = new Set([...this.#ownersWaiting(), owner])
-    this.#growing.refuse((_, want) => this.#isBeyondShare(want, others))
-    const reclaiming = setTimeout(() => this.#reclaim(ask, others), reclaimMs)
+    const claimants = this.#claimants(ask)
+    this.#growing.refuse((_, want) => this.#isBeyondShare(want, claimants))
+    const reclaiming = setTimeout(() => this.#reclaim(ask), reclaimMs)
     try {
-      // The release that makes room takes it for this ask.
-      await queue.wait(owner, ask, signal)
+      // Who gives it its turn takes the room for this ask.
+      const turn = queue.wait(owner, ask, signal)
+      this.#giveTurns()
+      await turn
     } catch (thrown) {
       this.#giveTurns()
       if (thrown instanceof Fault) this.options.onRefused?.(kindOf(ask))
@@ -178,17 +174,31 @@ export class ByteBudget {
     else this.#revocable.set(reservation, { owner, revoke })
   }
 
-  /** Takes room from the newest works of owners beyond their share, as much as is missing. */
-  #reclaim(ask: Ask, waiting: ReadonlySet<string>): void {
+  /** Takes room from the newest works of owners beyond their share, as much as is missing for one that wants its own. */
+  #reclaim(ask: ByteAsk): void {
+    const claimants = this.#claimants()
+    if (ask.owner === undefined || !claimants.has(ask.owner)) return
     let missing = this.#total + sumOf(ask.amounts) - this.#roomFor(ask)
+    const taken = new Map<string, number>()
     for (const [reservation, { owner, revoke }] of [...this.#revocable].reverse()) {
       if (missing <= 0) return
-      if (!this.#isBeyondShare({ ...ask, owner, amounts: {} }, waiting)) continue
+      const before = taken.get(owner) ?? 0
+      // What was taken is released a moment later.
+      const rest = { ...ask, owner, amounts: { body: -before } }
+      if (owner === ask.owner || !this.#isBeyondShare(rest, claimants)) continue
       missing -= reservation.bytes
+      taken.set(owner, before + reservation.bytes)
       this.#revocable.delete(reservation)
       this.options.onRefused?.('body')
       revoke(this.#noRoom('others wait for the room of a body that arrives slowly'))
     }
+  }
+
+  /** For reservations only: holds other amounts of the same sum instead, so that nothing is free in between. */
+  exchange(owner: string | undefined, before: ByteAmounts, after: ByteAmounts): void {
+    this.#change({ owner, amounts: before }, -1)
+    this.#change({ owner, amounts: after }, 1)
+    this.#giveTurns()
   }
 
   /** For reservations only. */
@@ -206,35 +216,48 @@ export class ByteBudget {
   }
 
   #giveTurns(): void {
-    for (const queue of [this.#growing, this.#beginning])
-      for (;;) {
-        const head = queue.peek()
-        if (head === undefined) break
-        // What comes after would be served for ever before one that is large.
-        if (!this.#fits(head.want)) return
-        this.#change(head.want, 1)
-        queue.next()
-      }
+    for (const queue of [this.#growing, this.#beginning]) {
+      let outcome: 'given' | 'blocked' | 'none'
+      do {
+        outcome = this.#giveTurn(queue)
+        if (outcome === 'blocked') return
+      } while (outcome === 'given')
+    }
   }
 
-  #isSmall({ amounts, heldBefore }: Ask): boolean {
+  /** Serves the first whom the room is enough for. Room is kept for who wants no more than its share. */
+  #giveTurn(queue: FairWait<void, ByteAsk>): 'given' | 'blocked' | 'none' {
+    const waiting = this.#ownersWaiting()
+    for (const { owner, want } of queue.heads()) {
+      if (this.#fits(want)) {
+        this.#change(want, 1)
+        queue.next(undefined, (one) => one === owner)
+        return 'given'
+      }
+      // Who wants more is passed over: others would wait for one that may never come to it.
+      if (!this.#isBeyondShare(want, waiting)) return 'blocked'
+    }
+    return 'none'
+  }
+
+  #isSmall({ amounts, heldBefore }: ByteAsk): boolean {
     return heldBefore + sumOf(amounts) <= this.options.smallBytesMax
   }
 
-  #roomFor(ask: Ask): number {
+  #roomFor(ask: ByteAsk): number {
     const { bytesMax, keptForSmall } = this.options
     return this.#isSmall(ask) ? bytesMax : bytesMax - keptForSmall
   }
 
-  #fits(ask: Ask): boolean {
+  #fits(ask: ByteAsk): boolean {
     return this.#total + sumOf(ask.amounts) <= this.#roomFor(ask)
   }
 
-  #couldNeverFit(ask: Ask): boolean {
+  #couldNeverFit(ask: ByteAsk): boolean {
     return this.#heldByProcess() + ask.heldBefore + sumOf(ask.amounts) > this.#roomFor(ask)
   }
 
-  #comesAfterOthers({ hasBegun }: Ask): boolean {
+  #comesAfterOthers({ hasBegun }: ByteAsk): boolean {
     return this.#growing.count > 0 || (!hasBegun && this.#beginning.count > 0)
   }
 
@@ -245,19 +268,39 @@ export class ByteBudget {
   }
 
   #ownersWaiting(): ReadonlySet<string> {
-    return new Set([...this.#growing.owners, ...this.#beginning.owners])
+    const waiting = new Set([...this.#growing.owners, ...this.#beginning.owners])
+    waiting.delete(processItself)
+    return waiting
   }
 
-  /** Whether an owner would hold more than its share, while another waits. */
-  #isBeyondShare(ask: Ask, waiting: ReadonlySet<string>): boolean {
+  /** Owners that wait for no more than their share: for these, others are refused. @param besides waits next */
+  #claimants(besides?: ByteAsk): ReadonlySet<string> {
+    const waiting = new Set(this.#ownersWaiting())
+    if (besides?.owner !== undefined) waiting.add(besides.owner)
+    const heads = [...this.#growing.heads(), ...this.#beginning.heads()].map(({ want }) => want)
+    const wants = besides === undefined ? heads : [...heads, besides]
+    // Who waits alone waits for what others hold, of which half is its share.
+    const owners = Math.max(waiting.size, 2)
+    const within = wants.filter((want) => this.#wouldHold(want) <= this.#shareOf(want, owners))
+    return new Set(within.flatMap(({ owner }) => owner ?? []))
+  }
+
+  /** Whether an owner would hold more than its share beside those that wait. */
+  #isBeyondShare(ask: ByteAsk, waiting: ReadonlySet<string>): boolean {
     const { owner } = ask
     if (owner === undefined || waiting.size === 0 || (waiting.size === 1 && waiting.has(owner))) return false
-    const owners = new Set([owner, ...waiting, ...this.#heldOf.keys()])
-    const share = (this.#roomFor(ask) - this.#heldByProcess()) / owners.size
-    return (this.#heldOf.get(owner) ?? 0) + sumOf(ask.amounts) > share
+    return this.#wouldHold(ask) > this.#shareOf(ask, waiting.size + (waiting.has(owner) ? 0 : 1))
   }
 
-  #refusal(ask: Ask): Fault {
+  #wouldHold({ owner, amounts }: ByteAsk): number {
+    return (owner === undefined ? 0 : (this.#heldOf.get(owner) ?? 0)) + sumOf(amounts)
+  }
+
+  #shareOf(ask: ByteAsk, owners: number): number {
+    return (this.#roomFor(ask) - this.#heldByProcess()) / owners
+  }
+
+  #refusal(ask: ByteAsk): Fault {
     this.options.onRefused?.(kindOf(ask))
     return this.#noRoom(
       `${sumOf(ask.amounts)} bytes were asked for, ${this.#total} of ${this.#roomFor(ask)} are held`,
@@ -268,7 +311,7 @@ export class ByteBudget {
     return new Fault('overloaded', 'The service has no memory left for this request. Retry.', { detail })
   }
 
-  #change({ owner, amounts }: Pick<Ask, 'owner' | 'amounts'>, sign: 1 | -1): void {
+  #change({ owner, amounts }: Pick<ByteAsk, 'owner' | 'amounts'>, sign: 1 | -1): void {
     for (const kind of byteKinds) this.#held.set(kind, this.held(kind) + sign * (amounts[kind] ?? 0))
     const bytes = sign * sumOf(amounts)
     this.#total += bytes
@@ -279,113 +322,6 @@ export class ByteBudget {
   }
 }
 
-function kindOf({ amounts }: Ask): ByteKind {
+function kindOf({ amounts }: ByteAsk): ByteKind {
   return byteKinds.find((kind) => amounts[kind] !== undefined) ?? 'body'
-}
-
-function sumOf(amounts: ByteAmounts): number {
-  return byteKinds.reduce((sum, kind) => sum + (amounts[kind] ?? 0), 0)
-}
-
-/** A piece of work: what is reserved in it is held until it is over. */
-export class ByteWork {
-  readonly #reservations = new Set<ByteReservation>()
-  #isOver = false
-
-  constructor(private readonly current: AsyncLocalStorage<ByteWork>) {}
-
-  /** Runs a part of the work; reservations of everything that it calls belong to this work. */
-  run<T>(part: () => T): T {
-    return this.current.run(this, part)
-  }
-
-  get isOver(): boolean {
-    return this.#isOver
-  }
-
-  /** Bytes that the work holds. */
-  get bytes(): number {
-    let bytes = 0
-    for (const reservation of this.#reservations) bytes += reservation.bytes
-    return bytes
-  }
-
-  /** For reservations only. */
-  include(reservation: ByteReservation): void {
-    this.#reservations.add(reservation)
-  }
-
-  /** Ends the work and releases what it holds. A second call does nothing. */
-  release(): void {
-    this.#isOver = true
-    for (const reservation of this.#reservations) reservation.release()
-    this.#reservations.clear()
-  }
-}
-
-export class ByteReservation {
-  #amounts: ByteAmounts = {}
-
-  constructor(
-    private readonly budget: ByteBudget,
-    private readonly owner: string | undefined,
-    private readonly work: ByteWork | undefined,
-  ) {
-    work?.include(this)
-  }
-
-  get bytes(): number {
-    return sumOf(this.#amounts)
-  }
-
-  /** Reserves more. @throws Fault `overloaded`; what was held before stays held */
-  add(amounts: ByteAmounts): void {
-    this.budget.take(this.#ask(amounts), true)
-    this.#count(amounts)
-  }
-
-  /** As `add`, but waits for room. @throws Fault `overloaded`, or the signal's reason; what was held before stays held */
-  async addInTurn(amounts: ByteAmounts, signal?: AbortSignal): Promise<void> {
-    await this.budget.takeInTurn(this.#ask(amounts), signal)
-    this.#count(amounts)
-  }
-
-  /** Counts bytes that must be held even where they do not fit, because what they answer was done already. */
-  addAnyway(amounts: ByteAmounts): void {
-    this.budget.take(this.#ask(amounts), false)
-    this.#count(amounts)
-  }
-
-  #ask(amounts: ByteAmounts) {
-    const heldBefore = this.bytes
-    const hasBegun = heldBefore > 0 || (this.work?.bytes ?? 0) > 0
-    return { owner: this.owner, amounts, heldBefore, hasBegun }
-  }
-
-  #count(amounts: ByteAmounts): void {
-    const sum: { [Kind in ByteKind]?: number } = { ...this.#amounts }
-    for (const kind of byteKinds) {
-      const more = amounts[kind]
-      if (more !== undefined) sum[kind] = (sum[kind] ?? 0) + more
-    }
-    this.#amounts = sum
-  }
-
-  /** Says how its work is given up while nothing of it was done; undefined from when that can no longer be. */
-  revocable(revoke: ((fault: Fault) => void) | undefined): void {
-    if (this.owner !== undefined) this.budget.revocable(this, this.owner, revoke)
-  }
-
-  /** Leaves the bytes to the work that they belong to. Where there is none, or it is over, releases them. */
-  leave(): void {
-    if (this.work === undefined || this.work.isOver) this.release()
-  }
-
-  /** Releases everything. A second call does nothing. */
-  release(): void {
-    this.revocable(undefined)
-    const amounts = this.#amounts
-    this.#amounts = {}
-    this.budget.give(this.owner, amounts)
-  }
 }

@@ -40,12 +40,6 @@ export class FairQueue<Owner, Item> {
     return [...this.#byOwner].flatMap(([owner, items]) => [...items].map((item) => [owner, item] as const))
   }
 
-  /** What `shift` would take. */
-  peek(): { readonly owner: Owner; readonly item: Item } | undefined {
-    for (const [owner, items] of this.#byOwner) for (const item of items) return { owner, item }
-    return undefined
-  }
-
   /** Takes the oldest of the owner whose turn it is, who then comes last. @param may who has no turn now is passed over */
   shift(may: (owner: Owner) => boolean = () => true): Item | undefined {
     for (const [owner, items] of this.#byOwner)
@@ -57,6 +51,19 @@ export class FairQueue<Owner, Item> {
         return item
       }
     return undefined
+  }
+
+  /** The oldest of each owner, in the order of turns. */
+  heads(): readonly { readonly owner: Owner; readonly item: Item }[] {
+    return [...this.#byOwner].flatMap(([owner, items]) =>
+      [...items].slice(0, 1).map((item) => ({ owner, item })),
+    )
+  }
+
+  /** Gives the owner the last turn. */
+  moveLast(owner: Owner): void {
+    const items = this.#byOwner.get(owner)
+    if (items !== undefined && this.#byOwner.delete(owner)) this.#byOwner.set(owner, items)
   }
 
   /** Takes out all that waits. */

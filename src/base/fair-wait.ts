@@ -49,6 +49,8 @@ export class FairWait<Given, Want = undefined> {
    * @throws the Fault of the options where that takes too long; the signal's reason
    */
   wait(owner: string, want: Want, signal?: AbortSignal): Promise<Given> {
+    // An event that was before it is not heard of again.
+    if (signal?.aborted) return Promise.reject(signal.reason)
     const { promise, resolve, reject } = Promise.withResolvers<Given>()
     const end = (settle: () => void) => {
       this.#queue.remove(owner, waiting)
@@ -56,7 +58,11 @@ export class FairWait<Given, Want = undefined> {
       signal?.removeEventListener('abort', onAbort)
       settle()
     }
-    const refuse = () => end(() => reject(this.options.late()))
+    const refuse = () => {
+      end(() => reject(this.options.late()))
+      // It had its turn, and did not come to use it.
+      this.#queue.moveLast(owner)
+    }
     const waiting: Waiting<Given, Want> = { want, refuse, give: (given) => end(() => resolve(given)) }
     const onAbort = () => end(() => reject(signal?.reason))
     const timer = setTimeout(() => {
@@ -68,10 +74,9 @@ export class FairWait<Given, Want = undefined> {
     return promise
   }
 
-  /** What it wants whose turn it is; undefined where nobody waits. */
-  peek(): { readonly owner: string; readonly want: Want } | undefined {
-    const head = this.#queue.peek()
-    return head && { owner: head.owner, want: head.item.want }
+  /** What each owner wants that waits, in the order of their turns. */
+  heads(): readonly { readonly owner: string; readonly want: Want }[] {
+    return this.#queue.heads().map(({ owner, item }) => ({ owner, want: item.want }))
   }
 
   /** Refuses all that want what is told. */

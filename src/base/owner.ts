@@ -9,14 +9,16 @@ interface Owned {
   owner: string
 }
 
-/** Strangers, whose session is not found yet, and work of the process itself: together one owner. */
+/** Strangers, whose session is not found yet: together one owner. */
 export const nobody = ''
+/** Work that no request asked for, such as jobs: together one owner, which strangers cannot crowd out. */
+const background = '\u0000background'
 
 const current = new AsyncLocalStorage<Owned>()
 
 /** The owner of the work that runs now. */
 export function currentOwner(): string {
-  return current.getStore()?.owner ?? nobody
+  return current.getStore()?.owner ?? background
 }
 
 /** Runs work for an owner, which `becomeOwned` may change. */

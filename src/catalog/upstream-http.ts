@@ -4,7 +4,8 @@
  */
 
 import { isIP } from 'node:net'
-import type { ByteAmounts, ByteBudget, ByteReservation } from '../base/byte-budget.ts'
+import type { ByteBudget } from '../base/byte-budget.ts'
+import type { ByteAmounts, ByteReservation } from '../base/byte-work.ts'
 import { Fault } from '../base/fault.ts'
 import { parsedBeyond } from '../base/parsed-size.ts'
 import { unlessAborted } from '../base/unless-aborted.ts'

@@ -2,7 +2,9 @@
  * Takes queued snapshots to the workers and stores the results. It runs on every replica. The lease of a claim keeps
  * two replicas from scanning one snapshot, and returns the claims of a lost process to the queue.
  */
+
 import { Fault } from '../base/fault.ts'
+import { outsideOfRequests } from '../base/outside.ts'
 import type { StandBack } from '../base/right-of-way.ts'
 import { type CatalogCredential, catalogOf } from '../core/catalog.ts'
 import { isBuiltInClass } from '../core/classifier.ts'
@@ -75,7 +77,7 @@ export class Detector {
   wake(): void {
     if (this.#stopped) return
     this.#again = true
-    this.#claiming ??= this.#claim().finally(() => {
+    this.#claiming ??= outsideOfRequests(() => this.#claim()).finally(() => {
       this.#claiming = undefined
     })
   }

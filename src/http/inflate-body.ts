@@ -27,9 +27,8 @@ export async function inflateBody(
   try {
     const bytes = await inflateUpTo(compressed, bytesMax)
     const parse = await parsedBeyond(bytes, bytes.length * limits.parsedBytesPerByte)
-    reservation?.release()
     const { body = 0, parse: expected = 0 } = heldFor(bytes.length)
-    await reservation?.addInTurn({ body, parse: expected + parse }, signal)
+    await reservation?.become({ body, parse: expected + parse }, signal)
     reservation?.leave()
     return bytes
   } catch (thrown) {

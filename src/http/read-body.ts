@@ -1,6 +1,6 @@
 /** Reads a request's body up to its size limit, and computes its SHA-256 (docs/reference/gateway.md 1.5). */
 
-import type { ByteAmounts } from '../base/byte-budget.ts'
+import type { ByteAmounts } from '../base/byte-work.ts'
 import { Fault } from '../base/fault.ts'
 import { parsedBeyond } from '../base/parsed-size.ts'
 import { nextTurn } from '../base/turn.ts'
@@ -31,10 +31,9 @@ export async function readBody(request: Request, bytesMax: number): Promise<Requ
   const reservation = budget?.reserve({})
   try {
     if (isDeclared) await reservation?.addInTurn(heldFor(declared), signal)
-    const reading = isDeclared
-      ? readWhole(request)
-      : readStream(request, bytesMax, (length) => reservation?.addInTurn(heldFor(length), signal))
     const revoked = Promise.withResolvers<never>()
+    const hold = (length: number) => reservation?.addInTurn(heldFor(length), signal)
+    const reading = isDeclared ? readWhole(request) : readStream(request, bytesMax, hold, revoked.promise)
     reservation?.revocable(revoked.reject)
     const bytes = await Promise.race([reading, revoked.promise])
     reservation?.revocable(undefined)
@@ -90,16 +89,21 @@ function unfinished(cause: unknown): Fault {
   return new Fault('bad_request', 'The request body could not be read to its end.', { cause })
 }
 
-/** @param hold called with the length of each part before it is kept; may wait, and throw */
+/**
+ * @param hold called with the length of each part before it is kept; may wait, and throw
+ * @param revoked rejects where the body is given up
+ */
 async function readStream(
   request: Request,
   bytesMax: number,
   hold: (length: number) => Promise<void> | undefined,
+  revoked: Promise<never>,
 ): Promise<Uint8Array> {
   if (request.body === null) return new Uint8Array(0)
   const chunks: Uint8Array[] = []
   let length = 0
   const reader = request.body.getReader()
+  revoked.catch(() => reader.cancel()).catch(() => {})
   for (;;) {
     let next: Awaited<ReturnType<typeof reader.read>>
     try {

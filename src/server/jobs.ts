@@ -1,8 +1,8 @@
 /** Runs jobs on schedules. A job runs on one replica at a time, and never twice at once in a process. */
 
-import { AsyncLocalStorage } from 'node:async_hooks'
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
+import { outsideOfRequests } from '../base/outside.ts'
 import type { RightOfWay } from '../base/right-of-way.ts'
 import type { Job } from '../http/feature.ts'
 
@@ -38,8 +38,6 @@ export function startJobs(
 ): Jobs {
   const running = new Map<string, Promise<void>>()
   const stopping = new AbortController()
-  // A request that wakes a job ends before it does: neither its trace nor its memory are the job's.
-  const outside = AsyncLocalStorage.snapshot()
   const runHere = async (job: Job, signal: AbortSignal): Promise<void> => {
     await job.run(signal)
     const [left] = (await job.gauge?.get())?.values ?? []
@@ -55,7 +53,7 @@ export function startJobs(
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
     if (current !== undefined) return current
-    const next = outside(() => runOnce(job))
+    const next = outsideOfRequests(() => runOnce(job))
       .catch((err: unknown) => {
         if (!stopping.signal.aborted) log.error({ err, job: job.name }, 'a job failed')
       })

@@ -3,7 +3,7 @@
  * in memory until its client has read them.
  */
 
-import type { ByteWork } from '../base/byte-budget.ts'
+import type { ByteWork } from '../base/byte-work.ts'
 
 /** Bytes of a request from which they are held until its response was sent. */
 const heldUntilSentBytesMin = 1024 * 1024

@@ -4,7 +4,7 @@
  */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
-import { byteKinds } from '../base/byte-budget.ts'
+import { byteKinds } from '../base/byte-work.ts'
 import { policyErrorCodes } from '../core/decision.ts'
 import { attemptOutcomes } from '../core/webhook.ts'
 import { type CheckMetrics, checkMetrics } from './check-metrics.ts'

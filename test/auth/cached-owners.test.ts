@@ -28,6 +28,18 @@ describe('whose a request is', () => {
     expect(owners.of(requestOf({ 'x-svc-session': 'secret-of-globex' }))).toBe(nobody)
   })
 
+  test('is nobody’s again once its session is not found any more', async () => {
+    const owners = new CachedOwners()
+    let found: Session | undefined = sessions.get('secret-of-acme')
+    const find = owners.telling(async () => found)
+    await find('secret-of-acme')
+    const empty = requestOf({ 'x-svc-session': '', authorization: 'Bearer secret-of-acme' })
+    expect(owners.of(empty)).toBe(String(acme))
+    found = undefined
+    await find('secret-of-acme')
+    expect(owners.of(requestOf({ 'x-svc-session': 'secret-of-acme' }))).toBe(nobody)
+  })
+
   test('is nobody’s for credentials that no session has, however many they are', async () => {
     const owners = new CachedOwners()
     const find = owners.telling(async (credential) => sessions.get(credential))

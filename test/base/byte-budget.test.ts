@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
-import { ByteBudget, type ByteKind, type ByteReservation, byteKinds } from '../../src/base/byte-budget.ts'
+import { ByteBudget } from '../../src/base/byte-budget.ts'
+import { type ByteKind, type ByteReservation, byteKinds } from '../../src/base/byte-work.ts'
 import { Fault } from '../../src/base/fault.ts'
 
 const refused: ByteKind[] = []

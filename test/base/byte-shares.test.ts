@@ -1,9 +1,10 @@
 /** How owners share one bound on bytes: who waits, who is refused, who is served after whom. */
 
 import { describe, expect, test } from 'bun:test'
-import { ByteBudget, type ByteReservation, type ByteWork, byteKinds } from '../../src/base/byte-budget.ts'
+import { ByteBudget } from '../../src/base/byte-budget.ts'
+import { type ByteReservation, type ByteWork, byteKinds } from '../../src/base/byte-work.ts'
 import { Fault } from '../../src/base/fault.ts'
-import { asOwner } from '../../src/base/owner.ts'
+import { asOwner, nobody } from '../../src/base/owner.ts'
 
 /** Room for three commits of 30, and a small part beside it. */
 const budgetOf = (more: object = {}) =>
@@ -176,4 +177,92 @@ test('room that the process itself takes is in no share', async () => {
   flood[1]?.work.release()
   await settle()
   expect(quiet.outcome).toBe('granted')
+})
+
+describe('an owner that wants more than its share', () => {
+  test('keeps no room from others that wait for theirs', async () => {
+    const budget = budgetOf()
+    const held = begin(budget, 'other', 20)
+    const large = Array.from({ length: 20 }, () => begin(budget, 'large', 80))
+    await settle()
+    const small = [begin(budget, 'small', 30), begin(budget, 'third', 30)]
+    await settle()
+    expect([held, ...small].map(({ outcome }) => outcome)).toEqual(['granted', 'granted', 'granted'])
+    expect(large.every(({ outcome }) => outcome === undefined)).toBe(true)
+  })
+
+  test('takes no room from bodies of another, nor is another refused for it', async () => {
+    const budget = budgetOf({ keptForSmall: 0, smallBytesMax: 0, reclaimMs: 1, waitMs: 40 })
+    const revoked: string[] = []
+    const others = Array.from({ length: 6 }, () => begin(budget, 'other', 10))
+    await settle()
+    for (const { reservation } of others) reservation?.revocable(() => revoked.push('one'))
+    const large = begin(budget, 'large', 95)
+    const grown = grow(others[0] as Request, 10)
+    while (large.outcome === undefined) await Bun.sleep(0)
+    expect([large.outcome, grown.outcome, revoked]).toEqual(['overloaded', 'granted', []])
+  })
+
+  test('is not made of an owner by many that hold little', async () => {
+    const budget = budgetOf({ keptForSmall: 0, smallBytesMax: 0 })
+    for (let index = 0; index < 19; index++) begin(budget, `t${index}`, 1)
+    const some = begin(budget, 'some', 30)
+    await settle()
+    begin(budget, 'waits', 70)
+    await settle()
+    const grown = grow(some, 1)
+    await settle()
+    expect(grown.outcome).toBe('granted')
+  })
+})
+
+describe('the process itself', () => {
+  test('has a place to wait, however many strangers wait', async () => {
+    const budget = budgetOf({ waitingMax: 4 })
+    const held = begin(budget, 'a', 80)
+    await settle()
+    for (let index = 0; index < 10; index++) begin(budget, nobody, 60)
+    const engine = budget.reserveForProcessInTurn({ engine: 60 })
+    await settle()
+    expect(budget.waiting).toBe(5)
+    held.work.release()
+    await settle()
+    expect(budget.held('engine') + budget.held('body')).toBe(60)
+    void engine.catch(() => {})
+  })
+
+  test('refuses nobody by waiting', async () => {
+    const budget = budgetOf({ keptForSmall: 0, smallBytesMax: 0 })
+    const held = begin(budget, 'a', 60)
+    await settle()
+    void budget.reserveForProcessInTurn({ engine: 80 }).catch(() => {})
+    const grown = grow(held, 10)
+    held.reservation?.add({ parse: 5 })
+    await settle()
+    held.work.release()
+    await settle()
+    expect(grown.outcome).toBe('granted')
+  })
+})
+
+test('a small request that begins is not refused where a large one would wait', async () => {
+  const budget = budgetOf()
+  begin(budget, 'a', 60)
+  await settle()
+  begin(budget, 'b', 45)
+  const small = begin(budget, 'a', 2)
+  await settle()
+  expect(small.outcome).toBe('granted')
+})
+
+test('what is held instead of something else is never free in between', async () => {
+  const budget = budgetOf()
+  const one = begin(budget, 'a', 40)
+  await settle()
+  const next = begin(budget, 'b', 60)
+  await one.reservation?.become({ body: 20, parse: 25 })
+  expect([budget.held('body'), budget.held('parse'), next.outcome]).toEqual([20, 25, undefined])
+  await one.reservation?.become({ body: 20, parse: 10 })
+  await settle()
+  expect([budget.held('parse'), budget.held('body'), next.outcome]).toEqual([10, 80, 'granted'])
 })

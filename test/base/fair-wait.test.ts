@@ -11,7 +11,7 @@ test('gives to owners in turn, within an owner to who came first', async () => {
   const all = ['a1', 'a2', 'a3', 'b1'].map((name) =>
     wait.wait(name[0] as string, undefined).then((thing) => given.push(`${name} ${thing}`)),
   )
-  expect(wait.peek()?.owner).toBe('a')
+  expect(wait.heads()[0]?.owner).toBe('a')
   for (const thing of ['1', '2', '3', '4']) expect(wait.next(thing)).toBe(true)
   await Promise.all(all)
   expect(given).toEqual(['a1 1', 'b1 2', 'a2 3', 'a3 4'])
@@ -34,4 +34,21 @@ test('ends the wait of who leaves', async () => {
   expect(await leaving).toBe('gone')
   wait.next('1')
   expect(await next).toBe('1')
+})
+
+test('refuses at once who had left before it came', async () => {
+  const wait = waitOf()
+  const left = wait.wait('a', undefined, AbortSignal.abort(new Error('gone')))
+  await expect(left).rejects.toThrow('gone')
+  expect(wait.count).toBe(0)
+})
+
+test('gives an owner whose wait was refused the last turn', async () => {
+  const wait = waitOf()
+  const [refused] = [wait.wait('a', undefined).catch((fault: Fault) => fault.kind)]
+  for (const owner of ['a', 'b']) void wait.wait(owner, undefined)
+  let asked = 0
+  wait.refuse(() => asked++ === 0)
+  expect(await refused).toBe('unavailable')
+  expect(wait.owners).toEqual(['b', 'a'])
 })

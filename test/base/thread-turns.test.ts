@@ -1,5 +1,6 @@
 import { expect, test } from 'bun:test'
 import { parseJsonInTurns } from '../../src/base/json.ts'
+import { outsideOfRequests } from '../../src/base/outside.ts'
 import { asOwner, becomeOwned, currentOwner, nobody } from '../../src/base/owner.ts'
 import { parsedBeyond } from '../../src/base/parsed-size.ts'
 import { slicesWaiting, threadTurn } from '../../src/base/thread-turns.ts'
@@ -77,10 +78,8 @@ test('looking at 5 MB of brackets takes turns as parsing does', async () => {
 })
 
 test('work belongs to nobody until its owner is known, and to one owner in all that it calls', async () => {
-  expect(currentOwner()).toBe(nobody)
-  becomeOwned('acme')
-  expect(currentOwner()).toBe(nobody)
   await asOwner(nobody, async () => {
+    expect(currentOwner()).toBe(nobody)
     const called = async () => {
       await Promise.resolve()
       becomeOwned('acme')
@@ -88,5 +87,12 @@ test('work belongs to nobody until its owner is known, and to one owner in all t
     await called()
     expect(currentOwner()).toBe('acme')
   })
-  expect(currentOwner()).toBe(nobody)
+})
+
+test('work that no request asked for is an owner beside strangers, also where a request wakes it', () => {
+  const background = currentOwner()
+  becomeOwned('acme')
+  expect(currentOwner()).toBe(background)
+  expect(background).not.toBe(nobody)
+  expect(asOwner('acme', () => outsideOfRequests(currentOwner))).toBe(background)
 })

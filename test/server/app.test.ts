@@ -22,6 +22,28 @@ beforeAll(async () => {
 })
 afterAll(() => service[Symbol.asyncDispose]())
 
+test('a start that cannot listen for XMLA leaves no other listener open', async () => {
+  const socket = { data() {} }
+  const listen = () => Bun.listen({ hostname: '127.0.0.1', port: 0, socket })
+  const taken = listen()
+  const free = Array.from({ length: 3 }, () => {
+    const one = listen()
+    one.stop(true)
+    return one.port
+  })
+  const [http, metrics, pgwire] = free
+  const env = {
+    SVC_LISTEN_ADDR: `127.0.0.1:${http}`,
+    SVC_METRICS_ADDR: `127.0.0.1:${metrics}`,
+    SVC_PGWIRE_ADDR: `127.0.0.1:${pgwire}`,
+    SVC_XMLA_ADDR: `127.0.0.1:${taken.port}`,
+  }
+  await expect(startTestService({ env })).rejects.toThrow('SVC_XMLA_ADDR: cannot listen')
+  taken.stop(true)
+  for (const port of free)
+    await expect(Bun.connect({ hostname: '127.0.0.1', port, socket })).rejects.toThrow(/refused|connect/i)
+})
+
 describe('operational endpoints', () => {
   test('GET /healthz and /readyz answer 200 without a session', async () => {
     for (const path of ['/healthz', '/readyz'])

@@ -1,7 +1,8 @@
 /** The bytes that a request holds, from its body to the last byte of its response, however it ends. */
 
 import { afterAll, beforeAll, beforeEach, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { ByteBudget, byteKinds } from '../../src/base/byte-budget.ts'
+import { ByteBudget } from '../../src/base/byte-budget.ts'
+import { byteKinds } from '../../src/base/byte-work.ts'
 import { Fault } from '../../src/base/fault.ts'
 import { respondWithFaults } from '../../src/http/answer.ts'
 import { readBody } from '../../src/http/read-body.ts'

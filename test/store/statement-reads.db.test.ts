@@ -6,6 +6,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { readFileSync } from 'node:fs'
+import { Glob } from 'bun'
 import postgres from 'postgres'
 import { appendSnapshot, firstSnapshotId, setProperties } from '../../demo/commits.ts'
 import { sessionScopes } from '../../src/core/session.ts'
@@ -42,11 +43,13 @@ setDefaultTimeout(900_000)
 
 const rowsCount = 100_000
 
-const jobNames = [
-  ...readFileSync(new URL('../../src/app/start-all-jobs.ts', import.meta.url), 'utf8').matchAll(
-    /name: '([\w-]+)'/g,
+const root = new URL('../../', import.meta.url).pathname
+/** Of every part that has jobs. */
+const jobNames = [...new Glob('src/*/{feature,check-jobs}.ts').scanSync(root)].flatMap((path) =>
+  [...readFileSync(`${root}${path}`, 'utf8').matchAll(/^ +name: '([\w-]+)',$/gm)].map(
+    ([, name = '']) => name,
   ),
-].map(([, name = '']) => name)
+)
 
 let service: IdentityService
 let measured: MeasuredStore

@@ -5,6 +5,7 @@
 
 import type { Logger } from 'pino'
 import { Fault } from '../../base/fault.ts'
+import { outsideOfRequests } from '../../base/outside.ts'
 import type { CheckRunState, ClaimedCheckRun } from '../../core/check-run.ts'
 import type { SystemReads } from '../../core/system-read.ts'
 import {
@@ -57,7 +58,8 @@ export class CheckRunner {
 
   /** Performs what is due until nothing is. A failure is logged, not thrown. */
   runDue(): Promise<void> {
-    this.#running ??= this.#runAll()
+    // It performs the runs of all tenants, whosever request woke it.
+    this.#running ??= outsideOfRequests(() => this.#runAll())
       .catch((err: unknown) => this.parts.log.error({ err }, 'the check runs that are due could not be run'))
       .finally(() => {
         this.#running = undefined

@@ -24,6 +24,7 @@ import type { CatalogService } from './catalog-service.ts'
 import { ConnectionSlots, defaultSlots } from './connection-slots.ts'
 import { type ListenOptions, listenPgwire } from './listen.ts'
 import { LoginThrottle } from './login-throttle.ts'
+import type { ServeParts } from './serve-client.ts'
 import type { ExplainStatement } from './session-state.ts'
 import { wireMeter } from './wire-meter.ts'
 
@@ -81,7 +82,12 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
         })
       : undefined
   const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
-  const server = listenPgwire(options, {
+  const closeParts = async () => {
+    await channel?.close()
+    ownCatalog?.close()
+  }
+  let stopped: Promise<boolean> | undefined
+  const served: ServeParts = {
     queries: options.queries,
     catalog: ownCatalog ?? options.systemCatalog,
     activity,
@@ -101,18 +107,26 @@ export async function startPgwire(options: PgwireOptions): Promise<Pgwire> {
     slots: new ConnectionSlots(defaultSlots),
     cancelKeys,
     hasCatalog: (tenant, nickname) => hasCatalogCredential(store, tenant, nickname),
-  })
+  }
+  const server = await listenOrClose(() => listenPgwire(options, served), closeParts)
   return {
     port: server.port,
     async warm() {
       if (options.catalogRefusal === undefined) await ownCatalog?.prepare()
     },
-    async stop(timeoutMs) {
-      const finished = await server.stop(timeoutMs)
-      await channel?.close()
-      ownCatalog?.close()
-      return finished
+    stop(timeoutMs) {
+      stopped ??= server.stop(timeoutMs).finally(closeParts)
+      return stopped
     },
+  }
+}
+
+async function listenOrClose<T>(listen: () => T, close: () => Promise<void>): Promise<T> {
+  try {
+    return listen()
+  } catch (thrown) {
+    await close()
+    throw thrown
   }
 }
 

@@ -1,7 +1,8 @@
 /** Metadata and manifests that the engine reads take bytes of the process's budget. */
 
 import { afterAll, beforeAll, beforeEach, expect, test } from 'bun:test'
-import { ByteBudget, type ByteReservation } from '../../../src/base/byte-budget.ts'
+import { ByteBudget } from '../../../src/base/byte-budget.ts'
+import type { ByteReservation } from '../../../src/base/byte-work.ts'
 import {
   columns,
   failure,

@@ -21,40 +21,47 @@ const files = [
   file('test/wire/codec.test.ts', "read('vectors/first.json')\n"),
   file('test/other.test.ts'),
   file('test/tidy.test.ts', 'readProject(root)\n'),
+  file('test/names.test.ts', "[...new Bun.Glob('test/**/*.ts').scanSync()]\n"),
+  file('test/wire/corpus.ts', 'readdirSync(folder)\n'),
+  importing('test/corpus.test.ts', './wire/corpus.ts'),
   file('test/long.walks.ts', "import { a } from '../src/core/a.ts'\n"),
 ]
+/** Those that look at all files. */
+const looking = ['test/corpus.test.ts', 'test/names.test.ts', 'test/tidy.test.ts']
 const reachedBy = (...changed: readonly string[]) => changedTests(files, changed)
 
 test('a source file reaches the tests that import it, through other files, Workers and processes', () => {
-  expect(reachedBy('src/core/a.ts')).toEqual([
-    'test/core/a.test.ts',
-    'test/far.test.ts',
-    'test/tidy.test.ts',
-    'test/verb.test.ts',
-    'test/worker.test.ts',
-  ])
+  expect(reachedBy('src/core/a.ts')).toEqual(
+    [
+      'test/core/a.test.ts',
+      'test/far.test.ts',
+      'test/verb.test.ts',
+      'test/worker.test.ts',
+      ...looking,
+    ].sort(),
+  )
 })
 
 test('a test reaches itself and those that look at all files', () => {
-  expect(reachedBy('test/other.test.ts')).toEqual(['test/other.test.ts', 'test/tidy.test.ts'])
+  expect(reachedBy('test/other.test.ts')).toEqual(['test/other.test.ts', ...looking].sort())
 })
 
 test('a removed file reaches those that still import it, and is not run itself', () => {
   const gone = files.filter(({ path }) => path !== 'src/core/a.ts' && path !== 'test/core/a.test.ts')
   expect(changedTests(gone, ['src/core/a.ts', 'test/core/a.test.ts'])).toContain('test/far.test.ts')
-  expect(changedTests(gone, ['test/core/a.test.ts'])).toEqual(['test/tidy.test.ts'])
+  expect(changedTests(gone, ['test/core/a.test.ts'])).toEqual([...looking].sort())
 })
 
 test('a document reaches the tests that read it, not all that a link to it stands in', () => {
-  expect(reachedBy('docs/sql.md')).toEqual(['test/tidy.test.ts', 'test/wire/sql.test.ts'])
+  expect(reachedBy('docs/sql.md')).toEqual(['test/wire/sql.test.ts', ...looking].sort())
 })
 
 test('a data file of the service reaches the tests of what reads it', () => {
-  expect(reachedBy('src/page.html')).toEqual(['test/serve-page.test.ts', 'test/tidy.test.ts'])
+  expect(reachedBy('src/page.html')).toEqual(['test/serve-page.test.ts', ...looking].sort())
 })
 
 test('a file of a folder that a test names reaches it', () => {
-  expect(reachedBy('test/wire/vectors/second.json')).toEqual(['test/tidy.test.ts', 'test/wire/codec.test.ts'])
+  expect(reachedBy('test/wire/vectors/second.json')).toEqual(['test/wire/codec.test.ts', ...looking].sort())
 })
 
 test.each(['migrations/tenant/0100_more.sql', 'package.json', 'bun.lock', 'nobody-names-this.bin'])(

@@ -1,6 +1,6 @@
 /** Drives one Worker with a database: one message at a time, each with a time limit. Any failure ends the Worker. */
 
-import type { ByteReservation } from '../../../base/byte-budget.ts'
+import type { ByteReservation } from '../../../base/byte-work.ts'
 import { Fault } from '../../../base/fault.ts'
 import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
 
