@@ -45,10 +45,12 @@ test('refuses at once who had left before it came', async () => {
 
 test('gives an owner whose wait was refused the last turn', async () => {
   const wait = waitOf()
-  const [refused] = [wait.wait('a', undefined).catch((fault: Fault) => fault.kind)]
-  for (const owner of ['a', 'b']) void wait.wait(owner, undefined)
+  const refused = wait.wait('a', undefined).catch((fault: Fault) => fault.kind)
+  const others = ['a', 'b'].map((owner) => wait.wait(owner, undefined))
   let asked = 0
   wait.refuse(() => asked++ === 0)
   expect(await refused).toBe('unavailable')
   expect(wait.owners).toEqual(['b', 'a'])
+  while (wait.next('given'));
+  await Promise.all(others)
 })

@@ -1617,7 +1617,7 @@ function audit(): void {
       committer: 'writer',
       decision: 'REJECTED',
       reason: 'P: no',
-      tenant: home,
+      tenantId: home,
       principalSource: 'auth_header',
       principal: intent.principal,
       table,
