@@ -5,11 +5,12 @@ import { parseIntervalLiteral } from './interval.ts'
 import { notSupported, SqlError } from './sql-error.ts'
 import { spokenType } from './types.ts'
 
-const integerRange: Partial<Record<SqlType, readonly [bigint, bigint]>> = {
+/** The least and the greatest value of each integer type. */
+export const integerRange = {
   int2: [-(2n ** 15n), 2n ** 15n - 1n],
   int4: [-(2n ** 31n), 2n ** 31n - 1n],
   int8: [-(2n ** 63n), 2n ** 63n - 1n],
-}
+} as const
 
 /** Digits that every engine's decimal can hold. */
 const decimalDigitsMax = 38
@@ -36,7 +37,7 @@ export function readLiteral(text: string, type: SqlType): string {
     case 'int8': {
       if (!/^[+-]?\d{1,40}$/.test(value)) throw wrong()
       const number = BigInt(value.replace(/^\+/, ''))
-      const [least, most] = integerRange[type] ?? [0n, 0n]
+      const [least, most] = integerRange[type]
       if (number < least || number > most)
         throw new SqlError('22003', `value is out of range for type ${spokenType(type)}`)
       return String(number)

@@ -1,14 +1,8 @@
 /** What a number means as a count of rows: PostgreSQL rounds it to a bigint and refuses a negative one. */
 
 import type { SqlType } from '../../../core/sql-type.ts'
+import { integerRange } from './literal.ts'
 import { SqlError } from './sql-error.ts'
-
-/** The least and the greatest value of each integer type. */
-export const integerRange = {
-  int2: [-32_768n, 32_767n],
-  int4: [-2_147_483_648n, 2_147_483_647n],
-  int8: [-9_223_372_036_854_775_808n, 9_223_372_036_854_775_807n],
-} as const
 
 const sqlStates = { LIMIT: '2201W', OFFSET: '2201X' } as const
 
@@ -19,7 +13,7 @@ export function notNegative(digits: string, clause: keyof typeof sqlStates): str
 }
 
 /**
- * A number in PostgreSQL's text form as a bigint: numeric rounds halves away from zero, floating point to even.
+ * A number in the form of `readLiteral` as a bigint: numeric rounds halves away from zero, floating point to even.
  * @throws SqlError 22003 where it is none
  */
 export function roundedCount(text: string, type: SqlType): string {
@@ -34,16 +28,10 @@ export function roundedCount(text: string, type: SqlType): string {
   return String(rounded)
 }
 
-function roundedNumeric(text: string): bigint | undefined {
-  const match = /^(-?)(\d*)\.?(\d*)(?:[eE]([+-]?\d+))?$/.exec(text)
-  if (match === null) return undefined
-  const [, sign, whole = '', fraction = '', exponent = '0'] = match
-  const shift = Number(exponent)
-  if (Math.abs(shift) > 1_000) return undefined
-  const digits = shift >= 0 ? whole + fraction.padEnd(shift, '0') : whole.padStart(-shift + 1, '0') + fraction
-  const point = shift >= 0 ? whole.length + shift : Math.max(whole.length, -shift + 1) + shift
-  const count = BigInt(digits.slice(0, point) || '0') + (Number(digits[point] ?? '0') >= 5 ? 1n : 0n)
-  return sign === '-' ? -count : count
+function roundedNumeric(text: string): bigint {
+  const [whole = '', fraction = ''] = text.replace('-', '').split('.')
+  const count = BigInt(whole) + (fraction >= '5' ? 1n : 0n)
+  return text.startsWith('-') ? -count : count
 }
 
 function roundedFloat(text: string): bigint | undefined {

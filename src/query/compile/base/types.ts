@@ -87,7 +87,7 @@ export function isNumber(type: SqlType): boolean {
 }
 
 /** Whether a type is one of the three integers. */
-export function isInteger(type: SqlType): boolean {
+export function isInteger(type: SqlType): type is 'int2' | 'int4' | 'int8' {
   return integers.includes(type)
 }
 

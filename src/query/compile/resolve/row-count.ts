@@ -4,11 +4,11 @@
  */
 
 import type { Node, SelectStmt } from 'libpg-query'
-import type { SqlType } from '../../../core/sql-type.ts'
-import type { CallExpr, Expr, LiteralExpr, ParameterExpr } from '../base/ir.ts'
-import { integerRange, notNegative, roundedCount } from '../base/row-count.ts'
+import type { CallExpr, Expr, LiteralExpr } from '../base/ir.ts'
+import { integerRange } from '../base/literal.ts'
+import { notNegative, roundedCount } from '../base/row-count.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
-import { isNumber, spokenType } from '../base/types.ts'
+import { isInteger, isNumber, spokenType } from '../base/types.ts'
 import { coerce, literalOf } from './coerce.ts'
 import { type Env, newScope, type Resolver, type Scope } from './context.ts'
 
@@ -41,21 +41,18 @@ function countOf(expr: Expr, clause: Clause): Expr | undefined {
     )
   if (counted.kind === 'parameter') return counted
   const value = constantOf(counted)
-  if (value === undefined || value.kind === 'parameter')
-    throw notSupported(`${clause} of an expression over rows or parameters`)
+  if (value === undefined) throw notSupported(`${clause} of an expression over rows or parameters`)
   // NULL limits nothing.
   if (value.value === null) return undefined
   return literalOf(notNegative(roundedCount(value.value, value.type), clause), 'int8')
 }
 
 /** The literal that an expression without rows comes to; undefined where it is another. */
-function constantOf(expr: Expr): LiteralExpr | ParameterExpr | undefined {
+function constantOf(expr: Expr): LiteralExpr | undefined {
   if (expr.kind === 'literal') return expr
   if (expr.kind === 'cast') {
-    // A cast of a parameter is the parameter, which converts itself.
-    if (expr.arg.kind === 'parameter') return undefined
     const arg = constantOf(expr.arg)
-    if (arg?.kind !== 'literal' || arg.value === null) return arg
+    if (arg === undefined || arg.value === null) return arg
     return isNumber(arg.type) && isInteger(expr.type)
       ? inRange(BigInt(roundedCount(arg.value, arg.type)), expr.type)
       : undefined
@@ -67,8 +64,6 @@ function constantOf(expr: Expr): LiteralExpr | ParameterExpr | undefined {
   if (limit ?? offset ?? body.where ?? body.having) return undefined
   return body.groupBy.length === 0 && body.targets[0] !== undefined ? constantOf(body.targets[0]) : undefined
 }
-
-const isInteger = (type: SqlType): type is keyof typeof integerRange => type in integerRange
 
 const operators: Readonly<Record<string, (left: bigint, right: bigint) => bigint>> = {
   '+': (left, right) => left + right,
@@ -83,7 +78,7 @@ function calculated({ def, args, type }: CallExpr): LiteralExpr | undefined {
   const values = args.map(constantOf)
   if (operator === undefined || !isInteger(type)) return undefined
   const numbers = values.map((one) =>
-    one?.kind === 'literal' && one.value !== null && isInteger(one.type) ? BigInt(one.value) : undefined,
+    one !== undefined && one.value !== null && isInteger(one.type) ? BigInt(one.value) : undefined,
   )
   const [left, right] = numbers.length === 1 ? [0n, numbers[0]] : numbers
   return left === undefined || right === undefined ? undefined : inRange(operator(left, right), type)
