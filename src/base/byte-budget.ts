@@ -136,8 +136,7 @@ export class ByteBudget implements ByteRoom {
 
   /** For reservations only. @param mustFit false for bytes that are there already and can no longer be refused */
   take(ask: ByteAsk, mustFit: boolean): void {
-    if (mustFit && (!this.#fits(ask) || (ask.hasBegun && this.#isBeyondShare(ask, this.#claimants()))))
-      throw this.#refusal(ask)
+    if (mustFit && (!this.#fits(ask) || this.#mustGiveWay(ask))) throw this.#refusal(ask)
     this.#change(ask, 1)
   }
 
@@ -148,9 +147,8 @@ export class ByteBudget implements ByteRoom {
     if (waitMs === 0 || (this.#fits(ask) && (this.#isSmall(ask) || !this.#comesAfterOthers(ask))))
       return this.take(ask, true)
     const owner = ask.owner ?? processItself
-    // What has begun holds room that others wait for; what has not waits for its turn.
-    const isRefused = ask.hasBegun && this.#isBeyondShare(ask, this.#claimants())
-    if (isRefused || this.#couldNeverFit(ask) || queue.countOf(owner) >= waitingMax) throw this.#refusal(ask)
+    if (this.#mustGiveWay(ask) || this.#couldNeverFit(ask) || queue.countOf(owner) >= waitingMax)
+      throw this.#refusal(ask)
     const claimants = this.#claimants(ask)
     this.#growing.refuse((_, want) => this.#isBeyondShare(want, claimants))
     const reclaiming = setTimeout(() => this.#reclaim(ask), reclaimMs)
@@ -267,7 +265,7 @@ export class ByteBudget implements ByteRoom {
     return bytes
   }
 
-  #ownersWaiting(): ReadonlySet<string> {
+  #ownersWaiting(): Set<string> {
     const waiting = new Set([...this.#growing.owners, ...this.#beginning.owners])
     waiting.delete(processItself)
     return waiting
@@ -275,7 +273,7 @@ export class ByteBudget implements ByteRoom {
 
   /** Owners that wait for no more than their share: for these, others are refused. @param besides waits next */
   #claimants(besides?: ByteAsk): ReadonlySet<string> {
-    const waiting = new Set(this.#ownersWaiting())
+    const waiting = this.#ownersWaiting()
     if (besides?.owner !== undefined) waiting.add(besides.owner)
     const heads = [...this.#growing.heads(), ...this.#beginning.heads()].map(({ want }) => want)
     const wants = besides === undefined ? heads : [...heads, besides]
@@ -283,6 +281,11 @@ export class ByteBudget implements ByteRoom {
     const owners = Math.max(waiting.size, 2)
     const within = wants.filter((want) => this.#wouldHold(want) <= this.#shareOf(want, owners))
     return new Set(within.flatMap(({ owner }) => owner ?? []))
+  }
+
+  /** Whether work holds room that others wait for, beyond its owner's share. What has not begun waits for its turn. */
+  #mustGiveWay(ask: ByteAsk): boolean {
+    return ask.hasBegun && this.waiting > 0 && this.#isBeyondShare(ask, this.#claimants())
   }
 
   /** Whether an owner would hold more than its share beside those that wait. */

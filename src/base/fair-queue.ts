@@ -55,9 +55,10 @@ export class FairQueue<Owner, Item> {
 
   /** The oldest of each owner, in the order of turns. */
   heads(): readonly { readonly owner: Owner; readonly item: Item }[] {
-    return [...this.#byOwner].flatMap(([owner, items]) =>
-      [...items].slice(0, 1).map((item) => ({ owner, item })),
-    )
+    return [...this.#byOwner].flatMap(([owner, items]) => {
+      for (const item of items) return { owner, item }
+      return []
+    })
   }
 
   /** Gives the owner the last turn. */
