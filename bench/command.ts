@@ -2,6 +2,7 @@
 
 import { parseArgs } from 'node:util'
 import { catalogTimes } from './catalog-times.ts'
+import { daxVisual } from './dax-visual.ts'
 import { detectionClassify } from './detection-classify.ts'
 import { detectionQuality } from './detection-quality.ts'
 import { detectionSampling } from './detection-sampling.ts'
@@ -14,6 +15,8 @@ import { gatewayThroughput } from './gateway-throughput.ts'
 import { graphTraverse } from './graph-traverse.ts'
 import { graphql } from './graphql.ts'
 import { growth } from './growth.ts'
+import { inLists } from './in-lists.ts'
+import { lineageBatch } from './lineage-batch.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { mcp } from './mcp.ts'
 import { metricQuery } from './metric-query.ts'
@@ -48,12 +51,15 @@ const entries: readonly BenchEntry[] = [
   policyReplay,
   graphTraverse,
   lineageIngest,
+  lineageBatch,
   queryCompile,
+  inLists,
   qualityScan,
   reconciliation,
   queryScan,
   metricQuery,
   xmlaPivot,
+  daxVisual,
   pgwireLatency,
   pgwireStream,
   pgwireIdle,

@@ -18,7 +18,7 @@ export interface Governed {
   /** The policies of every table. */
   readonly policies: readonly Policy[]
   /** Settings of the catalog beside its address. */
-  readonly config?: Readonly<Record<string, boolean>>
+  readonly config?: Readonly<Record<string, boolean | readonly string[]>>
 }
 
 export interface PreparedTenant {

@@ -1,8 +1,10 @@
 /**
  * Compares multi-table transactions of two clients in step with those of one, by turns, over two tables of one catalog
- * that takes them as one (`atomic_transactions`). Both change both tables, so what each made must be told apart.
+ * that takes them as one (`atomic_transactions`). Both change both tables, so what each made must be told apart: by the
+ * metadata files, where the catalog's storage roots make them readable, else by a load between two transactions.
  */
 
+import { pathToFileURL } from 'node:url'
 import { openDevelopment } from './catalogs.ts'
 import { type BenchEntry, type BenchResult, type BenchRun, chosenStores, storeOptions } from './entry.ts'
 import { openPlace, type Place } from './gateway-tables.ts'
@@ -32,9 +34,9 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   const upstreamMs = run.flags.number('upstream-ms', 0, 60_000) ?? (run.smoke ? 0 : 60)
   const rounds = run.flags.number('rounds', 1, 1_000_000) ?? (run.smoke ? 2 : 100)
   await using catalog = await openDevelopment()
-  for (const store of chosenStores(run)) {
+  for (const { store, files } of casesOf(run)) {
     await using place = await openPlace(store, catalog)
-    const send = await prepare(place)
+    const send = await prepare(place, files)
     await catalog.development?.setServiceTimes({
       load: [upstreamMs / 2],
       conditionalLoad: [1],
@@ -50,7 +52,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
     const ratio = percentile(inStep, 0.5) / percentile(alone, 0.5)
     yield {
       bench: 'transactions-in-step',
-      case: { store: place.engine, upstream_ms: upstreamMs, tables: tables.length },
+      case: { store: place.engine, upstream_ms: upstreamMs, files },
       figures: {
         ...{ one_p50_ms: rounded(percentile(alone, 0.5)), one_p95_ms: rounded(percentile(alone, 0.95)) },
         ...{ two_p50_ms: rounded(percentile(inStep, 0.5)), two_p95_ms: rounded(percentile(inStep, 0.95)) },
@@ -61,17 +63,31 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
   }
 }
 
+/** Whether the gateway may read the catalog's files. */
+type Files = 'readable' | 'unreadable'
+
+function casesOf(run: BenchRun) {
+  const files: readonly Files[] = ['readable', 'unreadable']
+  return chosenStores(run).flatMap((store) => files.map((one) => ({ store, files: one })))
+}
+
 /** @returns what sends the next transaction of a client, and its milliseconds */
-async function prepare({ catalog, gateway, url }: Place): Promise<(client: string) => Promise<number>> {
+async function prepare(
+  { catalog, gateway, url }: Place,
+  files: Files,
+): Promise<(client: string) => Promise<number>> {
   const namespace = `step_${crypto.randomUUID().slice(0, 8)}`
   const { upstream } = catalog
   await upstream.create('/namespaces', JSON.stringify({ namespace: [namespace] }))
   for (const table of tables)
     await upstream.create(`/namespaces/${namespace}/tables`, createTableBody(table, tableSizes.small))
+  const folder = catalog.development?.folder
+  if (folder === undefined) throw new Error('the catalog has no folder')
+  const roots = files === 'readable' ? { storage_roots: [pathToFileURL(folder).href] } : {}
   const { secret } = await gateway.ask({
     kind: 'prepare',
     ...{ namespace, tables, policies: enforcedPolicies(2, 0) },
-    config: { atomic_transactions: true },
+    config: { atomic_transactions: true, ...roots },
   })
   const address = new URL(`/v1/iceberg/${prefix}/v1/transactions/commit`, url)
   const headers = { 'content-type': 'application/json', 'x-svc-session': secret }

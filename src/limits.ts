@@ -13,6 +13,9 @@ export const limits = {
   /** A body up to this declared length is read before its caller is identified. */
   earlyBodyBytesMax: 256 * KiB,
   lineageBodyBytesMax: 1 * MiB,
+  /** All events of a batch together; each has the bounds of one. */
+  lineageBatchBytesMax: 16 * MiB,
+  lineageBatchEventsMax: 1_000,
   webhookBodyBytesMax: 256 * KiB,
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,

@@ -100,9 +100,13 @@ export class IcebergWriter {
   readonly #log: { 'timestamp-ms': number; 'metadata-file': string }[] = []
   readonly #version: FormatVersion
   #sequence = 0
+  #dataBytes = 0n
+  #hasDeletes = false
   #nowMs = 1_700_000_000_000
   #count = 0
   #metadataLocation: string | undefined
+  /** Where `main` was moved to; undefined: at the newest snapshot. */
+  #rolledBackTo: bigint | undefined
 
   constructor(readonly options: WriterOptions) {
     this.tableUuid = options.tableUuid ?? crypto.randomUUID()
@@ -129,6 +133,24 @@ export class IcebergWriter {
   /** Adds a snapshot with these data files. */
   append(files: readonly FileOptions[]): Promise<Appended> {
     return this.commit('append', files, [])
+  }
+
+  /** Adds a snapshot with these data files and none of those before. */
+  overwrite(files: readonly FileOptions[]): Promise<Appended> {
+    this.#manifests = []
+    return this.commit('overwrite', files, [])
+  }
+
+  /** Moves `main` back to a snapshot, without adding one. Nothing may be added after that. */
+  async rollBack(snapshotId: bigint): Promise<string> {
+    this.#rolledBackTo = snapshotId
+    return this.#writeMetadata({})
+  }
+
+  /** Leaves only the newest snapshot. */
+  async expire(): Promise<string> {
+    this.#snapshots.splice(0, this.#snapshots.length - 1)
+    return this.#writeMetadata({})
   }
 
   /** Adds a snapshot with a position delete file over rows of one data file. */
@@ -216,6 +238,13 @@ export class IcebergWriter {
     }
   }
 
+  /** The bytes of all files, as long as no delete file may have replaced another. */
+  #totals(data: readonly Record<string, unknown>[], deletes: readonly Record<string, unknown>[]) {
+    for (const file of data) this.#dataBytes += BigInt(file.file_size_in_bytes as bigint)
+    this.#hasDeletes ||= deletes.length > 0
+    return this.#hasDeletes ? {} : { 'total-files-size': String(this.#dataBytes) }
+  }
+
   /** Writes a metadata file that adds no snapshot. */
   async setProperties(properties: Readonly<Record<string, string>>): Promise<string> {
     return this.#writeMetadata(properties)
@@ -241,7 +270,7 @@ export class IcebergWriter {
       ...(this.#version === 1 ? {} : { 'sequence-number': sequence }),
       'timestamp-ms': ++this.#nowMs,
       'manifest-list': manifestList,
-      summary: { operation },
+      summary: { operation, ...this.#totals(data, deletes) },
       'schema-id': this.#schemas.length - 1,
     })
     const metadataLocation = await this.#writeMetadata({})
@@ -294,7 +323,7 @@ export class IcebergWriter {
 
   /** The current metadata of the table. */
   metadata(properties: Readonly<Record<string, string>> = {}): Record<string, unknown> {
-    const current = this.#snapshots.at(-1)?.['snapshot-id']
+    const current = this.#rolledBackTo ?? this.#snapshots.at(-1)?.['snapshot-id']
     const spec = this.#spec()
     return {
       'format-version': this.#version,

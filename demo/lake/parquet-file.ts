@@ -39,6 +39,7 @@ function elements(
     if (element === undefined) throw new Error(`${name}: files with ${type} are given as bytes`)
     return [{ ...own, ...element }]
   }
+  if ('map' in type) throw new Error(`${name}: files with maps are given as bytes`)
   if ('struct' in type)
     return [
       { ...own, num_children: type.struct.length },
@@ -111,7 +112,7 @@ function parquetValue(value: unknown, type: FieldType): unknown {
   if (type === 'long') return BigInt(value as number)
   if (typeof type === 'object' && 'list' in type)
     return (value as unknown[]).map((item) => parquetValue(item, type.list))
-  if (typeof type === 'object')
+  if (typeof type === 'object' && 'struct' in type)
     return Object.fromEntries(
       type.struct.map((field) => [field.name, parquetValue((value as Row)[field.name], field.type)]),
     )

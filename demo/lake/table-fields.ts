@@ -18,6 +18,7 @@ export type FieldType =
 export type NestedType =
   | { readonly struct: readonly Field[] }
   | { readonly list: FieldType; readonly elementId: number }
+  | { readonly map: FieldType; readonly key: FieldType; readonly keyId: number; readonly valueId: number }
 
 export interface Field {
   readonly id: number
@@ -47,6 +48,11 @@ export function schemaField({ id, name, type, required = false, initialDefault }
 function schemaType(type: FieldType): unknown {
   if (typeof type === 'string') return type
   if ('struct' in type) return { type: 'struct', fields: type.struct.map(schemaField) }
+  if ('map' in type)
+    return {
+      ...{ type: 'map', 'key-id': type.keyId, key: schemaType(type.key) },
+      ...{ 'value-id': type.valueId, value: schemaType(type.map), 'value-required': false },
+    }
   return {
     type: 'list',
     'element-id': type.elementId,

@@ -96,10 +96,73 @@ begin
   if after >= newest then after := null; end if;
 end $$;
 
--- Updates one classification's nodes and edges from its latest finding and decision. Runs with the caller's rights
--- and search_path, so in the caller's own graph. A rejected or exempt column loses its Tag; the Classification stays
--- as the record of why. A finding about a dropped column does not give the column back to its table, because nobody
--- could tell two columns of one name apart. Such a column names its table instead, and its tags are found by that.
+-- Says of a column of the table `place` {table_id, namespace, name} that it is classified, by the id of its field, which is
+-- the same under every name of the table. A finding about a dropped column does not give the column back to its table,
+-- because nobody could tell two columns of one name apart. Such a column names its table instead, and its tags are found
+-- by that.
+create or replace function svc.attach_classification(wanted text, place jsonb) returns void
+language plpgsql as $$
+declare
+  finding record;
+  column_key text;
+  table_node ag_catalog.graphid;
+  column_node ag_catalog.graphid;
+begin
+  select f.field_id, f.column_name into finding from svc.detection_finding f
+    where f.tenant_id = svc.current_tenant() and f.classification_id = wanted;
+  if place ->> 'table_id' is null or finding.field_id is null then return; end if;
+  column_key := (place ->> 'table_id') || chr(31) || finding.field_id;
+  if octet_length(column_key) > 1024 then
+    column_key := 'sha256:' || encode(sha256(convert_to(column_key, 'UTF8')), 'hex');
+  end if;
+  table_node := svc.ensure_node('Table', place ->> 'table_id', place - 'table_id');
+  select c.id into column_node from "Column" c
+    where ag_catalog.agtype_access_operator(variadic array[c.properties, '"id"'::ag_catalog.agtype])
+      = to_jsonb(column_key)::text::ag_catalog.agtype;
+  if column_node is null then
+    column_node := svc.ensure_node('Column', column_key, jsonb_build_object('field_id', finding.field_id,
+      'name', finding.column_name, 'table_id', place -> 'table_id'));
+    if not exists (select from "HAS_COLUMN" h join "Column" c on c.id = h.end_id where h.start_id = table_node
+      and ag_catalog.agtype_access_operator(variadic array[c.properties, '"name"'::ag_catalog.agtype])
+        = to_jsonb(finding.column_name)::text::ag_catalog.agtype)
+    then
+      perform svc.ensure_edge('HAS_COLUMN', column_key, table_node, column_node, '{}');
+    end if;
+  else
+    update "Column" set properties = properties operator(ag_catalog.||)
+        jsonb_build_object('table_id', place -> 'table_id')::text::ag_catalog.agtype
+      where id = column_node
+        and ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]) is null;
+  end if;
+  perform svc.ensure_edge('CLASSIFIED_AS', svc.pair_id(wanted, column_key), column_node,
+    svc.ensure_node('Classification', wanted, '{}'), '{}');
+end $$;
+
+-- Gives what is known of the columns of a table to its new name {table_id, namespace, name}: the table is the same one.
+-- The old name keeps its tags, as it keeps its policies. Looks for one table at a time, by indexes.
+create or replace function svc.carry_classifications(old_table text, new_name jsonb) returns void
+language plpgsql set enable_seqscan = off as $$
+declare
+  wanted text;
+begin
+  for wanted in
+    select distinct n.properties::text::jsonb ->> 'id' from "Column" c
+      join "CLASSIFIED_AS" e on e.start_id = c.id join "Classification" n on n.id = e.end_id
+      where ag_catalog.agtype_access_operator(variadic array[c.properties, '"table_id"'::ag_catalog.agtype])
+        = to_jsonb(old_table)::text::ag_catalog.agtype
+      order by 1
+  loop
+    -- A decision that is being made comes before or after the whole of it.
+    perform from svc.detection_finding f
+      where f.tenant_id = svc.current_tenant() and f.classification_id = wanted for update;
+    perform svc.attach_classification(wanted, new_name);
+    perform svc.project_classification(wanted);
+  end loop;
+end $$;
+
+-- Updates one classification's nodes and edges from its finding and decision: the tag of the column under every name that
+-- its table had. Runs with the caller's rights and search_path, so in the caller's own graph. A rejected, exempt or
+-- withdrawn column loses its Tag; the Classification stays as the record of why.
 create or replace function svc.project_classification(wanted text) returns void
 language plpgsql as $$
 declare
@@ -111,16 +174,16 @@ declare
   tag_node ag_catalog.graphid;
   classification_node ag_catalog.graphid;
   snapshot_node ag_catalog.graphid;
-  table_node ag_catalog.graphid;
-  column_node ag_catalog.graphid;
+  place record;
   tag_id text;
   was text;
   change text;
 begin
   select f.*, r.table_id, r.namespace, r.table_name, r.snapshot_metadata_location into finding
     from svc.detection_finding f join svc.detection_run r using (tenant_id, run_id)
-    where f.tenant_id = tenant and f.classification_id = wanted order by f.found_at desc limit 1;
+    where f.tenant_id = tenant and f.classification_id = wanted;
   if not found then return; end if;
+  if finding.status = 'withdrawn' then status := 'withdrawn'; end if;
   select d.decision_id, d.decision, d.reason, d.decided_by, d.decided_at, d.actor into verdict
     from svc.detection_decision d
     where d.tenant_id = tenant and d.classification_id = wanted order by d.decision_seq desc limit 1;
@@ -148,52 +211,43 @@ begin
   end if;
   perform svc.ensure_edge('EVIDENCED_BY', wanted || chr(31) || finding.run_id, classification_node, snapshot_node, '{}');
 
-  if finding.table_id is not null and finding.column_id is not null then
-    table_node := svc.ensure_node('Table', finding.table_id,
-      jsonb_build_object('namespace', finding.namespace, 'name', finding.table_name));
-    select c.id into column_node from "Column" c
-      where ag_catalog.agtype_access_operator(variadic array[c.properties, '"id"'::ag_catalog.agtype])
-        = to_jsonb(finding.column_id)::text::ag_catalog.agtype;
-    if column_node is null then
-      column_node := svc.ensure_node('Column', finding.column_id, jsonb_build_object('field_id', finding.field_id,
-        'name', finding.column_name, 'table_id', finding.table_id));
-      if not exists (select from "HAS_COLUMN" h join "Column" c on c.id = h.end_id where h.start_id = table_node
-        and ag_catalog.agtype_access_operator(variadic array[c.properties, '"name"'::ag_catalog.agtype])
-          = to_jsonb(finding.column_name)::text::ag_catalog.agtype)
-      then
-        perform svc.ensure_edge('HAS_COLUMN', finding.column_id, table_node, column_node, '{}');
-      end if;
-    else
-      update "Column" set properties = properties operator(ag_catalog.||)
-          jsonb_build_object('table_id', finding.table_id)::text::ag_catalog.agtype
-        where id = column_node
-          and ag_catalog.agtype_access_operator(variadic array[properties, '"table_id"'::ag_catalog.agtype]) is null;
-    end if;
-    perform svc.ensure_edge('CLASSIFIED_AS', wanted, column_node, classification_node, '{}');
-    select e.properties::text::jsonb ->> 'status' into was from "TAGGED" e
+  perform svc.attach_classification(wanted, jsonb_build_object('table_id', finding.table_id, 'namespace', finding.namespace,
+    'name', finding.table_name));
+  for place in
+    select e.start_id as node, svc.pair_id(wanted, c.properties::text::jsonb ->> 'id') as edge,
+      t.facts ->> 'id' as table_id, t.facts -> 'namespace' as namespace, t.facts ->> 'name' as table_name
+    from "CLASSIFIED_AS" e join "Column" c on c.id = e.start_id
+    left join lateral (select t.properties::text::jsonb as facts from "Table" t
+      where ag_catalog.agtype_access_operator(variadic array[t.properties, '"id"'::ag_catalog.agtype])
+        = ag_catalog.agtype_access_operator(variadic array[c.properties, '"table_id"'::ag_catalog.agtype])) t on true
+    where e.end_id = classification_node order by e.start_id
+  loop
+    was := (select e.properties::text::jsonb ->> 'status' from "TAGGED" e
       where ag_catalog.agtype_access_operator(variadic array[e.properties, '"id"'::ag_catalog.agtype])
-        = to_jsonb(wanted)::text::ag_catalog.agtype;
-    change := case when status in ('rejected', 'exempt') then case when was is not null then 'removed' end
+        = to_jsonb(place.edge)::text::ag_catalog.agtype);
+    change := case when status in ('rejected', 'exempt', 'withdrawn') then case when was is not null then 'removed' end
       when was is null then 'set' when was <> status and status = 'confirmed' then 'confirmed' end;
-    if change is not null then
+    if change is not null and place.table_name is not null then
       insert into svc.tag_change (tenant_id, action, tag_id, tag, table_id, namespace, table_name, column_name, source,
           actor, actor_sub, evidence)
-        values (tenant, change, tag_id, tag_id, finding.table_id, finding.namespace, finding.table_name, finding.column_name,
+        values (tenant, change, tag_id, tag_id, place.table_id, place.namespace, place.table_name, finding.column_name,
           case when verdict.decision is null then 'classifier' else 'person' end, verdict.actor, verdict.decided_by,
-          jsonb_strip_nulls(jsonb_build_object('finding', finding.finding_id, 'note', nullif(verdict.reason, ''))));
+          jsonb_strip_nulls(jsonb_build_object('finding', finding.finding_id, 'note', case when status = 'withdrawn' then
+            case finding.withdrawn_why when 'refuted' then 'the values are of another kind than the name says'
+              else 'the values are gone' end else nullif(verdict.reason, '') end)));
     end if;
     if status in ('open', 'confirmed') then
-      perform svc.ensure_edge('TAGGED', wanted, column_node, tag_node, '{}');
+      perform svc.ensure_edge('TAGGED', place.edge, place.node, tag_node, '{}');
       update "TAGGED" set properties = properties operator(ag_catalog.||)
           jsonb_build_object('confidence', finding.confidence, 'status', status, 'path', finding.path)::text::ag_catalog.agtype
         where ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])
-          = to_jsonb(wanted)::text::ag_catalog.agtype;
+          = to_jsonb(place.edge)::text::ag_catalog.agtype;
     else
       delete from "TAGGED"
         where ag_catalog.agtype_access_operator(variadic array[properties, '"id"'::ag_catalog.agtype])
-          = to_jsonb(wanted)::text::ag_catalog.agtype;
+          = to_jsonb(place.edge)::text::ag_catalog.agtype;
     end if;
-  end if;
+  end loop;
 
   if status in ('rejected', 'exempt') then
     perform svc.ensure_edge('ATTESTS', verdict.decision_id::text,
@@ -205,7 +259,8 @@ begin
   end if;
 end $$;
 
-revoke all on function svc.canonical_location, svc.enqueue_audited, svc.enqueue_snapshots, svc.project_classification
-  from public;
+revoke all on function svc.canonical_location, svc.enqueue_audited, svc.enqueue_snapshots, svc.attach_classification,
+  svc.carry_classifications, svc.project_classification from public;
 grant execute on function svc.canonical_location to svc_tenant, svc_admin;
-grant execute on function svc.enqueue_audited, svc.enqueue_snapshots, svc.project_classification to svc_tenant;
+grant execute on function svc.enqueue_audited, svc.enqueue_snapshots, svc.attach_classification,
+  svc.carry_classifications, svc.project_classification to svc_tenant;

@@ -5,6 +5,8 @@
 create or replace function svc.lineage_names(nodes ag_catalog.graphid[]) returns ag_catalog.graphid[]
 language plpgsql as $$
 begin
+  -- Most datasets are no names of a table.
+  if not exists (select from lineage_name n where n.node = any (nodes)) then return nodes; end if;
   return array(
     select unnest(nodes) union
     select other.node from unnest(nodes) given (node),
@@ -35,7 +37,7 @@ end $$;
 -- that were read; once it is below 0, the search is given up.
 create or replace function svc.find_lineage_path(sources ag_catalog.graphid[], targets ag_catalog.graphid[], hops int,
   inout edges_left bigint, out path ag_catalog.graphid[])
-language plpgsql as $$
+language plpgsql set plan_cache_mode = auto as $$
 declare
   -- Seen from either end, and the place at which each level begins, the next one's included.
   ahead ag_catalog.graphid[] := svc.lineage_names(sources);
@@ -109,7 +111,7 @@ end $$;
 -- Those of `targets` to which LINEAGE_OF leads from `source` in 1 to `hops` edges.
 create or replace function svc.lineage_reached(source ag_catalog.graphid, targets ag_catalog.graphid[], hops int,
   inout edges_left bigint, out reached ag_catalog.graphid[])
-language plpgsql as $$
+language plpgsql set plan_cache_mode = auto as $$
 declare
   frontier ag_catalog.graphid[] := svc.lineage_names(array[source]);
   seen ag_catalog.graphid[] := frontier;

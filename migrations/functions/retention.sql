@@ -96,7 +96,7 @@ begin
     order by r.created_at fetch first most rows with ties),
   doomed as materialized (
     select run_id from run where is_over and location <> all (still_polled) and not svc.is_held(tenant, table_id)
-      and not exists (select from svc.detection_finding f where f.tenant_id = tenant and f.run_id = run.run_id)),
+      and not exists (select from svc.detection_evidence f where f.tenant_id = tenant and f.run_id = run.run_id)),
   attempt as (
     delete from svc.detection_attempt a using doomed d where a.tenant_id = tenant and a.run_id = d.run_id),
   gone as (

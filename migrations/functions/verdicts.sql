@@ -171,7 +171,13 @@ begin
   end if;
 
   -- The files stay where they are, so their territory follows the table to its new name.
-  if recorded and v ? 'renamed_to' then perform svc.rename_territory(v); end if;
+  if recorded and v ? 'renamed_to' then
+    perform svc.rename_territory(v);
+    perform svc.rename_lineage(v ->> 'table_id', v -> 'renamed_to' ->> 'table_id');
+    perform svc.carry_classifications(v ->> 'table_id', v -> 'renamed_to');
+  elsif recorded and this_action in ('create-table', 'register-table') and v ->> 'decision' = 'APPROVED' then
+    delete from lineage_renamed r where r.old_key = v ->> 'table_id';
+  end if;
   if recorded and this_action in ('drop-table', 'unregister-table') and v ->> 'decision' = 'APPROVED' then
     update svc.territory t set dropped_at = made
       where t.tenant_id = record_verdict.tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog'

@@ -1,7 +1,9 @@
 /** Commands that read the audit log, the administration log and refusals. They change nothing. */
 
 import { administrationActions } from '../core/administration.ts'
+import { auditEntry } from '../core/audit-entry.ts'
 import { decisions } from '../core/decision.ts'
+import { shownNames } from '../core/record.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { exportFormats } from '../gateway/oversight/export-formats.ts'
 import type { decisionRecordView } from '../gateway/oversight/views.ts'
@@ -34,23 +36,7 @@ function decisionFilter(flags: Flags) {
 }
 
 const recordFields = [
-  'commit_id',
-  'action',
-  'committer',
-  'decision',
-  'reason',
-  'created_at',
-  'tenant_id',
-  'principal_source',
-  'table',
-  'base_metadata_location',
-  'base_held',
-  'metadata_location',
-  'request_id',
-  'session',
-  'client',
-  'application_id',
-  'branch',
+  ...shownNames(auditEntry),
   'principal',
   'credential_id',
   'body_sha256',

@@ -13,6 +13,11 @@ export interface Wanted {
   readonly everyItem?: true
   /** Prints the items of each page as text of its own, before the next page is loaded. Each text ends its line. */
   readonly printsItems?: { readonly head: string; readonly item: (item: unknown) => string }
+  /** Bodies that no schema describes, each sent by a call of its own, and what their answers say together. */
+  readonly bodies?: {
+    readonly texts: readonly string[]
+    readonly together: (answers: readonly unknown[]) => { readonly answer: unknown; readonly problem?: Error }
+  }
 }
 
 export interface Command {
@@ -42,6 +47,11 @@ export function onTenant(
 ): Wanted {
   const tenant = flags.optionalTenant()
   return tenant === undefined ? { operation: own, input } : { operation: admin, input: { tenant, ...input } }
+}
+
+/** @throws UsageError for a command that asks a running service, where the call would work on the store */
+export function requireService(flags: Flags): void {
+  if (!flags.isRemote) throw new UsageError('this command asks a running service: give --url or COVENANT_URL')
 }
 
 export interface Call extends Wanted {
@@ -77,7 +87,15 @@ export async function prepareCall(
 
 /** Runs a prepared call. @param print prints a text and ends its line */
 export async function runPrepared(call: Call, client: Client, print: (text: string) => void): Promise<void> {
-  const { operation, input, everyItem, printsItems, field } = call
+  const { operation, input, everyItem, printsItems, bodies, field } = call
+  if (bodies !== undefined) {
+    const answers: unknown[] = []
+    for (const text of bodies.texts) answers.push(await client.run(operation, input, text))
+    const { answer, problem } = bodies.together(answers)
+    print(printable(answer, field) ?? '')
+    if (problem !== undefined) throw problem
+    return
+  }
   const printLines = (text: string) => {
     if (text !== '') print(text.slice(0, -1))
   }

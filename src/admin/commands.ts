@@ -8,6 +8,7 @@ import { credentialCommands } from './credential-commands.ts'
 import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
 import { lineageCommands } from './lineage-commands.ts'
+import { lineageServiceCommands } from './lineage-service-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
 import { replayCommands } from './replay-commands.ts'
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   ...workloadCommands,
   ...sourceCommands,
   ...lineageCommands,
+  ...lineageServiceCommands,
   ...checkCommands,
   ...semanticsCommands,
 ]

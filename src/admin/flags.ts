@@ -127,7 +127,7 @@ export class Flags {
    * The text of the file that the flag names; `-` is standard input.
    * @throws UsageError where there is no such file, or it is too large
    */
-  async file(name: string): Promise<string> {
+  async file(name: string, bytesMax = limits.apiBodyBytesMax): Promise<string> {
     const path = this.required(name)
     const file = Bun.file(path)
     // The path is not quoted, because a user may have put the secret itself here.
@@ -136,8 +136,7 @@ export class Flags {
         `--${name} takes the name of a file, or - for standard input; there is no such file`,
       )
     const text = path === '-' ? await this.stdin() : await file.text()
-    if (Buffer.byteLength(text) > limits.apiBodyBytesMax)
-      throw new UsageError(`--${name}: the file is too large`)
+    if (Buffer.byteLength(text) > bytesMax) throw new UsageError(`--${name}: the file is too large`)
     return text
   }
 }

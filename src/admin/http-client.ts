@@ -53,8 +53,9 @@ export function openHttpClient(
   { named = operationNamed, signal, requestMs = requestMsDefault }: HttpClientOptions = {},
 ): HttpClient {
   return {
-    async run(name, input) {
-      const text = await (await send(name, input)).text()
+    async run(name, input, body) {
+      const raw = body === undefined ? undefined : { body: Buffer.from(body), type: 'application/json' }
+      const text = await (await send(name, input, raw)).text()
       return text === '' ? undefined : JSON.parse(text)
     },
     async exchange(name, input, raw) {

@@ -1,4 +1,4 @@
-/** Commands for the mapping of the namespaces of lineage datasets to catalogs. */
+/** Commands for the namespaces of lineage datasets, for what is taken back of lineage, and for when edges are stale. */
 
 import { type Command, onTenant } from './command.ts'
 import type { Flags } from './flags.ts'
@@ -44,4 +44,74 @@ export const lineageCommands: readonly Command[] = [
         keyOf(flags),
       ),
   },
+  {
+    words: 'lineage retire',
+    usage: `--tenant ID --reason TEXT (--from-namespace NS --from NAME --to-namespace NS --to NAME |
+    --namespace NS --dataset NAME | --producer URI --run ID)`,
+    summary: 'Takes back an edge of lineage, a dataset with its edges, or a run.',
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'retire_lineage', admin: 'retire_tenant_lineage' },
+        { ...subjectOf(flags), reason: flags.required('reason') },
+      ),
+  },
+  {
+    words: 'lineage restore',
+    usage: '--tenant ID --id ID',
+    summary: 'Ends such a retirement.',
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'restore_lineage', admin: 'restore_tenant_lineage' },
+        { id: flags.required('id') },
+      ),
+  },
+  {
+    words: 'lineage list',
+    usage: '--tenant ID',
+    summary: 'Lists what is taken back of lineage, with reasons.',
+    prepare: (flags) => ({
+      ...onTenant(
+        flags,
+        { own: 'list_lineage_retirements', admin: 'list_tenant_lineage_retirements' },
+        { limit: 1000 },
+      ),
+      everyItem: true,
+    }),
+  },
+  {
+    words: 'staleness set',
+    usage: '--tenant ID [--days N] [--job-namespace NS --job NAME]',
+    summary: 'Sets after how many days without a run that says it an edge is stale; without --days, never.',
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'set_lineage_staleness', admin: 'set_tenant_lineage_staleness' },
+        { days: flags.integer('days', 1, 36_500), job: nameIn(flags, 'job-namespace', 'job') },
+      ),
+  },
+  {
+    words: 'staleness list',
+    usage: '--tenant ID',
+    summary: 'Lists after how many days edges of lineage are stale.',
+    prepare: (flags) =>
+      onTenant(flags, { own: 'list_lineage_staleness', admin: 'list_tenant_lineage_staleness' }),
+  },
 ]
+
+function nameIn(flags: Flags, namespace: string, name: string) {
+  const [of, named] = [flags.optional(namespace), flags.optional(name)]
+  return of === undefined || named === undefined ? undefined : { namespace: of, name: named }
+}
+
+function subjectOf(flags: Flags) {
+  const [from, to] = [nameIn(flags, 'from-namespace', 'from'), nameIn(flags, 'to-namespace', 'to')]
+  const dataset = nameIn(flags, 'namespace', 'dataset')
+  const [producer, run] = [flags.optional('producer'), flags.optional('run')]
+  return {
+    ...(from !== undefined && to !== undefined && { edge: { from, to } }),
+    ...(dataset !== undefined && { dataset }),
+    ...(producer !== undefined && run !== undefined && { run: { producer, run_id: run } }),
+  }
+}

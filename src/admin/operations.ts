@@ -18,6 +18,10 @@ import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
 import { namespaceOperations } from '../lineage/namespace-operations.ts'
+import { lineageOperations } from '../lineage/operations.ts'
+import { reachOperations } from '../lineage/reach-operations.ts'
+import { retirementOperations } from '../lineage/retirement-operations.ts'
+import { glossaryOperations } from '../semantics/glossary-operations.ts'
 import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
 
@@ -39,8 +43,12 @@ const all = [
   ...webhookSubscriptionOperations,
   ...sourceOperations,
   ...namespaceOperations,
+  ...retirementOperations,
+  ...lineageOperations,
+  ...reachOperations,
   ...checkRunOperations,
   ...interchangeOperations,
+  ...glossaryOperations,
 ] as readonly Operation[]
 
 const byName = new Map(all.map((operation) => [operation.name, operation]))

@@ -1,21 +1,23 @@
-/** Commands that import and export the semantic layer in formats of others. */
+/** Commands that import and export the semantic layer in formats of others, and those on the glossary, which need a service. */
 
 import { interchangeFormats } from '../semantics/interchange/draft.ts'
-import { type Command, onTenant } from './command.ts'
+import { type Command, onTenant, requireService } from './command.ts'
 
 export const semanticsCommands: readonly Command[] = [
   {
     words: 'semantics import',
-    usage: `--tenant ID --format ${interchangeFormats.join('|')} --file FILE [--namespace ns] [--dry-run yes]`,
+    usage: `--tenant ID --format ${interchangeFormats.join('|')} --file FILE [--namespace ns] [--dry-run yes] [--replace yes]`,
     summary: 'Imports dimensions and metrics from a document. FILE is its text; - is standard input.',
-    details: 'It lists what cannot be carried. dbt names no namespaces, so --namespace is needed there.',
-    fields: ['metrics', 'tables', 'not_carried', 'not_carried_count'],
+    details:
+      'It lists what cannot be carried and what changes. dbt names no namespaces, so --namespace is needed there. Metrics of the same name over other tables are replaced with --replace yes only.',
+    fields: ['metrics', 'tables', 'changes', 'not_carried', 'not_carried_count'],
     async prepare(flags) {
       const input = {
         format: flags.requiredChoice('format', interchangeFormats),
         document: await flags.file('file'),
         namespace: flags.optional('namespace')?.split('.'),
         dry_run: flags.choice('dry-run', ['yes', 'no']) === 'yes',
+        replace: flags.choice('replace', ['yes', 'no']) === 'yes',
       }
       return onTenant(flags, { own: 'import_semantics', admin: 'import_tenant_semantics' }, input)
     },
@@ -31,5 +33,23 @@ export const semanticsCommands: readonly Command[] = [
         { own: 'export_semantics', admin: 'export_tenant_semantics' },
         { format: flags.choice('format', ['ossie', 'odcs']), name: flags.optional('name') },
       ),
+  },
+  {
+    words: 'glossary list',
+    usage: '',
+    summary: 'Lists the terms of the glossary, by name.',
+    prepare(flags) {
+      requireService(flags)
+      return { operation: 'list_terms', input: { limit: 1000 }, everyItem: true }
+    },
+  },
+  {
+    words: 'glossary remove',
+    usage: '--term TERM',
+    summary: 'Removes a term that no metric, dimension or narrower term names.',
+    prepare(flags) {
+      requireService(flags)
+      return { operation: 'delete_term', input: { term: flags.required('term') } }
+    },
   },
 ]

@@ -4,7 +4,7 @@ import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import { clientFiles } from '../gateway/base/client-files.ts'
 import { fedTables } from '../gateway/base/fed-tables.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
-import { SpacedSends } from '../gateway/base/spaced-sends.ts'
+import { SendTurns } from '../gateway/base/send-turns.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
 import { UnauditedChanges, type UnauditedParts } from '../gateway/base/unaudited-changes.ts'
@@ -43,9 +43,6 @@ type Overrides = {
   readonly [Name in 'intentTimes' | 'lostAnswerWaitsMs' | 'passCrashPoint']?: GatewayParts[Name] | undefined
 } & { readonly auditSleep?: UnauditedParts['sleep'] }
 
-/** Longer than a load takes, and a part of what a commit takes. */
-const transactionSpaceMs = 25
-
 /** The pipeline's parts, with its own caches. @param journal of the changes that are accepted and not audited */
 export function assembleGateway(
   shared: Shared,
@@ -62,7 +59,7 @@ export function assembleGateway(
       ...{ journal, metrics, log },
     }),
     tables: new TableCache(metadataCacheBytes, metadataCacheBytes / 4, shared.clock),
-    spacing: new SpacedSends(transactionSpaceMs),
+    sendTurns: new SendTurns(),
     speculative: new SpeculativeCache(),
     fedTables: fedTables(),
     clientFiles: clientFiles(),

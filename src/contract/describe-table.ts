@@ -120,10 +120,14 @@ export function described(table: ReadableTable): DescribedTable {
   }
 }
 
-/** @returns the action; `refused` where reading is refused, because no mask can be chosen */
-function maskOf({ masks, type, required }: ReadableColumn): string | undefined {
+/**
+ * @returns the action; `refused` where reading is refused, because no mask can be chosen; `nested` where fields inside
+ *   the column are masked
+ */
+function maskOf({ masks, nestedMasks, type, required }: ReadableColumn): string | undefined {
   const { mask, problem } = chooseMask(masks, type, required)
-  return problem === undefined ? mask?.action : 'refused'
+  if (problem !== undefined) return 'refused'
+  return mask?.action ?? (nestedMasks && 'nested')
 }
 
 function describeFilter(
@@ -133,7 +137,9 @@ function describeFilter(
   const ids = new Set([...Object.values(names), ...(fieldId === undefined ? [] : [fieldId])])
   return {
     id: policyId,
-    columns: columns.filter((column) => ids.has(column.fieldId)).map(({ name }) => name),
+    columns: columns
+      .filter(({ fieldId, nestedIds }) => [fieldId, ...nestedIds].some((id) => ids.has(id)))
+      .map(({ name }) => name),
     expression,
   }
 }

@@ -1,7 +1,8 @@
 /** Declares the operations on a tenant's settings for reading, and on the list of changes to contracts. */
 
+import { Type } from '@sinclair/typebox'
 import { contractActions } from '../core/administration.ts'
-import { sampleAudiences } from '../core/detection.ts'
+import { goneModes, sampleAudiences } from '../core/detection.ts'
 import { uncontractedModes } from '../core/uncontracted.ts'
 import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
@@ -12,6 +13,11 @@ import { auditing, contractsPath, operation, overseeing } from './parts.ts'
 
 const tag = 'contracts'
 const findingSamples = described(oneOf(sampleAudiences), 'who sees samples of findings')
+const withdrawGone = described(
+  oneOf(goneModes),
+  'whether a tag of detection falls whose values are gone: never, once no older snapshot is listed either, or once no branch and no tag of the table has them',
+)
+const withdrawDays = described(Type.Integer({ minimum: 0, maximum: 3650 }), 'after how many days it does')
 const uncontracted = described(
   oneOf(uncontractedModes),
   'who reads tables without an active contract: nobody, sessions that may commit by the Iceberg surface, or all that may read',
@@ -26,10 +32,20 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: overseeing,
     gives: { nothing: 'administration' },
-    output: object({ uncontracted, finding_samples: findingSamples }),
+    output: object({
+      uncontracted,
+      finding_samples: findingSamples,
+      withdraw_gone: withdrawGone,
+      withdraw_days: withdrawDays,
+    }),
     run: async ({ parts, caller }) => {
-      const { uncontracted, findingSamples } = await readSettings(parts.store, caller.tenant)
-      return { uncontracted, finding_samples: findingSamples }
+      const settings = await readSettings(parts.store, caller.tenant)
+      return {
+        uncontracted: settings.uncontracted,
+        finding_samples: settings.findingSamples,
+        withdraw_gone: settings.withdrawGone,
+        withdraw_days: settings.withdrawDays,
+      }
     },
   }),
   operation({
@@ -40,11 +56,18 @@ export const oversightOperations = [
     path: `${contractsPath}/settings`,
     access: { scope: 'admin', roles: ['steward', 'administrator'] },
     gives: { nothing: 'own input' },
-    input: object({ uncontracted: maybe(uncontracted), finding_samples: maybe(findingSamples) }),
-    run: async ({ parts, caller }, { uncontracted, finding_samples: findingSamples }) =>
+    input: object({
+      uncontracted: maybe(uncontracted),
+      finding_samples: maybe(findingSamples),
+      withdraw_gone: maybe(withdrawGone),
+      withdraw_days: maybe(withdrawDays),
+    }),
+    run: async ({ parts, caller }, settings) =>
       await putReadSettings(parts.store, caller.tenant, await caller.actor(), {
-        uncontracted,
-        findingSamples,
+        uncontracted: settings.uncontracted,
+        findingSamples: settings.finding_samples,
+        withdrawGone: settings.withdraw_gone,
+        withdrawDays: settings.withdraw_days,
       }),
   }),
   operation({

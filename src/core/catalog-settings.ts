@@ -61,7 +61,7 @@ const connection = {
   },
   atomic_transactions: {
     about:
-      '`true` or `false`: whether multi-table commits of this catalog change every table or none. Default: as the kind proves. Register `storage_roots` beside it: the reply to a transaction names no files, and those of two clients at once are told apart by reading them.',
+      '`true` or `false`: whether multi-table commits of this catalog change every table or none. Default: as the kind proves. Register `storage_roots` beside it: the reply to a transaction names no files, and those of two clients at once are told apart by reading them. Without them transactions on the same tables go one after another within a process, and what two replicas send at once may stay an open intent.',
   },
 } as const satisfies CatalogSettings
 

@@ -32,8 +32,8 @@ export function canonicalLocation(location: string): string {
 export const runStates = ['queued', 'running', 'done', 'partial', 'failed'] as const
 export type RunState = (typeof runStates)[number]
 
-export const findingStatuses = ['open', 'confirmed', 'rejected', 'exempt'] as const
-/** A finding's status after the latest decision. */
+export const findingStatuses = ['open', 'confirmed', 'rejected', 'exempt', 'withdrawn'] as const
+/** A finding's status after the latest decision; `withdrawn` where there is none, and nothing stands for it any more. */
 export type FindingStatus = (typeof findingStatuses)[number]
 
 export const detectionDecisions = ['confirm', 'reject', 'exempt'] as const
@@ -75,6 +75,25 @@ export function coverageOf(report: Partial<ScanReport>): {
     isPartial: filesLeftOut + filesUnsupported + unjudged > 0,
     share: filesAdded === 0 ? 1 : filesScanned / filesAdded,
   }
+}
+
+/**
+ * Whether a tag falls whose values are gone: never, once no older snapshot is listed either, or once no branch and no tag
+ * of the table has them.
+ */
+export const goneModes = ['never', 'history', 'current'] as const
+export type GoneMode = (typeof goneModes)[number]
+
+/** Which values a table still holds, by the snapshots that added their files. */
+export interface LiveFiles {
+  /** Of the metadata file. Milliseconds since 1970, as all times here. */
+  readonly asOfMs: number
+  /** Snapshots that added a file which a branch or a tag has. Decimal. */
+  readonly snapshotIds: readonly string[]
+  /** What is gone now may be in every listed snapshot that is older than this. */
+  readonly goneMs: number
+  /** Of the oldest snapshot that is listed and that no branch or tag names. */
+  readonly oldestMs: number
 }
 
 /** docs/reference/detection.md 5.1: findings with at least this confidence alert. */

@@ -38,6 +38,13 @@ export interface RowFilter {
   readonly names?: BoundNames
 }
 
+/** The masks of a field inside a column. */
+export interface NestedMasks {
+  readonly fieldId: number
+  /** At least one. */
+  readonly masks: readonly AttachedMask[]
+}
+
 export interface GovernedColumn {
   readonly name: string
   readonly fieldId: number
@@ -47,6 +54,8 @@ export interface GovernedColumn {
   readonly policyName?: string | null
   /** All that apply to the principal; the stricter wins, an ambiguous pair refuses. */
   readonly masks: readonly AttachedMask[]
+  /** The masks that apply to fields inside it; absent where none does. */
+  readonly nestedMasks?: readonly NestedMasks[]
   /** Set where its values are protected in storage and the principal, to whom no mask applies, reads them in clear. */
   readonly reveal?: Reveal
 }
@@ -67,4 +76,12 @@ export interface GovernedTable {
   readonly contract?: { readonly id: string; readonly version: number }
   /** Set where the tenant opted in to reading tables without an active contract. */
   readonly readableWithoutContract?: boolean
+}
+
+/** Whether a mask changes any of a column's values, whole or inside. */
+export function isMasked({
+  masks,
+  nestedMasks = [],
+}: Pick<GovernedColumn, 'masks' | 'nestedMasks'>): boolean {
+  return masks.length > 0 || nestedMasks.length > 0
 }

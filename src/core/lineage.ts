@@ -31,14 +31,22 @@ export interface MappedClaim {
 export interface LineageDataset extends LineageName {
   readonly tableClaims: readonly TableClaim[]
   readonly mappedClaims: readonly MappedClaim[]
-  /** Another name of the same dataset, by its first symlink. */
-  readonly alias: LineageName | undefined
+  /** Other names of the same dataset: by its symlinks, eight at most; before a rename; of its location in one spelling. */
+  readonly aliases: readonly DatasetAlias[]
+}
+
+/** Another name of a dataset. */
+interface DatasetAlias extends LineageName {
+  /** Whether it has the form of a name of a table of a catalog here; then it says of itself which table it is. */
+  readonly isTableName: boolean
 }
 
 /** The run that started a run (OpenLineage's ParentRunFacet). */
 export interface LineageParent {
   readonly runId: string
   readonly job: LineageName | undefined
+  /** The run at the top, where it is another one: of a task of a DAG, the run of the DAG. */
+  readonly root?: Omit<LineageParent, 'root'>
 }
 
 /** One column's dependence on another, of OpenLineage's columnLineage facet. */
@@ -77,10 +85,10 @@ export interface LineageEvent {
   readonly body: Uint8Array
 }
 
-/** Column lineage between one input and one output, each by its index in the event. */
+/** Column lineage between one input and one output. The input may be one that another event of the run names. */
 export interface PairColumns {
-  readonly input: number
-  readonly output: number
+  readonly input: LineageName
+  readonly output: LineageName
   readonly columns: readonly ColumnDependency[]
 }
 

@@ -20,7 +20,7 @@ export const metricTime = 'metric_time'
 export const grains = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 export type Grain = (typeof grains)[number]
 
-export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative'] as const
+export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative', 'offset'] as const
 
 /** - `draft`: nobody can ask for it. - `active` and `deprecated`: in force. - `retired`: no longer. */
 export const metricStates = ['draft', 'active', 'deprecated', 'retired'] as const
@@ -30,6 +30,9 @@ export type MetricState = (typeof metricStates)[number]
 export const metricNamePattern = '^[a-z_][a-z0-9_]{0,54}$'
 
 /** An expression over columns of one table. */
+/** Names of the columns of a table's key in its metric relation, for statements that the service writes itself. */
+export const rowKeyName = (index: number) => `__key${index}`
+
 export interface BoundExpression {
   readonly text: string
   /** Field ids of the columns that it names. */
@@ -94,13 +97,34 @@ export type MetricComputation =
   | { readonly kind: 'derived'; readonly expression: string; readonly metrics: readonly string[] }
   | {
       readonly kind: 'cumulative'
-      /** A metric of kind simple. */
+      /** A metric that is made of simple ones. */
       readonly metric: string
       /** The last so many grains, the one asked for included. */
       readonly window?: { readonly count: number; readonly grain: Grain } | undefined
       /** Since the beginning of this grain. */
       readonly toDate?: Grain | undefined
     }
+  | {
+      readonly kind: 'offset'
+      /** A metric that is made of simple and cumulative ones. */
+      readonly metric: string
+      /** Its value so many grains before. */
+      readonly offsetWindow?: { readonly count: number; readonly grain: Grain } | undefined
+      /** Its value in the first period of this grain. */
+      readonly offsetToGrain?: Grain | undefined
+      /** Of a part that accumulates: as in `cumulative`. Only what plans a request sets it. */
+      readonly accumulated?:
+        | { readonly window?: { readonly count: number; readonly grain: Grain }; readonly toDate?: Grain }
+        | undefined
+    }
+
+/** What is computed from the rows of other periods than those that are asked for. */
+export type OverPeriods = Extract<MetricComputation, { kind: 'cumulative' | 'offset' }>
+
+/** Whether a computation is one over periods. */
+export function isOverPeriods(computation: MetricComputation): computation is OverPeriods {
+  return computation.kind === 'cumulative' || computation.kind === 'offset'
+}
 
 export interface MetricDefinition {
   readonly label?: string | undefined

@@ -5,10 +5,10 @@
  */
 
 /**
- * How many digits follow the point: so many, or as PostgreSQL divides, but no fewer than the operands have. Undefined: as
- * many as a value needs.
+ * How many digits follow the point: so many, as PostgreSQL divides but no fewer than the operands have, or as many as a
+ * value needs. Undefined: as the engine has it.
  */
-export type TextScale = number | { readonly operands: number }
+export type TextScale = number | { readonly operands: number } | 'needed'
 
 /** PostgreSQL divides to so many significant digits at least, in groups of four, and never shows more behind the point. */
 const significantDigits = 16
@@ -45,6 +45,16 @@ export function shownDigits(
   shown: TextScale | undefined,
 ): { readonly digits: bigint; readonly scale: number } {
   if (shown === undefined) return own
+  if (shown === 'needed') return withoutZeros(own)
   const scale = typeof shown === 'number' ? shown : quotientScale(value, shown.operands)
   return { digits: rescaled(own.digits, own.scale, scale), scale }
+}
+
+function withoutZeros({ digits, scale }: { readonly digits: bigint; readonly scale: number }) {
+  let [rest, left] = [digits, scale]
+  while (left > 0 && rest % 10n === 0n) {
+    rest /= 10n
+    left--
+  }
+  return { digits: rest, scale: left }
 }

@@ -100,3 +100,8 @@ export type Snake<Name extends string> = Name extends `${infer First}${infer Res
 export function snakeOf(name: string): string {
   return name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`)
 }
+
+/** The names of a record's members in a response. */
+export function shownNames<F extends Fields>(fields: F): readonly Snake<keyof F & string>[] {
+  return Object.keys(fields).map(snakeOf) as Snake<keyof F & string>[]
+}

@@ -5,7 +5,8 @@
 
 import type { Gives } from './gives.ts'
 import type { Governance, StoredColumn, StoredProtection, StoredReveal } from './governance.ts'
-import type { GovernedColumn, GovernedTable } from './governed-table.ts'
+import { type GovernedColumn, type GovernedTable, isMasked, type NestedMasks } from './governed-table.ts'
+import { fieldsIn, type IcebergType } from './iceberg-type.ts'
 import type { Principal } from './principal.ts'
 import type { Reveal } from './reveal.ts'
 import type { SchemaColumn } from './table-schema.ts'
@@ -21,13 +22,16 @@ export interface SeenColumn extends GovernedColumn {
 /** A table as the read path receives it, with what it leaves out. */
 export interface SeenTable extends GovernedTable {
   readonly columns: readonly SeenColumn[]
-  /** Left out: with a masked field, or with a field that is not in the graph, which no steward could have masked. */
+  /**
+   * Left out: with a field that is not in the graph, which no steward could have masked, or with a masked one that
+   * cannot be masked by itself: see {@link masksInside}.
+   */
   readonly hidden: readonly SchemaColumn[]
 }
 
 /**
- * A table with the columns of one schema. Masks are matched to columns by field id. A column with a masked nested field
- * is hidden, and so is one that the graph does not know.
+ * A table with the columns of one schema. Masks are matched to columns and nested fields by field id. What the graph does
+ * not know is hidden.
  * @param schema of the snapshot that is read: the pin's, else the current one
  */
 export function seenTable(
@@ -38,13 +42,13 @@ export function seenTable(
   const { ref, contract } = governance
   const applies = appliesTo(viewer)
   const known = new Map(governance.columns.map((column) => [column.fieldId, column]))
-  const isOpen = (id: number) => known.get(id)?.masks.some(applies) === false
   const relation = [...ref.namespace, ref.name]
   const columns: SeenColumn[] = []
   const hidden: SchemaColumn[] = []
   for (const column of schema) {
     const stored = known.get(column.fieldId)
-    if (stored === undefined || !column.nestedIds.every(isOpen)) {
+    const nestedMasks = stored && masksInside(column, known, applies)
+    if (stored === undefined || nestedMasks === undefined) {
       hidden.push(column)
       continue
     }
@@ -55,6 +59,7 @@ export function seenTable(
       ...column,
       ...(policyName !== column.name && { policyName }),
       masks,
+      ...(nestedMasks.length > 0 && { nestedMasks }),
       ...(reveal && { reveal }),
     })
   }
@@ -69,6 +74,37 @@ export function seenTable(
     ...(contract && { contract }),
     ...(governance.readableWithoutContract && { readableWithoutContract: true }),
   }
+}
+
+/**
+ * The masks of the fields inside a column.
+ * @returns undefined where a field is not known, or a masked one is a map's key, whose masked values need not differ, or
+ *   is not in the column's type
+ */
+function masksInside(
+  { type, nestedIds }: SchemaColumn,
+  known: ReadonlyMap<number, StoredColumn>,
+  applies: ReturnType<typeof appliesTo>,
+): readonly NestedMasks[] | undefined {
+  const found: NestedMasks[] = []
+  const open = nestedIds.length === 0 ? undefined : new Set(openIds(type))
+  for (const fieldId of nestedIds) {
+    const field = known.get(fieldId)
+    if (field === undefined) return undefined
+    const masks = field.masks.filter(applies).map(withoutExemption)
+    if (masks.length === 0) continue
+    if (open?.has(fieldId) !== true) return undefined
+    found.push({ fieldId, masks })
+  }
+  return found
+}
+
+/** The ids of the fields inside a type, without those in keys of maps. */
+function openIds(type: IcebergType): readonly number[] {
+  const isMap = typeof type !== 'string' && type.type === 'map'
+  return fieldsIn(type)
+    .filter(({ name }) => !isMap || name !== 'key')
+    .flatMap((field) => [field.fieldId, ...openIds(field.type)])
 }
 
 /** Whether anybody reads the table at all: it has an active contract, or the tenant reads tables without one. */
@@ -99,12 +135,16 @@ export function maySee(seen: SeenTable, what: Gives, fieldIds?: readonly number[
 
 /** Whether no filter and no mask hides anything of the table's columns and rows. Says nothing about its contract. */
 export function isWhole({ rowFilters, columns, hidden }: SeenTable): boolean {
-  return rowFilters.length === 0 && hidden.length === 0 && columns.every(({ masks }) => masks.length === 0)
+  return rowFilters.length === 0 && hidden.length === 0 && !columns.some(isMasked)
 }
 
 /** Whether the values of these fields are seen in all rows. Says nothing about the table's contract. */
 export function showsValues(seen: SeenTable, fieldIds: readonly number[]): boolean {
-  return seen.rowFilters.length === 0 && fieldIds.every((id) => columnOf(seen, id)?.masks.length === 0)
+  const isShown = (id: number) => {
+    const column = columnOf(seen, id)
+    return column !== undefined && !isMasked(column)
+  }
+  return seen.rowFilters.length === 0 && fieldIds.every(isShown)
 }
 
 /** The column that has this field id, or in which the field is nested; undefined where it is hidden. */

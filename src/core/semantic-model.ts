@@ -4,7 +4,7 @@
  */
 
 import type { Attestation, Dimension, MetricVersion, Relationship, TableModel } from './metric.ts'
-import { metricTime } from './metric.ts'
+import { isOverPeriods, metricTime } from './metric.ts'
 import { type TableRef, tableKey } from './table-ref.ts'
 
 export interface SemanticModel {
@@ -34,7 +34,7 @@ export interface PlacedDimension {
 export interface MetricRelation {
   readonly table: TableModel
   readonly dimensions: ReadonlyMap<string, PlacedDimension>
-  /** Metrics that are computed over this table alone; none is cumulative. */
+  /** Metrics that are computed over this table alone; none is over periods. */
   readonly metrics: ReadonlyMap<string, MetricVersion>
 }
 
@@ -89,8 +89,9 @@ function isOver({ definition: { computation } }: MetricVersion, key: string): bo
 const nestingMax = 8
 
 /**
- * The metrics that a metric is made of in the end: simple and cumulative ones, itself where it is one.
- * @returns undefined where one of them is not in force, or a metric is made of itself
+ * The metrics that a metric is made of in the end: simple ones and those of a simple one over periods, itself where it is
+ * one. One over the periods of a composed metric is made of a part for each of that one's, with a name of both.
+ * @returns undefined where one of them is not in force, or a metric is made of itself, or lies over periods twice
  */
 export function leavesOf(
   { metrics }: Pick<SemanticModel, 'metrics'>,
@@ -99,10 +100,45 @@ export function leavesOf(
 ): readonly MetricVersion[] | undefined {
   const metric = metrics.get(name)
   if (metric === undefined || depth > nestingMax) return undefined
+  const { computation } = metric.definition
+  if (isOverPeriods(computation) && metrics.get(computation.metric)?.definition.computation.kind !== 'simple')
+    return partsOverPeriods({ metrics }, metric, depth)
   const inputs = inputsOf(metric)
   if (inputs === undefined) return [metric]
   const found = inputs.map((input) => leavesOf({ metrics }, input, depth + 1))
   return found.every((each) => each !== undefined) ? found.flat() : undefined
+}
+
+function partsOverPeriods(
+  { metrics }: Pick<SemanticModel, 'metrics'>,
+  metric: MetricVersion,
+  depth: number,
+): readonly MetricVersion[] | undefined {
+  const { definition } = metric
+  const over = definition.computation
+  if (!isOverPeriods(over)) return undefined
+  const parts = leavesOf({ metrics }, over.metric, depth + 1)?.map((leaf): MetricVersion | undefined => {
+    const { computation } = leaf.definition
+    const named = (of: MetricVersion['definition']['computation']) => ({
+      ...metric,
+      name: partName(metric.name, leaf.name),
+      definition: { ...definition, computation: of },
+    })
+    if (computation.kind === 'simple') return named({ ...over, metric: leaf.name })
+    if (computation.kind !== 'cumulative' || over.kind !== 'offset') return undefined
+    const { metric: base, window, toDate } = computation
+    return named({
+      ...over,
+      metric: base,
+      accumulated: { ...(window && { window }), ...(toDate && { toDate }) },
+    })
+  })
+  return parts?.every((each) => each !== undefined) ? parts : undefined
+}
+
+/** The name of a part of a metric over periods. No metric has a full stop in its own. */
+export function partName(metric: string, part: string): string {
+  return `${metric}.${part}`
 }
 
 /** The metrics of which a ratio or derived metric is made; undefined for another kind. */

@@ -28,6 +28,7 @@ import type { ScanResult } from './scan/scan-snapshot.ts'
 import { StoreTurns } from './store-turns.ts'
 import { resolveTable } from './table-of-run.ts'
 import { territoryToRead } from './territory-to-read.ts'
+import { withdrawTags } from './withdraw-tags.ts'
 import type { WorkerPool } from './worker-pool.ts'
 import type { ScanOutcome } from './worker-protocol.ts'
 
@@ -260,7 +261,11 @@ export class Detector {
     const scan = { ...result, alert: this.options.alerts }
     for (let tries = 1; ; tries++) {
       try {
-        const { recorded, alertDue } = await finishRun(store, run, scan, (work) => this.#turns.take(work))
+        const {
+          recorded,
+          alertDue,
+          withdrawable = [],
+        } = await finishRun(store, run, scan, (work) => this.#turns.take(work))
         if (!recorded) {
           log.warn(
             { runId: run.runId },
@@ -284,6 +289,7 @@ export class Detector {
         if (result.reason !== '')
           log.warn({ runId: run.runId, reason: result.reason }, 'a snapshot could not be scanned')
         if (alertDue) this.options.onAlert()
+        await withdrawTags(this.parts, run.tenant, withdrawable, (work) => this.#turns.take(work))
         return
       } catch (err) {
         const passing = err instanceof Fault && err.kind === 'unavailable'

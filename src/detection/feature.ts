@@ -35,7 +35,10 @@ export function detectionFeature(
       {
         name: 'poll-snapshots',
         schedule: `*/${limits.detectionPollMs / 1_000} * * * * *`,
-        run: (signal) => detection.poller.poll(signal),
+        run: async (signal) => {
+          await detection.poller.poll(signal)
+          await detection.withdrawDue(signal)
+        },
       },
     ],
   }

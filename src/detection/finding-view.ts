@@ -14,6 +14,7 @@ import type { TenantId } from '../core/tenant.ts'
 import { deciderMembers, deciderView } from '../http/actor-view.ts'
 import {
   described,
+  list,
   maybe,
   number,
   object,
@@ -37,7 +38,19 @@ export const findingClass = described(
 
 export const findingSchema = object({
   id: uuid,
-  run_id: uuid,
+  run_id: described(uuid, 'the latest run that found it'),
+  runs: described(
+    list(
+      object({
+        run_id: uuid,
+        shape: oneOf(findingShapes),
+        confidence: number,
+        at: time,
+        gone_since: maybe(time),
+      }),
+    ),
+    'the latest 20 runs that found it, newest first; `gone_since`: when the table was first seen without the files that it read',
+  ),
   table: maybe(tableIdentifier),
   column: described(text, 'dotted path, into nested fields and JSON'),
   class: findingClass,
@@ -53,10 +66,24 @@ export const findingSchema = object({
   masked_sample: maybe(
     described(text, 'never the value itself; for stewards, where the settings for reading say so'),
   ),
-  status: described(oneOf(findingStatuses), 'by the latest decision'),
+  status: described(
+    oneOf(findingStatuses),
+    'by the latest decision; `withdrawn`: without one, nothing stands for it any more',
+  ),
+  withdrawal: maybe(
+    described(
+      object({
+        state: oneOf(['due', 'needs_sign_off', 'withdrawn']),
+        at: time,
+        why: maybe(oneOf(['refuted', 'gone'])),
+      }),
+      'absent while something stands for it, or a person decided',
+    ),
+  ),
   decision: maybe(
     object({ reason: text, decided_by: described(text, 'subject'), ...deciderMembers, decided_at: time }),
   ),
+  first_found_at: time,
   found_at: time,
 })
 
@@ -92,6 +119,10 @@ function findingView(finding: ListedFinding, shows: { readonly counts: boolean; 
   return {
     id: finding.id,
     run_id: finding.runId,
+    runs: finding.runs.map(({ run, shape, confidence, at, goneSince }) => ({
+      ...{ run_id: run, shape, confidence, at },
+      gone_since: goneSince,
+    })),
     table: finding.table,
     column: finding.column,
     class: finding.class,
@@ -106,6 +137,8 @@ function findingView(finding: ListedFinding, shows: { readonly counts: boolean; 
       ...deciderView(decision.actor?.session),
       decided_at: decision.decidedAt,
     },
+    withdrawal: finding.withdrawal && { ...finding.withdrawal },
+    first_found_at: finding.firstFoundAt,
     found_at: finding.foundAt,
   }
 }

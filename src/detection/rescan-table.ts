@@ -9,7 +9,12 @@ import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { credentialByRoot } from '../storage/access.ts'
 import { findCatalogCredentialById } from '../store/catalog-credential/catalog-credentials.ts'
-import { type CurrentMetadata, lastPlaceOf, requestRescan } from '../store/detection/run-list.ts'
+import {
+  type CurrentMetadata,
+  lastPlaceOf,
+  type PlaceOfScan,
+  requestRescan,
+} from '../store/detection/run-list.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
 import { parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
 import type { DetectionParts } from './parts.ts'
@@ -36,13 +41,17 @@ export async function rescanTable(
   return runView(run, (await sightsOfRuns(parts.store, tenant, actor, [run]))(run))
 }
 
-/** Undefined where the table's catalog was removed or cannot be asked: then the newest known snapshot is taken. */
+/**
+ * Undefined where the table's catalog was removed or cannot be asked: then the newest known snapshot is taken.
+ * @param place of a scan under an earlier name, for a table that has none under its own
+ */
 export async function currentMetadata(
   { store, catalogs }: Pick<DetectionParts, 'store' | 'catalogs'>,
   tenant: TenantId,
   table: TableRef,
+  place?: PlaceOfScan,
 ): Promise<CurrentMetadata | undefined> {
-  const last = await lastPlaceOf(store, tenant, table)
+  const last = (await lastPlaceOf(store, tenant, table)) ?? place
   if (last === undefined) return undefined
   const credential =
     (last.credentialId && (await findCatalogCredentialById(store, tenant, last.credentialId))) ||

@@ -12,6 +12,7 @@ import { SnapshotPoller } from './poll-snapshots.ts'
 import { StorageEventListener } from './storage-events.ts'
 import { trialsInTurn } from './trials-in-turn.ts'
 import type { TrialParts } from './try-classifier.ts'
+import { withdrawDue } from './withdraw-tags.ts'
 import { WorkerPool } from './worker-pool.ts'
 
 interface DetectionOptions {
@@ -33,6 +34,8 @@ export interface Detection {
   readonly detector: Detector
   /** What trials of classifiers on tables need. */
   readonly trials: Pick<TrialParts, 'access' | 'scan'>
+  /** Takes tags away whose time has come. */
+  withdrawDue(signal: AbortSignal): Promise<void>
   /** Whether the pool has started (docs/reference/operations.md 1.2). */
   ready(): boolean
   stop(): Promise<void>
@@ -72,6 +75,7 @@ export function startDetection(options: DetectionOptions): Detection {
     poller: new SnapshotPoller(parts, queue, wake),
     detector,
     trials: { access, scan: trialsInTurn((task) => pool.run(task)) },
+    withdrawDue: (signal) => withdrawDue(parts, wake, signal),
     ready: () => pool.ready,
     async stop() {
       await listener?.stop()

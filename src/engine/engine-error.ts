@@ -19,7 +19,20 @@ export type EngineErrorCode =
   | '22003'
   | '22P02'
   | '22007'
+  /** null_value_not_allowed: a key of a JSON object. */
+  | '22004'
   | '22008'
+  /** invalid_argument_for_logarithm, …_for_power_function, …_for_width_bucket_function. */
+  | '2201E'
+  | '2201F'
+  | '2201G'
+  /** substring_error; invalid_argument_for_ntile_function, …_for_nth_value_function; array_subscript_error. */
+  | '22011'
+  | '22014'
+  | '22016'
+  | '2202E'
+  /** program_limit_exceeded: no such character. */
+  | '54000'
   /** invalid_escape_sequence: a LIKE pattern that ends in its escape. */
   | '22025'
   /** data_exception: any other. */

@@ -31,6 +31,11 @@ export interface TableSnapshot {
   readonly snapshotId: bigint | undefined
   /** Bounds of the rows that the statement can use, where the compiler found any. */
   readonly ranges?: readonly ColumnRange[] | undefined
+  /**
+   * Field ids of the nested columns that the statement reads whole, and of the fields that it reads alone. Others of
+   * nested types need not be readable.
+   */
+  readonly nested?: ReadonlySet<number> | undefined
   /** Where the table's files may lie. Undefined: anywhere below the credential's storage roots. */
   readonly territory?: TableTerritory | undefined
 }

@@ -13,6 +13,8 @@ export interface PropertyDeclaration {
   readonly audience: Audience
   /** Whether the store has a list of texts, which is shown joined by dots. */
   readonly levels?: true
+  /** Of a property that no node or edge holds: its JSON in SQL, made of what it holds. */
+  readonly computed?: (held: string) => string
 }
 
 export interface Declared {
@@ -25,6 +27,18 @@ const number: PropertyDeclaration = { type: 'number', audience: 'reader' }
 const flag: PropertyDeclaration = { type: 'boolean', audience: 'reader' }
 const levels: PropertyDeclaration = { ...text, levels: true }
 const forStewards: PropertyDeclaration = { type: 'text', audience: 'steward' }
+
+/** Of the latest run of a job. */
+const jobState: PropertyDeclaration = {
+  ...text,
+  computed: (held) => `to_jsonb(svc.job_state(${held} ->> 'namespace', ${held} ->> 'name'))`,
+}
+/** Of the latest run with datasets of the job that an edge names. */
+const edgeState: PropertyDeclaration = {
+  ...text,
+  computed: (held) => `(select to_jsonb(c.state) from lineage_claim c
+    where c.job_id = ${held} ->> 'job_id' order by c.said desc limit 1)`,
+}
 
 const reader = (properties: Declared['properties']): Declared => ({ audience: 'reader', properties })
 const steward = (properties: Declared['properties']): Declared => ({ audience: 'steward', properties })
@@ -65,7 +79,7 @@ export const labels: Readonly<Record<VertexLabel, Declared>> = {
   Principal: steward({ sub: text }),
   Role: reader({}),
   Dataset: reader({ namespace: text, name: text }),
-  Job: reader({ namespace: text, name: text }),
+  Job: reader({ namespace: text, name: text, state: jobState }),
   PinEvent: reader({ kind: text, seq: number, snapshot_id: text, catalog: text, at: text, by: forStewards }),
   QualityCheck: reader({}),
 }
@@ -98,9 +112,10 @@ export const types: Readonly<Record<EdgeLabel, Declared>> = {
   HAS_ROLE: steward({}),
   INTENDED_WRITE: steward(writeEvent),
   ACTUAL_WRITE: steward(writeEvent),
-  LINEAGE_OF: reader({ producer: text, run_id: text }),
+  LINEAGE_OF: reader({ producer: text, run_id: text, state: edgeState }),
   STORED_AS: reader({}),
-  PRODUCED_BY: reader({}),
+  PRODUCED_BY: reader({ in_place: flag }),
+  CONSUMED_BY: reader({}),
   PINS: reader({}),
   CHECKS: reader({}),
 }
@@ -164,6 +179,7 @@ export const ends: Readonly<Record<EdgeLabel, readonly (readonly [VertexLabel, V
   LINEAGE_OF: [['Dataset', 'Dataset']],
   STORED_AS: [['Dataset', 'Table']],
   PRODUCED_BY: [['Dataset', 'Job']],
+  CONSUMED_BY: [['Dataset', 'Job']],
   PINS: [['PinEvent', 'Table']],
   CHECKS: [],
 }

@@ -89,7 +89,9 @@ const conditions: Readonly<Record<VertexLabel, (alias: string) => string>> = {
   Role: nobody,
   Dataset: isDataset,
   Job: (n) =>
-    `exists (select 1 from "PRODUCED_BY" p join "Dataset" d on d.id = p.start_id where p.end_id = ${n}.id and ${isDataset('d')})`,
+    `exists (select 1 from "PRODUCED_BY" p join "Dataset" d on d.id = p.start_id where p.end_id = ${n}.id and ${isDataset('d')})
+      or not exists (select 1 from "PRODUCED_BY" p where p.end_id = ${n}.id)
+        and exists (select 1 from "CONSUMED_BY" c join "Dataset" d on d.id = c.start_id where c.end_id = ${n}.id and ${isDataset('d')})`,
   PinEvent: (n) => joins('PINS', `${n}.id`, isTable),
   QualityCheck: nobody,
 }
@@ -116,7 +118,12 @@ function shown(properties: readonly (readonly [string, PropertyDeclaration])[], 
 }
 
 /** A value of another type than is declared is read as absent, so that no statement fails on it. */
-function readProperty(name: string, { type, levels: isList }: PropertyDeclaration, json: string): string {
+function readProperty(
+  name: string,
+  { type, levels: isList, computed }: PropertyDeclaration,
+  json: string,
+): string {
+  if (computed !== undefined) return computed(json)
   const value = `${json} -> '${name}'`
   if (isList === true)
     return `(select string_agg(x, '.' order by place) from jsonb_array_elements_text(

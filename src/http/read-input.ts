@@ -1,7 +1,9 @@
 /** Reads the input of an operation from its request: path members, then the query or the body. */
 
+import { cleanText } from '../base/clean-text.ts'
 import { Fault } from '../base/fault.ts'
 import { isJsonObject, type JsonObject, type JsonValue, parseJson } from '../base/json.ts'
+import { nearestName } from '../base/nearest-name.ts'
 import type { Declaration } from '../core/operation.ts'
 import { limits } from '../limits.ts'
 import { pathMembers, pathPattern } from './operation-path.ts'
@@ -33,14 +35,14 @@ export async function readInput(
   request: Request,
   again: () => Promise<unknown>,
 ): Promise<Readonly<Record<string, unknown>>> {
+  const { pathname, searchParams } = new URL(request.url)
+  const places = placesOf(declaration)
   if (declaration.input === undefined) return {}
   const { properties, required = [] } = declaration.input as ReadableSchema
-  const places = placesOf(declaration)
   const read = (names: readonly string[], values: JsonObject): object => {
     const schemas = Object.fromEntries(names.map((name) => [name, properties?.[name] ?? {}]))
     return readValue({ type: 'object', properties: schemas, required }, values, '') as object
   }
-  const { pathname, searchParams } = new URL(request.url)
   const inPath = pathPattern(declaration.path).exec(pathname)?.groups ?? {}
   const schemaOf = (name: string) => properties?.[name] ?? {}
   const path = places.path.map((name) => [name, asJson(schemaOf(name), decoded(inPath[name] ?? ''))] as const)
@@ -53,6 +55,39 @@ export async function readInput(
     ...read(places.query, new Map(query)),
     ...(places.body.length > 0 &&
       read(places.body, await readObject(request, again, required.length === places.path.length))),
+  }
+}
+
+/** Characters of a parameter's name that an error repeats. */
+const nameCharsMax = 60
+
+/** Others serve protocols and probes, which say what to do about parameters that they do not name, or send some. */
+export function refusesUnknown({ path }: Pick<Declaration, 'path'>): boolean {
+  return path.startsWith('/api/v1/') || path.startsWith('/admin/')
+}
+
+/**
+ * A mistyped filter must not mean that there is none.
+ * @throws Fault `bad_request` for a query parameter that the operation does not take, or that is given twice
+ */
+export function assertQuery(declaration: Declaration, request: Request): void {
+  if (!refusesUnknown(declaration)) return
+  const given = new URL(request.url).searchParams
+  const { path, query, body } = placesOf(declaration)
+  for (const name of new Set(given.keys())) {
+    const shown = cleanText(name, nameCharsMax)
+    if (query.includes(name)) {
+      if (given.getAll(name).length === 1) continue
+      throw new Fault('bad_request', `The query parameter \`${shown}\` is given more than once.`)
+    }
+    if (path.includes(name) || body.includes(name)) {
+      const place = path.includes(name) ? 'path' : 'body'
+      throw new Fault('bad_request', `\`${shown}\` is no query parameter: it belongs into the ${place}.`)
+    }
+    const nearest = nearestName(name, query)
+    const meant = nearest === undefined ? '' : ` Did you mean \`${nearest}\`?`
+    const taken = query.length === 0 ? 'It takes none.' : `It takes ${query.join(', ')}.`
+    throw new Fault('bad_request', `This operation has no query parameter \`${shown}\`.${meant} ${taken}`)
   }
 }
 

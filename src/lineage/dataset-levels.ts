@@ -18,6 +18,19 @@ const catalogFirst = new Set([
   ...['unitycatalog', 'awsathena', 'bigquery', 'flink'],
 ])
 
+/** Schemes that name the same storage: with another client, or without TLS. */
+const sameScheme: Readonly<Record<string, string>> = { s3a: 's3', s3n: 's3', abfs: 'abfss', wasb: 'wasbs' }
+
+/** The one name of a location, however it is written; a name that is no location's is left as it is. */
+export function canonicalName({ namespace, name }: LineageName): LineageName {
+  const scheme = schemeOf(namespace)
+  if (!namesLocations(namespace) || scheme === 'kafka') return { namespace, name }
+  const rest = namespace.slice(scheme.length)
+  // A path that is all slashes is the root.
+  const path = name.replace(/\/+$/, '') || name
+  return { namespace: `${sameScheme[scheme] ?? scheme}${rest}`.replace(/(?<=[^:/])\/+$/, ''), name: path }
+}
+
 interface DatasetLevels {
   /** The last one is the table. */
   readonly levels: readonly string[]

@@ -1,4 +1,4 @@
-/** Describes a refused cycle in words (docs/reference/lineage.md 2.4). */
+/** Describes a refused cycle in words (docs/reference/lineage.md 2.5). */
 
 import type { LineageName } from '../core/lineage.ts'
 import type { RefusedEdge } from '../store/lineage/events.ts'
@@ -36,5 +36,5 @@ export function describeRefusal(
     (one) => isSeen(one) || isSame(one, from) || isSame(one, to),
   )
   const rest = count === 1 ? '' : ` ${count - 1} more edges were refused.`
-  return `The LINEAGE_OF edge from ${shown(from)} to ${shown(to)} would close a cycle: ${path}. It was not drawn; the event's other edges were.${rest}`
+  return `The LINEAGE_OF edge from ${shown(from)} to ${shown(to)} would close a cycle: ${path}. It was not drawn; the event's other edges were.${rest} If an edge of the path is wrong, a steward takes it back by POST /api/v1/lineage/retirements.`
 }

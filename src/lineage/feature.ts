@@ -5,7 +5,9 @@ import type { Core, Feature } from '../http/feature.ts'
 import { listingOperations } from './listing-operations.ts'
 import { namespaceOperations } from './namespace-operations.ts'
 import { lineageOperations } from './operations.ts'
+import { reachOperations } from './reach-operations.ts'
 import { LineageReceiver } from './receiver.ts'
+import { retirementOperations } from './retirement-operations.ts'
 import { rememberPending, retryLineage } from './retry.ts'
 import { sweepLineage } from './sweep.ts'
 
@@ -17,7 +19,10 @@ export function lineageFeature(core: Core): Feature {
   return {
     operations: [
       ...bind(lineageOperations, { ...core, receiver }),
-      ...bind([...namespaceOperations, ...listingOperations], core),
+      ...bind(
+        [...namespaceOperations, ...listingOperations, ...reachOperations, ...retirementOperations],
+        core,
+      ),
     ],
     jobs: [
       {

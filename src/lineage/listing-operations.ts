@@ -35,6 +35,12 @@ const run = {
   run_id: uuid,
   job: maybe(lineageName),
   parent: maybe(described(object({ run_id: uuid, job: maybe(lineageName) }), 'the run that started it')),
+  root: maybe(
+    described(
+      object({ run_id: uuid, job: maybe(lineageName) }),
+      'the run at the top, where it is not the parent: of a task of a DAG, that of the DAG',
+    ),
+  ),
   state: described(oneOf(lineageEventTypes), 'the event that ended it, else its latest one'),
   started_at: described(time, "the earliest of its events' times"),
   ended_at: maybe(time),
@@ -44,11 +50,12 @@ function runView({ producer, runId, job, parent, state, startedAt, endedAt }: Li
   return {
     ...{ producer, run_id: runId, job, state, started_at: startedAt, ended_at: endedAt },
     parent: parent && { run_id: parent.runId, job: parent.job },
+    root: parent?.root && { run_id: parent.root.runId, job: parent.root.job },
   }
 }
 
-function uuidOf(text: string): string {
-  if (!isUuid(text.toLowerCase())) throw new Fault('bad_request', '`parent_run_id` must be a UUID.')
+function uuidOf(text: string, name: string): string {
+  if (!isUuid(text.toLowerCase())) throw new Fault('bad_request', `\`${name}\` must be a UUID.`)
   return text.toLowerCase()
 }
 
@@ -65,18 +72,20 @@ export const listingOperations = [
       job_namespace: maybe(described(nonEmpty, 'with `job`')),
       job: maybe(described(nonEmpty, 'name of a job')),
       parent_run_id: maybe(described(uuid, 'only the runs that this one started')),
+      root_run_id: maybe(described(uuid, 'only the runs below this one, which their parents name as root')),
       ...pageInput,
     }),
     output: pageOf(object(run)),
     run: async (
       { parts, caller },
-      { job_namespace: namespace, job, parent_run_id: parentRunId, ...page },
+      { job_namespace: namespace, job, parent_run_id: parentRunId, root_run_id: rootRunId, ...page },
     ) => {
       if ((namespace === undefined) !== (job === undefined))
         throw new Fault('bad_request', '`job_namespace` and `job` go together.')
       const filter = {
         ...(namespace !== undefined && job !== undefined && { job: { namespace, name: job } }),
-        ...(parentRunId !== undefined && { parentRunId: uuidOf(parentRunId) }),
+        ...(parentRunId !== undefined && { parentRunId: uuidOf(parentRunId, 'parent_run_id') }),
+        ...(rootRunId !== undefined && { rootRunId: uuidOf(rootRunId, 'root_run_id') }),
       }
       const found = await listRuns(parts.store, caller.tenant, {
         ...{ ...filter, ...pageRequest(page) },

@@ -28,8 +28,9 @@ import {
   wholeNumber,
 } from '../http/schemas.ts'
 import { limits } from '../limits.ts'
-import { lineageDirections } from '../store/lineage/graph.ts'
+import { lineageDirections, lineageEdgeLabels } from '../store/lineage/graph.ts'
 import { listRefusedEvents } from '../store/lineage/refusals.ts'
+import { receiveBatch } from './receive-batch.ts'
 import { type ReceiveParts, receiveEvent } from './receive-event.ts'
 import { showLineageRun } from './show-run.ts'
 import { walkLineage } from './walk-graph.ts'
@@ -48,12 +49,21 @@ const node = object({
   column: maybe(text),
   table: maybe(described(tableIdentifier, 'that it is, or of which the dataset is a name')),
   same_as: maybe(described(text, 'the dataset that is named for it by a symlink')),
+  state: maybe(described(oneOf(lineageEventTypes), 'of a job: of its latest run')),
 })
 const edge = object({
-  label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS', 'PARENT_OF']),
+  label: oneOf(lineageEdgeLabels),
   from: text,
   to: text,
   hops: described(wholeNumber, 'LINEAGE_OF edges between the node and the farther end'),
+  in_place: maybe(described(flag, 'of PRODUCED_BY: the job also reads what it writes')),
+  last_run: maybe(
+    described(
+      object({ producer: text, run_id: uuid, state: maybe(oneOf(lineageEventTypes)), at: time }),
+      'the run that said this edge last, or a job event',
+    ),
+  ),
+  stale: maybe(described(flag, 'whether no run has said it for longer than is set')),
   column_count: maybe(wholeNumber),
   columns: maybe(
     described(
@@ -145,6 +155,35 @@ export const lineageOperations = [
     },
   }),
   operation({
+    name: 'receive_lineage_batch',
+    tag,
+    summary: 'Takes a list of OpenLineage events, each answered as if it had been sent alone',
+    description:
+      'At most 1,000 events and 16 MiB. The answers are in the order of the events; what was sent before is 202 again.',
+    method: 'POST',
+    path: '/v1/lineage/batch',
+    aliases: ['/api/v1/lineage/batch'],
+    access: { scope: 'lineage' },
+    gives: { nothing: 'own input' },
+    input: object({}),
+    media: { request: ['application/json'] },
+    output: object({
+      received: described(wholeNumber, 'events of the batch'),
+      accepted: described(wholeNumber, 'of them that were answered 202'),
+      events: list(
+        object({
+          status: described(wholeNumber, '202, 400, 422 or 503, as of one event'),
+          message: maybe(described(text, 'why it is not 202')),
+        }),
+      ),
+    }),
+    status: 200,
+    faults: {
+      bad_request: 'The body is no list of events, is in an unknown encoding, or exceeds its bounds.',
+    },
+    respond: async (context) => Response.json(await receiveBatch(context)),
+  }),
+  operation({
     name: 'walk_lineage',
     tag,
     summary:
@@ -168,13 +207,14 @@ export const lineageOperations = [
         }),
       ),
       direction: maybe(oneOf(lineageDirections, { default: 'both' })),
+      as_of: maybe(described(time, 'the edges that there were at this time, by the times of events')),
       ...pageInput,
     }),
     output: object({ node: text, nodes: list(node), ...pageMembers(edge) }),
     faults: { not_found: 'The lineage graph has no such node.' },
-    run: ({ parts, caller, signal }, { node: name, depth, direction = 'both', ...page }) => {
+    run: ({ parts, caller, signal }, { node: name, depth, direction = 'both', as_of: asOf, ...page }) => {
       const readableOnly = !overseesTables(caller.principal)
-      const query = { node: name, depth, direction, ...pageRequest(page), readableOnly, signal }
+      const query = { node: name, depth, direction, asOf, ...pageRequest(page), readableOnly, signal }
       return walkLineage(parts.store, caller.tenant, query, seesLineageText(caller))
     },
   }),

@@ -41,9 +41,10 @@ export function parseLineageEvent(body: Uint8Array, receivedAtMs: number): Linea
     throw bad(`producer must be at most ${lineageProducerBytesMax} bytes long.`)
   const eventType = kind === 'run' ? eventTypeOf(event) : undefined
   const runId = kind === 'run' ? runIdOf(event) : nilRunId
-  const inputs = datasets(event, 'inputs')
   const outputs =
     kind === 'dataset' ? [datasetOf(event.get('dataset'), 'dataset')] : datasets(event, 'outputs')
+  // A dataset event has no inputs but those that its column lineage names.
+  const inputs = kind === 'dataset' ? columnInputsOf(outputs) : datasets(event, 'inputs')
   checkCounts(inputs.length, outputs.length)
   return {
     kind,
@@ -81,13 +82,20 @@ function kindOf(event: JsonObject): LineageEventKind {
 }
 
 function eventTypeOf(event: JsonObject): LineageEventType {
+  if ((event.get('eventType') ?? '') === '')
+    throw bad(
+      'eventType is required. Clients written for Marquez leave it out, which takes that for RUNNING: set START, RUNNING, COMPLETE, ABORT or FAIL. A job or dataset event has none: set a schemaURL that ends in JobEvent or DatasetEvent, and no run.',
+    )
   const given = requiredText(event, 'eventType')
   const known = lineageEventTypes.find((type) => type === given)
   if (known !== undefined) return known
   const upper = lineageEventTypes.find((type) => type === given.toUpperCase())
   const expected = `eventType must be one of ${lineageEventTypes.join(', ')}`
   if (upper !== undefined) throw bad(`${expected}, in upper case: send ${upper}.`)
-  if (given === 'OTHER') throw bad(`${expected}; OTHER is not accepted.`)
+  if (given === 'OTHER')
+    throw bad(
+      `${expected}; OTHER is not accepted. openlineage-java (Spark, Flink) sends it when its circuit breaker opens, and dbt-ol for a node of unknown status: these may be left out. For facts beside a run's states set RUNNING, or send a JobEvent or DatasetEvent.`,
+    )
   throw bad(`${expected}.`)
 }
 
@@ -114,10 +122,16 @@ function jobOf(event: JsonObject, kind: LineageEventKind): LineageName | undefin
 
 /** The facet `parent` of the run. Facets are never refused, so a malformed one is none. */
 function parentOf(event: JsonObject): LineageParent | undefined {
-  const parent = member(member(member(event, 'run'), 'facets'), 'parent')
-  const runId = member(parent, 'run')?.get('runId')
+  const facet = member(member(member(event, 'run'), 'facets'), 'parent')
+  const parent = runOf(facet)
+  const root = runOf(member(facet, 'root'))
+  return parent && { ...parent, ...(root !== undefined && root.runId !== parent.runId && { root }) }
+}
+
+function runOf(holder: JsonObject | undefined): Omit<LineageParent, 'root'> | undefined {
+  const runId = member(holder, 'run')?.get('runId')
   if (typeof runId !== 'string' || !isUuid(runId.toLowerCase())) return undefined
-  const [namespace, name] = ['namespace', 'name'].map((key) => member(parent, 'job')?.get(key))
+  const [namespace, name] = ['namespace', 'name'].map((key) => member(holder, 'job')?.get(key))
   const isNamed = typeof namespace === 'string' && typeof name === 'string' && name !== ''
   const job = isNamed && isStorableName({ namespace, name }) ? { namespace, name } : undefined
   return { runId: runId.toLowerCase(), job }
@@ -148,6 +162,13 @@ function datasetOf(value: JsonValue | undefined, where: string): ParsedDataset {
   const facets = isJsonObject(value) ? value.get('facets') : undefined
   const known = isJsonObject(facets) ? facets : undefined
   return { dataset: describeDataset(name, known), facets: known }
+}
+
+function columnInputsOf(outputs: readonly ParsedDataset[]): readonly ParsedDataset[] {
+  const names = columnsOf([], outputs).map(({ input }) => input)
+  if (names.length > limits.lineageDatasetsMax)
+    throw bad(`The column lineage of a dataset must name at most ${limits.lineageDatasetsMax} datasets.`)
+  return names.map((name) => ({ dataset: describeDataset(name, undefined), facets: undefined }))
 }
 
 function nameOf(value: JsonValue | undefined, where: string): LineageName {

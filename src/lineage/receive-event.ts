@@ -26,18 +26,22 @@ export interface ReceiveParts {
 }
 
 /** Throws `bad_request`, `unprocessable` for a cycle, or `unavailable` when the event was not stored or not merged. */
-export async function receiveEvent({
-  parts: { receiver, clock, store },
-  caller,
-  request,
-  again,
-}: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
-  const event = parseLineageEvent(await readEventBody(request, again), clock.now())
+export async function receiveEvent(context: RawContext<ReceiveParts, SessionAccess>): Promise<void> {
+  await receiveOne(context, await readEventBody(context, limits.lineageBodyBytesMax))
+}
+
+/** The same of an event whose body was read. */
+export async function receiveOne(
+  { parts: { receiver, clock, store }, caller, request }: RawContext<ReceiveParts, SessionAccess>,
+  body: Uint8Array,
+): Promise<void> {
+  const event = parseLineageEvent(body, clock.now())
   const outcome = await receiver.receive(caller.tenant, {
     event,
     identified: caller.identified,
     origin: requestOrigin(throughSession(caller.identified, caller.session), request.headers),
   })
+  if (outcome.kind === 'unbounded') throw new Fault('bad_request', outcome.reason)
   if (outcome.kind !== 'refused') return
   const { count, first } = outcome
   const seen = overseesTables(caller.principal)
@@ -49,14 +53,18 @@ export async function receiveEvent({
   )
 }
 
-async function readEventBody(request: Request, again: () => Promise<unknown>): Promise<Uint8Array> {
+/** The body, inflated. @throws Fault `bad_request` where it has more bytes than `bytesMax`, too */
+export async function readEventBody(
+  { request, again }: RawContext<ReceiveParts, SessionAccess>,
+  bytesMax: number,
+): Promise<Uint8Array> {
   const encoding = request.headers.get('content-encoding') ?? 'identity'
   const isGzip = encoding.toLowerCase() === 'gzip'
   if (!isGzip && encoding.toLowerCase() !== 'identity')
     throw new Fault('bad_request', 'The body must be sent with the Content-Encoding `gzip` or with none.')
   try {
-    const { bytes } = await readBodyOf(request, limits.lineageBodyBytesMax, again)
-    return isGzip ? await inflateBody(request, bytes, limits.lineageBodyBytesMax) : bytes
+    const { bytes } = await readBodyOf(request, bytesMax, again)
+    return isGzip ? await inflateBody(request, bytes, bytesMax) : bytes
   } catch (thrown) {
     const fault = toFault(thrown)
     // This endpoint answers 400 to a body that is too large, not 413.

@@ -5,10 +5,10 @@
  * lakehouse.
  */
 
-import { isJsonObject, type JsonObject } from '../base/json.ts'
+import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import type { LineageDataset, LineageName, MappedClaim, TableClaim } from '../core/lineage.ts'
 import { isPathIdentifier } from '../core/table-ref.ts'
-import { datasetLevels } from './dataset-levels.ts'
+import { canonicalName, datasetLevels } from './dataset-levels.ts'
 
 const gatewayUri = /^https?:\/\/.*\/v1\/iceberg\/([a-zA-Z0-9_-]+)(?:\/v1)?\/?$/
 /** The prefix itself, alone or as the authority of a URI: `main`, `iceberg://main`. */
@@ -18,14 +18,28 @@ const claimsMax = 8
 
 /** What a dataset's name and its symlinks (SymlinksDatasetFacet) say of its table, at most eight claims of a kind. */
 export function describeDataset(name: LineageName, facets: JsonObject | undefined): LineageDataset {
-  const others = symlinks(facets)
-  const names = [name, ...others]
+  const names = [name, ...symlinks(facets)]
+  // A former name says nothing of the table that the dataset is now.
+  const others = distinctNames([...names, ...formerName(facets)].flatMap((one) => [one, canonicalName(one)]))
   return {
     ...name,
     tableClaims: names.flatMap(claimOf).slice(0, claimsMax),
     mappedClaims: names.flatMap(mappedClaimsOf).slice(0, claimsMax),
-    alias: others.find((other) => other.namespace !== name.namespace || other.name !== name.name),
+    aliases: others
+      .filter((other) => other.namespace !== name.namespace || other.name !== name.name)
+      .map((other) => ({ ...other, isTableName: claimOf(other).length > 0 })),
   }
+}
+
+function distinctNames(names: readonly LineageName[]): readonly LineageName[] {
+  return [...new Map(names.map((one) => [`${one.namespace}\u001f${one.name}`, one])).values()]
+}
+
+/** The name before a rename (LifecycleStateChangeDatasetFacet). */
+function formerName(facets: JsonObject | undefined): readonly LineageName[] {
+  const facet = facets?.get('lifecycleStateChange')
+  if (!isJsonObject(facet) || facet.get('lifecycleStateChange') !== 'RENAME') return []
+  return identifierOf(facet.get('previousIdentifier'))
 }
 
 function claimOf({ namespace, name }: LineageName): readonly TableClaim[] {
@@ -55,12 +69,13 @@ function symlinks(facets: JsonObject | undefined): readonly LineageName[] {
   const facet = facets?.get('symlinks')
   const identifiers = isJsonObject(facet) ? facet.get('identifiers') : undefined
   if (!Array.isArray(identifiers)) return []
-  return identifiers.slice(0, claimsMax).flatMap((identifier) => {
-    if (!isJsonObject(identifier)) return []
-    const [namespace, name] = [identifier.get('namespace'), identifier.get('name')]
-    if (typeof namespace !== 'string' || typeof name !== 'string' || namespace === '' || name === '')
-      return []
-    // Such a symlink could not be told from another, or not be stored.
-    return isStorableName({ namespace, name }) ? [{ namespace, name }] : []
-  })
+  return identifiers.slice(0, claimsMax).flatMap(identifierOf)
+}
+
+function identifierOf(identifier: JsonValue | undefined): readonly LineageName[] {
+  if (!isJsonObject(identifier)) return []
+  const [namespace, name] = [identifier.get('namespace'), identifier.get('name')]
+  if (typeof namespace !== 'string' || typeof name !== 'string' || namespace === '' || name === '') return []
+  // Such a name could not be told from another, or not be stored.
+  return isStorableName({ namespace, name }) ? [{ namespace, name }] : []
 }

@@ -65,7 +65,7 @@ function nodeView(node: string, one: LineageNode) {
   const { kind, name } = one
   if (one.kind === 'table') return { node, kind, table: { namespace: one.namespace, name } }
   const named = { node, kind, namespace: one.namespace, name }
-  if (one.kind === 'job') return named
+  if (one.kind === 'job') return { ...named, ...(one.state !== undefined && { state: one.state }) }
   return { ...named, ...(one.kind === 'column' && { column: one.column }), ...tableView(one.tableKey) }
 }
 
@@ -82,7 +82,7 @@ export function tableView(key: string | undefined) {
 }
 
 function edgeView(
-  { label, from, to, hops, columnCount, columns, transformations }: LineageEdge,
+  { label, from, to, hops, columnCount, columns, transformations, evidence, inPlace }: LineageEdge,
   withText: boolean,
 ) {
   const shown = (all: ColumnDependency['transformations']) =>
@@ -92,6 +92,14 @@ function edgeView(
     from: nodeName(from),
     to: nodeName(to),
     hops,
+    ...(inPlace === true && { in_place: true }),
+    ...(evidence && {
+      last_run: {
+        ...{ producer: evidence.producer, run_id: evidence.runId, at: evidence.at },
+        ...(evidence.state !== undefined && { state: evidence.state }),
+      },
+      ...(evidence.stale && { stale: true }),
+    }),
     column_count: columnCount,
     columns: columns?.map((one) => ({ ...one, transformations: shown(one.transformations) })),
     transformations: transformations && shown(transformations),

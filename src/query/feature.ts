@@ -12,6 +12,7 @@ import { asSeenByOperations } from './as-seen-by/operation.ts'
 import { explainOperations } from './explain/operation.ts'
 import { readLineageOperations } from './lineage/operations.ts'
 import type { QueryService } from './query-service.ts'
+import { readersOperations } from './readers/operation.ts'
 import { usageOperations } from './usage/operations.ts'
 
 interface QueryNeeds {
@@ -26,7 +27,7 @@ export function queryFeature(core: Core, needs: QueryNeeds): Feature {
     operations: [
       ...bind(explainOperations, { ...core, ...needs }),
       ...bind(asSeenByOperations, { ...core, ...needs }),
-      ...bind([...usageOperations, ...readLineageOperations], core),
+      ...bind([...usageOperations, ...readLineageOperations, ...readersOperations], core),
     ],
     jobs: [
       {

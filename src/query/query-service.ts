@@ -5,6 +5,7 @@ import type { ReadCredential } from '../auth/read-credential.ts'
 import type { Principal } from '../core/principal.ts'
 import type { ResultBatch } from '../core/result-batch.ts'
 import type { SqlType } from '../core/sql-type.ts'
+import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { AppliedGovernance } from '../core/usage.ts'
 import type { ResultColumn } from './compile/compile.ts'
@@ -34,6 +35,8 @@ export interface QueryContext {
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** The name of the session's time zone; undefined is UTC. */
+  readonly timeZone?: string | undefined
   /** Whether to refuse a statement that a row filter applies to, as PostgreSQL does where `row_security` is off. */
   readonly refusesFilters?: boolean
   /** Whether the service wrote the statement itself, from a request for metrics (metrics/request.ts). */
@@ -54,6 +57,8 @@ export interface PreparedQuery<Source extends StatementSource = StatementSource>
   readonly origins?: readonly (ShownOrigin | undefined)[]
   /** The filters and masks that apply to the principal. */
   readonly protections?: readonly AppliedProtection[]
+  /** Bytes of the files of a table's snapshot; undefined where its summary does not tell them. */
+  readonly tableBytes?: (table: TableRef) => bigint | undefined
   /** Types of `$1` … in order. */
   readonly parameters: readonly SqlType[]
   /** Numbers of the parameters that must be literals: a run compiles the statement with their values. */
@@ -118,7 +123,7 @@ export interface QueryRun extends AsyncIterable<ResultBatch> {
    */
   putOnRecord(): Promise<void>
   /**
-   * Checks whether rows of an earlier pull may still be sent. Each pull checks its own rows.
+   * Checks whether rows of an earlier pull may still be sent, also after the last. Each pull checks its own rows.
    * @returns undefined where they may; else a promise, which rejects where they may not
    * @throws SqlError 55000 where a policy, pin or catalog credential has changed, 28000 where the reader's credential
    *   ended, 57014 where the time is up, 58000 where the store does not reply

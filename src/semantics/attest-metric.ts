@@ -7,7 +7,7 @@ import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import { type ContractSchema, primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
-import type { CoveredMask, MetricVersion } from '../core/metric.ts'
+import { type CoveredMask, isOverPeriods, type MetricVersion } from '../core/metric.ts'
 import type { SemanticModel } from '../core/semantic-model.ts'
 import { baseOf, type Simple } from '../query/compile/metrics/attested-parts.ts'
 import { columnPath, functionName } from '../query/compile/metrics/nodes.ts'
@@ -116,6 +116,12 @@ function aggregatesOf(
       `A ${computation.kind} metric shows what its parts show, so they are attested. ${lacking.length > 0 ? `Those without an attestation: ${lacking.join(', ')}.` : 'All of them are.'}`,
     )
   }
+  const base = isOverPeriods(computation) && model.metrics.get(computation.metric)?.definition.computation
+  if (computation.kind === 'offset' || (base && base.kind !== 'simple'))
+    throw new Fault(
+      'unprocessable',
+      'A metric with an offset, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
+    )
   const of =
     computation.kind === 'cumulative'
       ? model.metrics.get(computation.metric)

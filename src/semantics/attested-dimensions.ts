@@ -6,6 +6,7 @@
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
 import { type AttestedDimension, type CoveredMask, type Grain, metricTime } from '../core/metric.ts'
+import { currentSchema } from '../core/seen-table.ts'
 import { type PlacedDimension, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { plainDimensions } from '../query/compile/metrics/attested-parts.ts'
@@ -56,7 +57,11 @@ export function attestedDimensions(
 
 /** The own columns that some reader sees masked. */
 function maskedColumns({ governance }: Guarded): readonly number[] {
-  return governance.columns.flatMap(({ fieldId, masks }) => (masks.length > 0 ? fieldId : []))
+  const masked = governance.columns.flatMap(({ fieldId, masks }) => (masks.length > 0 ? fieldId : []))
+  const around = currentSchema(governance).filter(({ nestedIds }) =>
+    nestedIds.some((id) => masked.includes(id)),
+  )
+  return [...masked, ...around.map(({ fieldId }) => fieldId)]
 }
 
 function assertFits(

@@ -12,10 +12,13 @@ import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
 import { tableKey } from '../core/table-ref.ts'
 import { SqlError, toSqlError } from '../query/compile/base/sql-error.ts'
 import { type CompiledQuery, compileQuery } from '../query/compile/compile.ts'
-import { aggregates, windowFunctions } from '../query/compile/functions/aggregates.ts'
+import { windowFunctions } from '../query/compile/functions/aggregates.ts'
+import { functions } from '../query/compile/functions/registry.ts'
 import { expandMetrics } from '../query/compile/metrics/expand.ts'
+import { isAggregate, parseMetricExpression } from '../query/compile/metrics/metric-expression.ts'
 import { columnPath, functionName } from '../query/compile/metrics/nodes.ts'
-import { parseExpression, parseSelect } from '../query/compile/parse/parse.ts'
+import { parseSelect } from '../query/compile/parse/parse.ts'
+import { chooseFunction } from '../query/compile/resolve/function-choice.ts'
 
 /** Where the columns of an expression may stand. */
 type Level = 'row' | 'aggregate' | 'metric'
@@ -55,6 +58,7 @@ export function metricsIn(text: string, what: string): readonly string[] {
 function namesIn(text: string, level: Level, what: string): readonly string[] {
   const names = new Set<string>()
   let hasAggregate = false
+  let absent: string | undefined
   const visit = (tree: unknown, inAggregate: boolean): void => {
     if (typeof tree !== 'object' || tree === null) return
     if (Array.isArray(tree)) {
@@ -66,26 +70,43 @@ function namesIn(text: string, level: Level, what: string): readonly string[] {
     const path = columnPath(tree as Node)
     if (path !== undefined) {
       if (path.length > 1) throw new Fault('unprocessable', `${what}: name columns without their table.`)
-      if (level === 'aggregate' && !inAggregate)
+      if (level === 'aggregate' && !inAggregate) {
+        assertThere(absent, what)
         throw new Fault('unprocessable', `${what}: \`${path[0]}\` must be inside an aggregate.`)
+      }
       names.add(path[0] ?? '')
       return
     }
     const called = functionName(tree as Node)
-    const isAggregate = called !== undefined && aggregates.has(called)
+    const aggregating = called !== undefined && isAggregate(called)
     if (called !== undefined && (windowFunctions.has(called) || ('FuncCall' in tree && hasOver(tree))))
       throw new Fault('unprocessable', `${what}: window functions are not supported.`)
-    if (isAggregate && level !== 'aggregate')
+    if (aggregating && level !== 'aggregate')
       throw new Fault('unprocessable', `${what}: aggregates are not supported here.`)
-    hasAggregate ||= isAggregate
-    for (const value of Object.values(tree)) visit(value, inAggregate || isAggregate)
+    hasAggregate ||= aggregating
+    if (called !== undefined && !isFunction(called)) absent ??= called
+    for (const value of Object.values(tree)) visit(value, inAggregate || aggregating)
   }
   visit(parsed(text, what), false)
+  if (level === 'aggregate' && !hasAggregate) assertThere(absent, what)
   if (level === 'aggregate' && !hasAggregate)
     throw new Fault('unprocessable', `${what}: an aggregate is needed, such as sum(amount).`)
   if (level === 'metric' && names.size === 0)
     throw new Fault('unprocessable', `${what}: name at least one metric.`)
   return [...names]
+}
+
+/** Whether there is a function of a name, served or not. */
+function isFunction(name: string): boolean {
+  return isAggregate(name) || functions.has(name) || chooseFunction(name, []) !== undefined
+}
+
+/** @param absent a function that the expression calls and that there is not */
+function assertThere(absent: string | undefined, what: string): void {
+  if (absent !== undefined)
+    throw new Fault('unprocessable', `${what}: there is no such function: \`${absent}\`.`, {
+      members: { sqlstate: '42883' },
+    })
 }
 
 function hasOver(tree: object): boolean {
@@ -95,7 +116,7 @@ function hasOver(tree: object): boolean {
 
 function parsed(text: string, what: string): Node {
   try {
-    return parseExpression(text)
+    return parseMetricExpression(text)
   } catch (thrown) {
     throw new Fault('unprocessable', `${what}: ${toSqlError(thrown).publicMessage}`, { cause: thrown })
   }
@@ -135,7 +156,10 @@ export function compileRelation(
     return compiled
   } catch (thrown) {
     const failure = thrown instanceof SqlError ? thrown : toSqlError(thrown)
-    throw new Fault('unprocessable', failure.publicMessage, { cause: thrown })
+    throw new Fault('unprocessable', failure.publicMessage, {
+      cause: thrown,
+      members: { sqlstate: failure.sqlState },
+    })
   }
 }
 

@@ -3,7 +3,7 @@
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
-import type { Attestation, MetricVersion } from '../core/metric.ts'
+import { type Attestation, isOverPeriods, type MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { isReadable } from '../core/seen-table.ts'
 import {
@@ -183,7 +183,7 @@ function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly Met
 }
 
 interface LeafAndBase {
-  /** Simple or cumulative; attestations are of it. */
+  /** Simple or over periods; attestations are of it. */
   readonly leaf: MetricVersion
   /** Itself, or what it adds up. */
   readonly base: MetricVersion
@@ -194,7 +194,7 @@ function leavesAndBases(model: SemanticModel, metric: MetricVersion): readonly L
   const metrics = isInForce ? model.metrics : new Map(model.metrics).set(metric.name, metric)
   return (leavesOf({ metrics }, metric.name) ?? []).flatMap((leaf) => {
     const { computation } = leaf.definition
-    if (computation.kind !== 'cumulative') return [{ leaf, base: leaf }]
+    if (!isOverPeriods(computation)) return [{ leaf, base: leaf }]
     const base = metrics.get(computation.metric)
     return base === undefined ? [] : [{ leaf, base }]
   })
@@ -294,5 +294,9 @@ function computationView(computation: MetricVersion['definition']['computation']
       return { expression: computation.expression }
     case 'cumulative':
       return { metric: computation.metric, window: computation.window, to_date: computation.toDate }
+    case 'offset': {
+      const { metric, offsetWindow, offsetToGrain } = computation
+      return { metric, offset_window: offsetWindow, offset_to_grain: offsetToGrain }
+    }
   }
 }

@@ -4,7 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { GlossaryTerm } from '../core/metric.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
 import { described, list, maybe, object, ordinal, pageInput, pageOf, text } from '../http/schemas.ts'
-import { findTerm, listTerms, saveTerm } from '../store/semantics/terms.ts'
+import { findTerm, listTerms, removeTerm, saveTerm } from '../store/semantics/terms.ts'
 import { metricName, prose } from './model-operations.ts'
 import { browsing, changeOf, modelling, operation } from './parts.ts'
 
@@ -35,16 +35,27 @@ export const glossaryOperations = [
       links: maybe(members.links),
     }),
     output: term,
-    faults: { unprocessable: 'The wider term is not there.' },
-    run: async (context, { term: name, synonyms = [], links = [], ...given }) => {
-      const { store } = context.parts
-      if (
-        given.broader !== undefined &&
-        (await findTerm(store, context.caller.tenant, given.broader)) === undefined
-      )
-        throw new Fault('unprocessable', `The glossary has no term \`${given.broader}\`.`)
-      return termView(await saveTerm(await changeOf(context), { name, synonyms, links, ...given }))
+    faults: {
+      conflict: 'Another term has one of its words.',
+      unprocessable: 'The wider term is not there or leads back, or a word is there twice.',
     },
+    run: async (context, { term: name, synonyms = [], links = [], ...given }) =>
+      termView(await saveTerm(await changeOf(context), { name, synonyms, links, ...given })),
+  }),
+  operation({
+    ...common,
+    name: 'delete_term',
+    summary: 'Removes a glossary term that nothing names',
+    method: 'DELETE',
+    path: `${path}/{term}`,
+    access: modelling,
+    gives: { nothing: 'own input' },
+    input: object({ term: metricName }),
+    faults: {
+      not_found: 'There is no such term.',
+      conflict: 'Metrics, dimensions or narrower terms name it.',
+    },
+    run: async (context, { term: name }) => await removeTerm(await changeOf(context), name),
   }),
   operation({
     ...common,

@@ -1,6 +1,7 @@
 /** What a metric inherits from its columns: tags, masks, and what has become of the columns since it was saved. */
 
 import type { Governance, StoredColumn } from '../core/governance.ts'
+import { isMasked } from '../core/governed-table.ts'
 import type { BoundExpression, MetricDefinition } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
@@ -48,10 +49,7 @@ export function problemsOf(
       const before = types?.[String(fieldId)]
       if (before !== undefined && before !== type)
         add('retyped', `The column was ${before}, and is ${type} now.`)
-      if (
-        seen?.columns.some((one) => one.fieldId === fieldId && one.masks.length > 0) &&
-        !lifted.has(fieldId)
-      )
+      if (seen?.columns.some((one) => one.fieldId === fieldId && isMasked(one)) && !lifted.has(fieldId))
         add('masked', 'You see masked values of the column, and the metric is computed from those.')
     }
   return [...found.values()]

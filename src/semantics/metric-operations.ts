@@ -47,9 +47,13 @@ const computation = {
   ),
   numerator: maybe(metricName),
   denominator: maybe(metricName),
-  metric: maybe(described(metricName, 'what accumulates')),
+  metric: maybe(described(metricName, 'what accumulates, or is moved')),
   window: maybe(object({ count: ordinal, grain: oneOf(grains) })),
   to_date: maybe(described(oneOf(grains), 'accumulates since the beginning of this grain')),
+  offset_window: maybe(
+    described(object({ count: ordinal, grain: oneOf(grains) }), 'the value so many grains before'),
+  ),
+  offset_to_grain: maybe(described(oneOf(grains), 'the value in the first period of this grain')),
 }
 const metric = object({
   name: text,
@@ -102,10 +106,11 @@ export const metricInput = object({
 /** The metric that a request defines. */
 export function givenMetric(input: Omit<Static<typeof metricInput>, 'metric'>): GivenMetric {
   const { of, kind = 'simple', state = 'active', default_grain: defaultGrain, ...given } = input
-  const { semi_additive: semi, to_date: toDate, ...rest } = given
+  const { semi_additive: semi, to_date: toDate, ...others } = given
+  const { offset_window: offsetWindow, offset_to_grain: offsetToGrain, ...rest } = others
   return {
     ...rest,
-    ...{ kind, state, defaultGrain, toDate, metric: of },
+    ...{ kind, state, defaultGrain, toDate, metric: of, offsetWindow, offsetToGrain },
     semiAdditive: semi && { ...semi, over: semi.over ?? [] },
   }
 }

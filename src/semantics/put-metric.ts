@@ -3,12 +3,13 @@
 import { createHash } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
-import type {
-  Grain,
-  MetricComputation,
-  MetricDefinition,
-  MetricVersion,
-  SemiAdditivity,
+import {
+  type Grain,
+  isOverPeriods,
+  type MetricComputation,
+  type MetricDefinition,
+  type MetricVersion,
+  type SemiAdditivity,
 } from '../core/metric.ts'
 import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
@@ -17,9 +18,9 @@ import { loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
-import { findTerm } from '../store/semantics/terms.ts'
 import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
 import { mayKnow, tablesOf } from './describe-metric.ts'
+import { assertFreeLabel } from './free-label.ts'
 
 export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
   readonly kind: MetricComputation['kind']
@@ -32,6 +33,8 @@ export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
   readonly metric?: string | undefined
   readonly window?: { readonly count: number; readonly grain: Grain } | undefined
   readonly toDate?: Grain | undefined
+  readonly offsetWindow?: { readonly count: number; readonly grain: Grain } | undefined
+  readonly offsetToGrain?: Grain | undefined
   readonly state: 'draft' | 'active'
 }
 
@@ -49,8 +52,6 @@ export async function putMetric(
 ): Promise<StoredMetric | undefined> {
   const { store, tenant } = on
   const { term, state } = given
-  if (term !== undefined && (await findTerm(store, tenant, term)) === undefined)
-    throw new Fault('unprocessable', `The glossary has no term \`${term}\`.`)
   const { model } = await loadSemanticModel(store, tenant, 0)
   const refs = [
     ...(given.table ? [given.table] : []),
@@ -66,6 +67,7 @@ export async function putMetric(
   const now = { ...model, metrics: new Map(model.metrics).set(name, metric) }
   assertKnown(on, now, metric, governances)
   assertComputes(now, name, governances)
+  assertLabel(now, metric)
   const sha256 = (number: number) =>
     createHash('sha256')
       .update(JSON.stringify([name, number, computation]))
@@ -83,6 +85,7 @@ function computationOf(
   governed: (table: TableRef) => ReturnType<typeof requireGovernance>,
 ): MetricComputation {
   const { kind, expression, filter, semiAdditive, numerator, denominator, metric, window, toDate } = given
+  const { offsetWindow, offsetToGrain } = given
   const needed = <T>(value: T | undefined, member: string): T => {
     if (value === undefined) throw new Fault('unprocessable', `A metric of kind ${kind} needs \`${member}\`.`)
     return value
@@ -112,6 +115,15 @@ function computationOf(
     case 'cumulative':
       if (window && toDate) throw new Fault('unprocessable', 'Give `window` or `to_date`, not both.')
       return { kind, metric: needed(metric, 'metric'), ...(window && { window }), ...(toDate && { toDate }) }
+    case 'offset':
+      if ((offsetWindow === undefined) === (offsetToGrain === undefined))
+        throw new Fault('unprocessable', 'Give `offset_window` or `offset_to_grain`, one of both.')
+      return {
+        kind,
+        metric: needed(metric, 'of'),
+        ...(offsetWindow && { offsetWindow }),
+        ...(offsetToGrain && { offsetToGrain }),
+      }
   }
 }
 
@@ -147,7 +159,26 @@ function assertComputes(
         `What the metric ${each} is made of is not in force, or is made of itself.`,
       )
     for (const leaf of leaves) assertLeaf(model, leaf, governances)
+    // What is made of metrics of one table compiles as one; a function in it that is not there shows here.
+    for (const { table } of model.tables.values()) {
+      const relation = relationOf(model, table)
+      if (relation?.metrics.has(each) && !leaves.some((leaf) => leaf.name === each))
+        compileRelation(model, governances, relation, { dimensions: [], metrics: [each] })
+    }
   }
+}
+
+/**
+ * A label is a name by which people and clients of cubes find a metric.
+ * @throws Fault `unprocessable` where another metric of the same cube has it
+ */
+function assertLabel(model: SemanticModel, metric: MetricVersion): void {
+  const over = tablesOf(model, metric).flatMap((table) => relationOf(model, table) ?? [])
+  const others = over
+    .filter(({ metrics }) => metrics.has(metric.name))
+    .flatMap(({ metrics }) => [...metrics.values()].filter(({ name }) => name !== metric.name))
+    .map(({ name, definition: { label } }) => ({ name, label }))
+  assertFreeLabel('metric', { name: metric.name, label: metric.definition.label }, others)
 }
 
 function assertLeaf(
@@ -155,12 +186,16 @@ function assertLeaf(
   { name, definition: { computation } }: MetricVersion,
   governances: Parameters<typeof compileRelation>[1],
 ): void {
-  if (computation.kind === 'cumulative') {
+  if (isOverPeriods(computation)) {
     const base = model.metrics.get(computation.metric)?.definition.computation
     if (base?.kind !== 'simple' || base.semiAdditive !== undefined)
-      throw new Fault('unprocessable', 'A cumulative metric needs a simple metric that adds up over time.', {
-        ...(base?.kind === 'simple' && { members: { reason: semiAdditiveReason } }),
-      })
+      throw new Fault(
+        'unprocessable',
+        'A cumulative metric, and one with an offset, needs a metric that is made of simple ones that add up over time.',
+        {
+          ...(base?.kind === 'simple' && { members: { reason: semiAdditiveReason } }),
+        },
+      )
     if (model.tables.get(tableKey(base.table))?.timeDimension === undefined)
       throw new Fault('unprocessable', `${tableName(base.table)} has no \`time_dimension\`.`)
     return

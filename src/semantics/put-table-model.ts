@@ -16,8 +16,8 @@ import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { saveTableModel } from '../store/semantics/models.ts'
-import { findTerm } from '../store/semantics/terms.ts'
 import { bindExpression, compileRelation, requireGovernance } from './check-expressions.ts'
+import { assertFreeLabel } from './free-label.ts'
 import { isSame } from './put-metric.ts'
 
 export interface GivenDimension extends Omit<Dimension, 'expression' | 'kind'> {
@@ -66,9 +66,6 @@ export async function putTableModel(
       `There is a table ${tableName(relation)}, which is how SQL would name the metrics of ${tableName(table)}. Rename one of the two tables first.`,
     )
   assertNames(given)
-  for (const term of new Set(given.dimensions.flatMap(({ term }) => term ?? [])))
-    if ((await findTerm(store, tenant, term)) === undefined)
-      throw new Fault('unprocessable', `The glossary has no term \`${term}\`.`)
   const key = fieldIds(governance, given.key)
   const made: Omit<TableModel, 'number'> = {
     table: { namespace: table.namespace, name: table.name },
@@ -133,6 +130,10 @@ function assertNames({ dimensions, relationships, timeDimension }: GivenModel): 
     throw new Fault(
       'unprocessable',
       `The name \`${bad}\` is reserved: \`${metricTime}\`, and names with \`__\`.`,
+    )
+  for (const [index, dimension] of dimensions.entries())
+    naming({ dimension: dimension.name }, () =>
+      assertFreeLabel('dimension', dimension, dimensions.slice(0, index)),
     )
   const time = dimensions.find(({ name }) => name === timeDimension)
   if (timeDimension !== undefined && time?.kind !== 'time')

@@ -16,6 +16,7 @@ export interface DetectionMetrics {
   readonly detectionOldestSeconds: Gauge
   readonly detectionWorkerRestarts: Counter
   readonly detectionAlerts: Counter<'outcome'>
+  readonly detectionWithdrawals: Counter<'outcome'>
   readonly storageEvents: Counter<'outcome'>
 }
 
@@ -76,6 +77,11 @@ export function detectionMetrics(registry: Registry): DetectionMetrics {
       'retried',
       'given_up',
     ]),
+    detectionWithdrawals: byOutcome(
+      'svc_detection_withdrawals_total',
+      'Tags for which nothing stood any more, by outcome.',
+      ['refuted', 'gone', 'held', 'stands'],
+    ),
     storageEvents: byOutcome('svc_storage_events_total', 'Messages of the storage event queue, by outcome.', [
       'queued',
       'ignored',

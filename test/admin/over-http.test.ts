@@ -10,11 +10,13 @@ import { putTag } from '../../src/contract/put-tag.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { putReadSettings } from '../../src/store/contract/read-settings.ts'
+import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
 import { freePort } from '../support/free-port.ts'
 import { type IdentityService, session, startIdentityService } from '../support/identity.ts'
+import { receivedEvent } from '../support/lineage.ts'
 import { addTenant, audit, commit, type TestTenant } from '../support/service.ts'
 import { quarantineSnapshot } from '../support/territory.ts'
 import { runOn, runRemotely } from './command-line.ts'
@@ -205,6 +207,14 @@ describe('a command over HTTP', () => {
     expect(rotated.secret).not.toBe(hook.secret)
     expect(await json<unknown>(`webhook replay${of} --id ${hook.id} --from 1 --to 9`)).toEqual({ queued: 0 })
     expect((await over(`source remove${of} --name crm`)).status).toBe(0)
+    const received = receivedEvent({ inputs: ['taken'] })
+    await receiveLineage(service.store, made.id as TenantId, [received], true)
+    const dataset = '--namespace s3://lake --dataset taken --reason wrong'
+    const taken = await json<{ id: string }>(`lineage retire${of} ${dataset}`)
+    expect(await json<unknown>(`lineage list${of}`)).toMatchObject([{ id: taken.id, reason: 'wrong' }])
+    expect((await over(`lineage restore${of} --id ${taken.id}`)).status).toBe(0)
+    expect((await over(`staleness set${of} --days 30`)).status).toBe(0)
+    expect(await json<unknown>(`staleness list${of}`)).toEqual({ items: [{ days: 30 }] })
     const unmap = await over(`dataset-namespace remove${of} --namespace hive://metastore:9083`)
     expect(unmap).toMatchObject({ status: 0, stderr: '' })
     expect((await over(`webhook delete${of} --id ${hook.id}`)).status).toBe(0)
@@ -251,7 +261,13 @@ describe('a command over HTTP', () => {
       // test/docs/retention.test.ts
       ...['detach', 'verify'].map((one) => `month ${one}`),
       'semantics import',
+      // test/admin/glossary-commands.test.ts
+      ...['list', 'remove'].map((one) => `glossary ${one}`),
       ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
+      ...['retire', 'list', 'restore'].map((one) => `lineage ${one}`),
+      // test/admin/lineage-service-commands.test.ts
+      ...['send', 'walk', 'reach'].map((one) => `lineage ${one}`),
+      ...['set', 'list'].map((one) => `staleness ${one}`),
       ...['put', 'delete'].map((one) => `workload ${one}`),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
         (one) => `webhook ${one}`,

@@ -33,6 +33,7 @@ import { replayOperations } from '../../src/gateway/replay/operations.ts'
 import { territoryOperations } from '../../src/gateway/territory/operations.ts'
 import { vendingOperations } from '../../src/gateway/vending/operations.ts'
 import { namespaceOperations } from '../../src/lineage/namespace-operations.ts'
+import { retirementOperations } from '../../src/lineage/retirement-operations.ts'
 import { semanticOperations } from '../../src/semantics/operations.ts'
 import { storedOperationOperations } from '../../src/server/graphql/operations.ts'
 import { listAdministration } from '../../src/store/administration/administration-log.ts'
@@ -46,7 +47,9 @@ import { noteProposal } from '../../src/store/commit/intent-settlements.ts'
 import { startReplay } from '../../src/store/commit/replays.ts'
 import { nodeId } from '../../src/store/database/names.ts'
 import { setHold } from '../../src/store/history/holds.ts'
+import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { putPolicy } from '../../src/store/policy/policies.ts'
+import { saveTerm } from '../../src/store/semantics/terms.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   createServiceSession,
@@ -67,6 +70,7 @@ import {
   startIdentityService,
 } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
+import { receivedEvent } from '../support/lineage.ts'
 import { addTenant, commit, type TestTenant } from '../support/service.ts'
 import { quarantineSnapshot, tableOf, take } from '../support/territory.ts'
 
@@ -95,6 +99,8 @@ beforeAll(async () => {
   for (const commitId of [staleIntent, secondIntent])
     await openIntent(service.store, tenant, intentOf({ commitId }), { leaseMs: 0, upstreamMs: 0 })
   await leaveDropped()
+  const spare = { name: 'spare', definition: 'Named by nothing', synonyms: [], links: [] }
+  await saveTerm({ store: service.store, tenant, actor: actorOf('x') }, spare)
   // They are bound to something else too, so that they can be unbound.
   for (const id of ['p', 'q']) await putPolicy(service.store, tenant, { tag: 'other' }, keepsTrue(id))
   const owner = await session(service, tenant, sessionScopes, ['owner'], 'olga')
@@ -528,6 +534,11 @@ const steps: Readonly<Record<string, Step>> = {
     body: { to: 'deprecated' },
     subject: { metric: 'volume', number: 1 },
   },
+  delete_term: {
+    action: 'delete-term',
+    path: '/api/v1/glossary/spare',
+    subject: { term: 'spare' },
+  },
   decide_finding: {
     action: 'decide-finding',
     path: '/api/v1/detection/findings/{finding}/decisions',
@@ -610,6 +621,33 @@ const steps: Readonly<Record<string, Step>> = {
   unmap_tenant_dataset_namespace: {
     action: 'unmap-dataset-namespace',
     path: '/admin/tenants/{tenant}/lineage/namespaces?namespace=hive%3A%2F%2Fm%3A9083',
+  },
+  retire_lineage: {
+    action: 'retire-lineage',
+    path: '/api/v1/lineage/retirements',
+    body: { dataset: { namespace: 's3://lake', name: 'taken' }, reason: 'wrong' },
+  },
+  restore_lineage: { action: 'restore-lineage', path: '/api/v1/lineage/retirements/{id}' },
+  retire_tenant_lineage: {
+    action: 'retire-lineage',
+    path: '/admin/tenants/{tenant}/lineage/retirements',
+    body: { dataset: { namespace: 's3://lake', name: 'taken' }, reason: 'wrong' },
+  },
+  restore_tenant_lineage: {
+    action: 'restore-lineage',
+    path: '/admin/tenants/{tenant}/lineage/retirements/{id}',
+  },
+  set_lineage_staleness: {
+    action: 'set-lineage-staleness',
+    path: '/api/v1/lineage/staleness',
+    body: { days: 30 },
+    subject: { job: null },
+  },
+  set_tenant_lineage_staleness: {
+    action: 'set-lineage-staleness',
+    path: '/admin/tenants/{tenant}/lineage/staleness',
+    body: { days: 30 },
+    subject: { job: null },
   },
   put_reconciliation_source: {
     action: 'put-reconciliation-source',
@@ -738,6 +776,7 @@ const administering = (
     ...storedOperationOperations,
     ...sourceOperations,
     ...namespaceOperations,
+    ...retirementOperations,
     ...workloadTrustOperations,
     ...tokenIssuerOperations,
   ] as readonly Operation[]
@@ -795,6 +834,8 @@ describe('a change over HTTP', () => {
     if (step.path.includes('{quarantine}'))
       noted.set('quarantine', await quarantineSnapshot(service.store, tenant))
     if (step.path.endsWith('settle-proven')) await leaveProven()
+    if (step.path.endsWith('lineage/retirements'))
+      await receiveLineage(service.store, tenant, [receivedEvent({ inputs: ['taken'] })], true)
     if (step.path.includes('{hold}'))
       noted.set(
         'hold',

@@ -19,17 +19,14 @@ beforeAll(async () => {
 afterAll(() => stack.disposeAsync())
 
 const drivers: Readonly<Record<string, Driver>> = {
-  PHP: {
-    program: 'php',
-    command: ['php', 'pdo_client.php'],
-    documented: { 'pdo scrolling cursor': 'cursors go forward only' },
-  },
+  PHP: { program: 'php', command: ['php', 'pdo_client.php'] },
   Perl: { program: 'perl', command: ['perl', 'dbd_client.pl'] },
   Ruby: { program: 'ruby', command: ['ruby', 'active_record_client.rb'] },
   'knex, Drizzle, Sequelize and TypeORM': {
     command: ['node', 'query_builders_client.mjs', packageFolder('npm:query-builders')],
   },
   'ConnectorX and pgcli': { command: inPython('python:data-tools', 'data_tools_client.py') },
+  'GDAL, as QGIS opens tables': { program: 'gdal', command: ['python3', 'gdal_client.py'] },
   R: { program: 'R', command: ['Rscript', '--vanilla', 'rpostgresql_client.R'] },
 }
 

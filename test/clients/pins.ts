@@ -96,6 +96,20 @@ export const python = {
     'pandas==2.3.3',
     'numpy==2.3.5',
   ],
+  /**
+   * ADOMD.NET within another package, whose own needs are many and not needed; a runtime of .NET; and OpenSSL 1.1, which
+   * the runtime asks for, within a driver. Microsoft's licence lets them be used, not passed on.
+   */
+  adomd: [
+    '--no-deps',
+    'semantic-link-sempy==0.14.3',
+    'dotnetcore2==3.1.23',
+    'pythonnet==3.2.1',
+    'clr_loader==0.3.1',
+    'cffi==2.1.1',
+    'pycparser==3.12',
+    'psycopg2-binary==2.9.5',
+  ],
   odcs: ['datacontract-cli==1.2.8', 'open-data-contract-standard==3.2.0'],
   /** With what it tests data by. */
   datacontract: ['datacontract-cli[duckdb]==1.2.8', 'duckdb==1.5.5'],
@@ -137,6 +151,43 @@ export const python = {
     'SQLAlchemy==2.0.44',
     'psycopg2-binary==2.9.13',
     'pandas==2.3.3',
+  ],
+  'sqlalchemy-2.0': [
+    'SQLAlchemy[asyncio]==2.0.44',
+    'psycopg2-binary==2.9.13',
+    'psycopg[binary]==3.3.9',
+    'asyncpg==0.32.0',
+  ],
+  'sqlalchemy-2.1': [
+    'SQLAlchemy[asyncio]==2.1.9',
+    'psycopg2-binary==2.9.13',
+    'psycopg[binary]==3.3.9',
+    'asyncpg==0.32.0',
+  ],
+  /** Object-relational mappers and data frames whose statements the corpus has, on each driver that they name. */
+  corpus: [
+    'SQLAlchemy[asyncio]==2.1.9',
+    'psycopg2-binary==2.9.13',
+    'psycopg[binary]==3.3.9',
+    'asyncpg==0.32.0',
+    'pg8000==1.31.5',
+    'peewee==4.5.3',
+    'tortoise-orm==1.1.9',
+    'pony==0.7.20',
+    'Django==5.2.19',
+    'ibis-framework[postgres]==12.0.0',
+    'pandas==2.3.3',
+    'numpy==2.3.5',
+    'packaging==25.0',
+  ],
+  pgadmin: [
+    'pgadmin4==9.18',
+    'psycopg[binary]==3.3.4',
+    'Flask==3.1.3',
+    'Werkzeug==3.1.9',
+    'SQLAlchemy==2.1.9',
+    'Flask-Security-Too==5.8.3',
+    'requests==2.34.2',
   ],
   superset: [
     'apache-superset==6.1.0',
@@ -241,6 +292,15 @@ export const maven = {
     transitive: true,
     sha256: {},
   },
+  orms: {
+    coordinates: [
+      'org.postgresql:postgresql:42.7.8',
+      'org.jooq:jooq-codegen:3.19.30',
+      'org.hibernate.orm:hibernate-core:6.6.36.Final',
+    ],
+    transitive: true,
+    sha256: {},
+  },
   'openlineage-spark': {
     coordinates: ['io.openlineage:openlineage-spark_2.13:1.53.0'],
     transitive: false,
@@ -285,6 +345,22 @@ export const npm = {
   mcp: ['@modelcontextprotocol/conformance@0.2.0-alpha.12', '@modelcontextprotocol/inspector@2.12.0'],
   playwright: ['playwright-core@1.64.1'],
   pgwire: ['pg@8.23.1', 'pg-cursor@2.22.0', 'postgres@3.4.9'],
+  /** Its client compiles queries by WebAssembly in its own package. */
+  prisma: ['prisma@7.10.0', '@prisma/client@7.10.0', '@prisma/adapter-pg@7.10.0'],
+  /** Query builders and mappers whose statements the corpus has. */
+  corpus: [
+    'pg@8.23.1',
+    'knex@3.3.0',
+    'kysely@0.29.9',
+    'drizzle-orm@0.45.4',
+    'sequelize@6.37.8',
+    'typeorm@1.1.1',
+    'reflect-metadata@0.2.2',
+    'objection@3.1.5',
+    '@mikro-orm/core@6.6.16',
+    '@mikro-orm/knex@6.6.16',
+    '@mikro-orm/postgresql@6.6.16',
+  ],
   'query-builders': [
     'pg@8.23.1',
     'pg-query-stream@4.17.0',
@@ -498,6 +574,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 400,
   },
+  /** Microsoft's client of Analysis Services: the tabular face, and DAX. */
+  'xmla-adomd': { file: 'xmla-adomd.clients.ts', needs: ['python:adomd'], quick: false, seconds: 400 },
   /** Mondrian over the same rows in PostgreSQL, statement by statement. */
   'xmla-mondrian': {
     file: 'xmla-mondrian.clients.ts',
@@ -511,6 +589,19 @@ export const suites: Readonly<Record<string, Suite>> = {
   drivers: {
     file: 'drivers.clients.ts',
     needs: ['npm:query-builders', 'python:data-tools'],
+    quick: true,
+    seconds: 300,
+  },
+  /** What mappers and query builders write of their own accord, beside what is recorded of them. */
+  corpus: {
+    file: 'corpus.clients.ts',
+    needs: ['python:corpus', 'npm:corpus', 'maven:orms'],
+    quick: false,
+    seconds: 600,
+  },
+  'typed-parameters': {
+    file: 'typed-parameters.clients.ts',
+    needs: ['maven:pgwire', 'npm:pgwire', 'python:pgwire'],
     quick: true,
     seconds: 300,
   },
@@ -531,6 +622,14 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 300,
   },
+  /** jOOQ, Hibernate, SQLAlchemy and Prisma. */
+  orms: {
+    file: 'orms.clients.ts',
+    needs: ['maven:orms', 'python:sqlalchemy-2.0', 'python:sqlalchemy-2.1', 'npm:prisma'],
+    quick: false,
+    seconds: 600,
+  },
+  pgadmin: { file: 'pgadmin.clients.ts', needs: ['python:pgadmin'], quick: false, seconds: 600 },
   superset: {
     file: 'superset.clients.ts',
     needs: ['python:superset', 'npm:playwright'],
@@ -648,6 +747,12 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
+  'trino-programs': {
+    file: 'trino-programs.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 1_200,
+  },
   'trino-spooling': {
     file: 'trino-spooling.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino', 'python:moto'],
@@ -722,6 +827,20 @@ export const suites: Readonly<Record<string, Suite>> = {
   engine: {
     file: 'engine.clients.ts',
     needs: ['python:spark', 'maven:iceberg-spark'],
+    quick: false,
+    seconds: 600,
+  },
+  nested: {
+    file: 'nested.clients.ts',
+    needs: [
+      'python:java',
+      'maven:iceberg-rest',
+      'python:pyiceberg',
+      'python:spark',
+      'maven:iceberg-spark',
+      'python:java-25',
+      'maven:trino',
+    ],
     quick: false,
     seconds: 600,
   },

@@ -1,6 +1,7 @@
 /** Runs servers and clients as child processes: free loopback ports, a timeout each, logs in .cache/logs. */
 
 import { mkdirSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { recordAs } from '../support/wire-recorder.ts'
 
 const logs = new URL('../../.cache/logs/', import.meta.url).pathname
 
@@ -67,6 +68,7 @@ export async function runClient(
     readonly cwd?: string
   },
 ): Promise<Finished> {
+  recordAs(name)
   const log = logFile(name)
   const output = openSync(log, 'w')
   const child = Bun.spawn([...command], {

@@ -9,7 +9,9 @@ const checks = {
     '-e',
     'require "logger"; require "active_record"; require "pg"; require "sequel"; print "Active Record #{ActiveRecord.version}, pg #{PG::VERSION}, Sequel #{Sequel::VERSION}"',
   ],
+  go: ['go', 'version'],
   R: ['Rscript', '-e', 'cat(paste("RPostgreSQL", packageVersion("RPostgreSQL")))'],
+  gdal: ['ogrinfo', '--version'],
   pgbouncer: ['pgbouncer', '--version'],
   // Asked for its version, it takes seconds and writes a profile.
   libreoffice: [

@@ -269,7 +269,9 @@ describe('the times of Superset', () => {
       extras: { time_grain_sqla: 'P1W' },
     }
     expect(await same({ ...base, is_timeseries: true, columns: ['region'] })).toHaveLength(8)
-    const top = { series_columns: ['region'], series_limit: 1, series_limit_metric: 'count' }
+    // The regions have as many rows each, so that the top by their number would be any of them.
+    const total = { expressionType: 'SQL', sqlExpression: 'sum(amount)', label: 'total' }
+    const top = { series_columns: ['region'], series_limit: 1, series_limit_metric: total }
     expect(await same({ ...base, ...top, is_timeseries: true, columns: ['region'] })).toHaveLength(4)
     const compared = await same({
       metrics: ['count'],

@@ -5,7 +5,7 @@ import type { GovernedTable } from '../../src/core/governed-table.ts'
 import type { IcebergType } from '../../src/core/iceberg-type.ts'
 import type { ComputeEngine, TableSnapshot } from '../../src/engine/engine.ts'
 import { openTrino } from '../../src/engine/trino/trino-engine.ts'
-import { compileQuery } from '../../src/query/compile/compile.ts'
+import { type CompileInput, compileQuery } from '../../src/query/compile/compile.ts'
 import { renderSql } from '../../src/query/compile/emit/render.ts'
 import type { Expansion } from '../../src/query/compile/metrics/expand.ts'
 import { parameterValues } from '../query/corpus/query.ts'
@@ -64,7 +64,7 @@ export async function writeFixture(url: string, subject: Subject): Promise<void>
 /** A table's metadata and where it lies, from the REST catalog. */
 export async function loadTable(
   catalogUrl: string,
-  { ref }: GovernedTable,
+  { ref }: Pick<GovernedTable, 'ref'>,
 ): Promise<{ readonly metadata: JsonObject; readonly metadataLocation: string }> {
   const namespace = encodeURIComponent(ref.namespace.join('\u001f'))
   const response = await fetch(`${catalogUrl}/v1/namespaces/${namespace}/tables/${ref.name}`)
@@ -93,7 +93,12 @@ export function trinoEngine(
 
 export interface GovernedReader {
   /** Runs a statement as a client would have it run: compiled, each table at its snapshot, on the engine. */
-  run(text: string, parameters?: readonly (string | null)[], expansion?: Expansion): Promise<Answer>
+  run(
+    text: string,
+    parameters?: readonly (string | null)[],
+    expansion?: Expansion,
+    parameterTypes?: CompileInput['parameterTypes'],
+  ): Promise<Answer>
 }
 
 /** @param snapshots the tables that there are, at the snapshots to read */
@@ -105,17 +110,20 @@ export function governedReader(
 ): GovernedReader {
   const tables = snapshots.map(({ table }) => table)
   return {
-    async run(text, parameters = [], expansion) {
+    async run(text, parameters = [], expansion, parameterTypes) {
       const compiled = compileQuery({
         text,
         principal: reader,
         tables,
         searchPath,
         parameterValues: parameterValues(parameters),
+        ...(parameterTypes && { parameterTypes }),
         expansion,
       })
       const session = await engine.open(
-        snapshots.filter(({ table }) => compiled.reads.some((read) => read.table === table)),
+        snapshots
+          .filter(({ table }) => compiled.reads.some((read) => read.table === table))
+          .map((snapshot) => ({ ...snapshot, nested: compiled.nested.get(snapshot.table) })),
         {
           queryId: crypto.randomUUID(),
           tenant,

@@ -6,8 +6,12 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { withdrawTag } from '../../src/store/contract/withdraw-tag.ts'
+import { claimRuns } from '../../src/store/detection/claims.ts'
 import { listFindings } from '../../src/store/detection/findings.ts'
-import { recordFinding } from '../support/detection-rows.ts'
+import { finishRun } from '../../src/store/detection/results.ts'
+import { enqueueHits } from '../../src/store/detection/runs.ts'
+import { emptyReport, recordFinding } from '../support/detection-rows.ts'
 import { commitColumns } from '../support/governed.ts'
 import { differences } from '../support/hand-kept.ts'
 import { call, session } from '../support/identity.ts'
@@ -192,8 +196,58 @@ describe('what loosens a deployed contract waits for somebody else’s sign-off'
     await madeWithSignOff('DELETE', own)
   })
 
+  test('the withdrawal of a tag for which nothing stands: the tag stays, and the finding says why', async () => {
+    const { store } = service
+    const asks = { tenant: home, source: 'storage-event', table: ref } as const
+    await enqueueHits(store, home, [{ ...asks, metadataLocation: 's3://orders/filled.metadata.json' }])
+    const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
+    if (claim === undefined) throw new Error('no run was queued')
+    const column = { fieldId: 2n, columnName: 'email', path: 'email' } as const
+    const judged = [{ ...column, named: ['email'] as const, traces: [] }]
+    const report = { ...emptyReport, snapshotIds: ['7'] }
+    const ended = await finishRun(store, claim, { findings: [], judged, report, reason: '', alert: false })
+    for (const id of ended.withdrawable ?? []) expect(await withdrawTag(store, home, id)).toBe('held')
+    expect(ended.withdrawable).toHaveLength(1)
+    const [found] = (await listFindings(store, home)).items
+    expect(found).toMatchObject({ status: 'open', withdrawal: { state: 'needs_sign_off' } })
+    const [, shown] = await ask('GET', table, stella)
+    expect(JSON.stringify(shown)).toContain('sensitive.email')
+  })
+
+  test('the withdrawal of a tag that was last found under another name of the table', async () => {
+    const { store } = service
+    const column = { fieldId: 3n, columnName: 'card' } as const
+    const judged = [{ ...column, path: 'card', named: ['us_ssn'] as const, traces: [] }]
+    const byName = { class: 'us_ssn', shape: 'name', confidence: 0.65, matched: 0, sampled: 0 } as const
+    const findings = [{ ...column, finding: { ...byName, column: 'card', maskedSample: undefined } }]
+    const scan = async (name: string, seen: Pick<Parameters<typeof finishRun>[2], 'findings' | 'judged'>) => {
+      const metadataLocation = `s3://b/same/${crypto.randomUUID()}.metadata.json`
+      const named = { ...ref, name }
+      await enqueueHits(store, home, [
+        { tenant: home, source: 'storage-event', table: named, metadataLocation },
+      ])
+      const [claim] = await claimRuns(store, { limit: 1, leaseMs: 60_000, triesMax: 3 })
+      if (claim === undefined) throw new Error('no run was queued')
+      const report = { ...emptyReport, snapshotIds: ['7'], tableUuid: 'the-same' }
+      return await finishRun(store, claim, { ...seen, report, reason: '', alert: false })
+    }
+    await scan('orders', { findings })
+    await scan('moved', { findings })
+    const { withdrawable = [] } = await scan('orders', { findings: [], judged })
+    expect(withdrawable).toHaveLength(1)
+    for (const id of withdrawable) expect(await withdrawTag(store, home, id)).toBe('held')
+    const [, shown] = await ask('GET', table, stella)
+    expect(JSON.stringify(shown)).toContain('sensitive.us_ssn')
+    const [found] = (await listFindings(store, home, { class: 'us_ssn' })).items
+    expect(found?.table?.name).toBe('moved')
+    const to = `/api/v1/detection/findings/${found?.id}/decisions`
+    expect(await madeWithSignOff('POST', to, { decision: 'exempt', reason: 'Synthetic' })).toEqual([
+      `sales.orders: The tag sensitive.us_ssn is removed from card`,
+    ])
+  })
+
   test('rejecting the finding that set a tag; confirming it does not', async () => {
-    const [found] = (await listFindings(service.store, home)).items
+    const [found] = (await listFindings(service.store, home, { class: 'email' })).items
     const to = `/api/v1/detection/findings/${found?.id}/decisions`
     expect((await ask('POST', to, stella, { decision: 'confirm' }))[0]).toBe(200)
     expect(await madeWithSignOff('POST', to, { decision: 'reject', reason: 'Synthetic' })).toEqual([
@@ -294,7 +348,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   'moves readers to another snapshot under the same filters and masks': ['pin_table', 'unpin_table'],
   'concerns tables without a contract': ['put_read_settings'],
   'says what the columns mean, and reads them under the filters and masks of each reader': [
-    ...['put_table_model', 'put_term', 'put_metric', 'move_metric', 'import_semantics'],
+    ...['put_table_model', 'put_term', 'delete_term', 'put_metric', 'move_metric', 'import_semantics'],
   ],
   'concerns commits: what a contract says of them is derived from it and cannot be put or removed': [
     ...['put_policy', 'delete_policy', 'unbind_policy', 'put_life_cycle_settings'],
@@ -325,6 +379,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
       'delete_graphql_operation',
       'put_graphql_settings',
       'receive_lineage_event',
+      'receive_lineage_batch',
     ],
     ...[
       'settle_intent',
@@ -335,6 +390,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
       'set_hold',
     ],
     ...['release_hold', 'detach_month', 'map_dataset_namespace', 'unmap_dataset_namespace', 'put_catalog'],
+    ...['retire_lineage', 'restore_lineage', 'set_lineage_staleness'],
     ...['change_catalog', 'remove_catalog', 'create_webhook', 'change_webhook', 'delete_webhook'],
     ...[
       'rotate_webhook_secret',

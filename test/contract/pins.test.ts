@@ -153,7 +153,8 @@ describe('reading without a contract', () => {
   const settings = `${base}/settings`
 
   test('is opted into by a steward or administrator, for their own tenant', async () => {
-    const closed = { uncontracted: 'to_writers', finding_samples: 'stewards' }
+    const withdrawal = { withdraw_gone: 'history', withdraw_days: 7 }
+    const closed = { uncontracted: 'to_writers', finding_samples: 'stewards', ...withdrawal }
     expect(await json(settings)).toEqual(closed as never)
     expect(await status('PUT', settings, { uncontracted: 'readable' }, administrator)).toBe(204)
     expect(await json(settings)).toEqual({ ...closed, uncontracted: 'readable' } as never)

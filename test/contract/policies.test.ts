@@ -74,7 +74,7 @@ test('a table has the columns of its last commit, without what is nested in othe
   expect(table?.columns.map(({ name, type }) => [name, type])).toEqual([
     ['id', 'long'],
     ['email', 'string'],
-    ['home', { type: 'struct' }],
+    ['home', { type: 'struct', fields: [{ fieldId: 4, name: 'city', type: 'string', required: false }] }],
     ['tags', { type: 'list', element: { type: 'struct' } }],
   ])
   expect(table).toMatchObject({ schemaName: 'hr.eu', tableName: 'people', rowFilters: [] })

@@ -45,13 +45,45 @@ const officer = { roles: ['officer'] }
 const namesOf = (viewer: Viewer) => seenBy(viewer).columns.map(({ name }) => name)
 
 describe('columns', () => {
-  test('stand in the order of the schema, without one that has a masked field', () => {
+  test('stand in the order of the schema, without one whose type does not say where its masked field is', () => {
     expect(namesOf('anyone')).toEqual(['id', 'email'])
     expect(seenBy('anyone').hidden.map(({ name }) => name)).toEqual(['tags'])
   })
 
   test('are whole for a reader whom the mask of the field exempts', () => {
     expect(namesOf(officer)).toEqual(['tags', 'id', 'email'])
+  })
+
+  test('have the masks of fields inside them, for those whom they do not exempt', () => {
+    const whole: IcebergType = { type: 'list', element: 'string', elementId: 3 }
+    const own = governed()
+    const known = {
+      ...own,
+      columns: own.columns.map((one) => (one.fieldId === 2 ? { ...one, type: whole } : one)),
+    }
+    const tags = (viewer: Viewer) => seenBy(viewer, known).columns.find(({ name }) => name === 'tags')
+    const { exemptRoles: _, ...masked } = mask([])
+    expect(tags('anyone')?.nestedMasks).toEqual([{ fieldId: 3, masks: [masked] }])
+    expect(tags(officer)).not.toHaveProperty('nestedMasks')
+    expect(showsValues(seenBy('anyone', known), [2])).toBe(false)
+    expect(showsValues(seenBy('anyone', known), [3])).toBe(false)
+    expect(showsValues(seenBy(officer, known), [2, 3])).toBe(true)
+    expect(isWhole(seenBy({ roles: ['officer', 'clerk'] }, known))).toBe(true)
+    expect(isWhole(seenBy({ roles: ['clerk'] }, known))).toBe(false)
+  })
+
+  test('with a masked key of a map are hidden', () => {
+    const map: IcebergType = { type: 'map', keyId: 2, key: 'string', valueId: 3, value: 'string' }
+    const withMask = (masked: number) =>
+      governed({
+        columns: [
+          column(1, 'm', map),
+          column(2, 'm.key', 'string', masked === 2 ? { masks: [mask([])] } : {}),
+          column(3, 'm.value', 'string', masked === 3 ? { masks: [mask([])] } : {}),
+        ],
+      })
+    expect(seenBy('anyone', withMask(2)).columns).toEqual([])
+    expect(seenBy('anyone', withMask(3)).columns).toHaveLength(1)
   })
 
   test('that the graph does not know are hidden from everybody, nested fields too', () => {

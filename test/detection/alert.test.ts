@@ -37,6 +37,9 @@ const finding: ListedFinding = {
   maskedSample: 'a***@e***.org',
   status: 'open',
   decision: undefined,
+  runs: [],
+  withdrawal: undefined,
+  firstFoundAt: new Date(0),
   foundAt: new Date(0),
 }
 

@@ -45,6 +45,9 @@ const findings = async (secret = d.stewardSecret) =>
     }
   ).items
 
+/** The runs that found what the first finding tells. */
+const runs = async () => ((await findings())[0]?.runs as readonly unknown[] | undefined)?.length ?? 0
+
 describe('a classifier', () => {
   test('is created as a draft, and a second one of its name is refused', async () => {
     const made = await call('POST', '', { name: 'nl_bsn', definition })
@@ -163,16 +166,16 @@ describe('a classifier', () => {
     const changed = await call('PUT', '/nl_bsn', { definition: { ...definition, allow } })
     expect(changed.json).toMatchObject({ state: 'active', revision: 2, active_revision: 1, tried: false })
     expect((await call('POST', '/nl_bsn/activate')).status).toBe(409)
-    const before = (await findings()).length
+    const before = await runs()
     await d.commitPeople(rows(), 'gateway')
     await d.detect()
-    expect((await findings()).length).toBe(before + 1)
+    expect(await runs()).toBe(before + 1)
     await call('POST', '/nl_bsn/try', { values: numbers })
     expect((await call('POST', '/nl_bsn/activate')).json).toMatchObject({ active_revision: 2 })
     await d.commitPeople(rows(), 'gateway')
     await d.detect()
     // The table is on its allow-list now.
-    expect((await findings()).length).toBe(before + 1)
+    expect(await runs()).toBe(before + 1)
   })
 
   test('does not count once it is deactivated or deleted; what it found stays', async () => {

@@ -25,12 +25,11 @@ test('the first query gives the answer of the page', async () => {
 })
 
 test('the limits of the page are those of the service', () => {
-  const { depthMax, aliasesMax, tokensMax, costMax, textCostMax, firstMax } = graphqlBounds
+  const { depthMax, aliasesMax, tokensMax, costMax, firstMax } = graphqlBounds
   for (const row of [
     `| depth of fields | ${depthMax} |`,
     `| aliases | ${aliasesMax} |`,
     `| tokens | ${tokensMax.toLocaleString('en')} |`,
-    `| cost of the text, with pages written as numbers | ${textCostMax.toLocaleString('en')} |`,
     `| objects that may be given, with variables and fragments | ${costMax.toLocaleString('en')} |`,
     `| \`first\` | ${firstMax} |`,
   ])

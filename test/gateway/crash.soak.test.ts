@@ -57,7 +57,7 @@ async function write(harness: CrashHarness, child: Child, shared: Writing, name:
 
 test(`every accepted commit is audited exactly once after kills at random moments under load (seed ${seed})`, async () => {
   const random = generator(seed)
-  await using harness = await crashHarness()
+  await using harness = await crashHarness({}, { isReadable: true })
   const shared: Writing = { stopped: false, acknowledged: 0, sequence: 0, head: undefined }
   const untilMs = performance.now() + soakMs
   let kills = 0

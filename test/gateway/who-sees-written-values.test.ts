@@ -15,6 +15,7 @@ import { intentOf, rejectedOf } from '../support/commits.ts'
 import { call } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { type SeenTables, seenTables, startSeenTables } from '../support/seen-tables.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
 import { catalogA, noteConflict, quarantineSnapshot } from '../support/territory.ts'
 
 setDefaultTimeout(300_000)
@@ -105,19 +106,38 @@ describe.each(callers)('%s', (_, roles, shown) => {
   test('is told as much of why a commit was denied by the tool of agents', async () => {
     const { store, owner } = s.service
     for (const kind of kinds) {
-      const found = await explainDecision(store, owner.tenant, denied.get(kind) ?? '', { sub: 'x', roles })
+      const found = await explainDecision(store, callerOf(owner.tenant, 'x', roles), denied.get(kind) ?? '')
       expect([kind, JSON.stringify(found).includes(secret)]).toEqual([kind, shown.includes(kind as never)])
       expect(JSON.stringify(found)).toContain('note: set no note')
     }
   })
 })
 
+const callerOf = (
+  tenant: TenantId,
+  sub: string,
+  roles: readonly string[] = [],
+  sessionId: string = crypto.randomUUID(),
+) => ({ tenant, principal: { sub, roles }, session: { sessionId } })
+
+test('a writer whose commit names another subject is told by the session that it came with, and nobody else is', async () => {
+  const { store, owner } = s.service
+  const id = crypto.randomUUID()
+  const intent = intentOf({ origin: { session: { id, name: 'ci-writer' } } })
+  await openIntent(store, owner.tenant, intent)
+  await recordVerdict(store, owner.tenant, rejectedOf(intent))
+  const ask = (sub: string, sessionId?: string, tenant = owner.tenant) =>
+    explainDecision(store, callerOf(tenant, sub, [], sessionId), intent.commitId)
+  expect(await ask('ci-writer', id)).toMatchObject({ commitId: intent.commitId })
+  expect(await ask(intent.principal.sub)).toMatchObject({ commitId: intent.commitId })
+  expect(await ask('ci-writer')).toBeUndefined()
+  const foreign = await makeTenant(store, { name: 'another writer' })
+  expect(await ask('ci-writer', id, foreign.id)).toBeUndefined()
+})
+
 test('the committer reads the reason of a denial, and not the explanation', async () => {
   const { store, owner } = s.service
-  const found = await explainDecision(store, owner.tenant, denied.get('open') ?? '', {
-    sub: 'etl',
-    roles: [],
-  })
+  const found = await explainDecision(store, callerOf(owner.tenant, 'etl'), denied.get('open') ?? '')
   expect(found).toMatchObject({ reason: 'note: set no note', policies: [{ name: 'note' }] })
   expect(JSON.stringify(found)).not.toContain(secret)
 })

@@ -49,9 +49,9 @@ function damaged(dice: Dice): string {
   return text
 }
 
-const relations = new Set<string>([...vertexLabels, ...edgeLabels, 'read_setting'])
+const relations = new Set<string>([...vertexLabels, ...edgeLabels, 'read_setting', 'lineage_claim'])
 const functions = new Set(
-  `agtype_access_operator avg bool_or char_length coalesce count jsonb_agg jsonb_array_elements jsonb_array_elements_text
+  `agtype_access_operator avg bool_or char_length coalesce count job_state jsonb_agg jsonb_array_elements jsonb_array_elements_text
    jsonb_array_length jsonb_build_array jsonb_build_object jsonb_strip_nulls jsonb_typeof length lower max min octet_length
    position right row_number starts_with string_agg sum to_jsonb upper`.split(/\s+/),
 )

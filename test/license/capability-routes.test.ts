@@ -99,7 +99,7 @@ describe('without a license every route', () => {
   test('is of a capability that this test knows', () => {
     expect(routes.filter(({ path }) => partOf(path) === undefined)).toEqual([])
     expect(parts.filter(([start]) => !routes.some(({ path }) => path.startsWith(start)))).toEqual([])
-    expect(routes.filter(({ path }) => commercial(path)).length).toBe(90)
+    expect(routes.filter(({ path }) => commercial(path)).length).toBe(91)
   })
 
   test('of a commercial capability says that it needs one, and no other route does', async () => {

@@ -89,7 +89,8 @@ describe('past a table that may not be read', () => {
   const walk = async (start: LineageNode, readableOnly: boolean) => {
     const page = await lineageAround(store, tenant, { start, direction: 'both', readableOnly })
     const names = page?.items.flatMap(({ from, to }) => [from, to].map(({ name }) => name)) ?? []
-    return page && { total: page.total, names: [...new Set(names)].sort() }
+    const labels = page?.items.map(({ label }) => label).sort()
+    return page && { total: page.total, labels, names: [...new Set(names)].sort() }
   }
 
   test('a walk does not go, and does not count it', async () => {
@@ -97,7 +98,9 @@ describe('past a table that may not be read', () => {
     expect(all?.names).toEqual(expect.arrayContaining(['sales.hidden', 'sales.last']))
     const seen = await walk(first, true)
     expect(seen?.names).toEqual(['daily', 'file', 'first', 'sales.first'])
-    expect(seen?.total).toBe(3)
+    // `daily` is shown as the job of `file`, so it is shown as one that reads `first`.
+    expect(seen?.labels).toEqual(['CONSUMED_BY', 'LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS'])
+    expect(seen?.total).toBe(4)
   })
 
   test('there is no path, and none begins there', async () => {

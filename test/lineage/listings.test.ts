@@ -92,7 +92,9 @@ describe('jobs', () => {
   test('stand above those whose runs they start, and have the lineage of what these produce', async () => {
     const { edges } = await graph(service, 'job/airflow/dag', { direction: 'upstream' })
     const table = `dataset/${encodeURIComponent(uri)}/ns.t`
+    // What a job reads is shown in the walk of its own and of its parent.
     expect(edges.toSorted()).toEqual([
+      'CONSUMED_BY a → job/airflow/dag.task',
       `LINEAGE_OF a → ${table}`,
       'PARENT_OF job/airflow/dag → job/airflow/dag.task',
       `PRODUCED_BY ${table} → job/airflow/dag.task`,

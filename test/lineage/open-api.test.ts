@@ -75,6 +75,9 @@ test('a run and the lists answer what the document says, the event that was refu
     const path = `/api/v1/lineage/${lists}`
     expect((await expectDescribed(path, path)).items).not.toEqual([])
   }
+  const reach = '/api/v1/lineage/reach'
+  const reached = await expectDescribed(reach, `${reach}?${new URLSearchParams({ node: datasetNode('o1') })}`)
+  expect(reached.items).toMatchObject([{ name: 'o2', hops: 1 }])
   const refused = '/api/v1/lineage/refused'
   expect((await expectDescribed(refused, refused)).items).toMatchObject([{ run_id: runId }])
 })

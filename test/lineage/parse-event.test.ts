@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'bun:test'
 import type { Fault } from '../../src/base/fault.ts'
+import type { LineageName } from '../../src/core/lineage.ts'
 import { limits } from '../../src/limits.ts'
 import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
 import { lineageEvent, producer } from '../support/lineage.ts'
@@ -22,7 +23,7 @@ const without = (key: string) => {
 
 describe('required fields', () => {
   test.each(['eventType', 'producer', 'run'])('%s is required', (key) => {
-    expect(refusal(without(key))).toMatch(/^bad_request: .*required\.$/)
+    expect(refusal(without(key))).toMatch(/^bad_request: .*required\./)
     expect(refusal({ ...lineageEvent({}), [key]: null })).toStartWith('bad_request')
     expect(refusal({ ...lineageEvent({}), [key]: '' })).toStartWith('bad_request')
     expect(refusal({ ...lineageEvent({}), [key]: 7 })).toStartWith('bad_request')
@@ -41,7 +42,10 @@ describe('required fields', () => {
 
   test('an event type in lower case and OTHER are refused in words that help', () => {
     expect(refusal({ ...lineageEvent({}), eventType: 'start' })).toContain('in upper case: send START')
-    expect(refusal({ ...lineageEvent({}), eventType: 'OTHER' })).toContain('OTHER is not accepted')
+    expect(refusal({ ...lineageEvent({}), eventType: 'OTHER' })).toMatch(
+      /OTHER is not accepted\..*set RUNNING/,
+    )
+    expect(refusal(without('eventType'))).toMatch(/required\. Clients .*: set START.*schemaURL/)
     expect(refusal({ ...lineageEvent({}), eventType: 'DONE' })).toContain('must be one of START')
   })
 
@@ -201,17 +205,35 @@ describe('column lineage', () => {
       }),
     )
     const { odd: _, ...kept } = transformations[0] as Record<string, unknown>
-    expect(columns).toEqual([
-      { input: 0, output: 0, columns: [{ input: 'p', output: 'x', transformations: [kept] }] },
-      {
-        input: 1,
-        output: 0,
-        columns: [
+    const named = ({ namespace, name }: LineageName) => `${namespace} ${name}`
+    const found = columns.map((pair) => [named(pair.input), named(pair.output), pair.columns])
+    expect(found as unknown).toEqual([
+      ['s3://lake a', 's3://lake out', [{ input: 'p', output: 'x', transformations: [kept] }]],
+      [
+        's3://lake b',
+        's3://lake out',
+        [
           { input: 'q', output: 'x', transformations: [] },
           { input: 'r', output: null, transformations: [] },
         ],
-      },
-    ] as never)
+      ],
+      // Another event of the run may say that it reads it.
+      ['s3://lake elsewhere', 's3://lake out', [{ input: 'z', output: 'x', transformations: [] }]],
+    ])
+  })
+
+  test('may name an input by any of its symlinks', () => {
+    const symlinks = {
+      identifiers: ['hive', 'glue'].map((namespace) => ({ namespace, name: 'db.a', type: 'TABLE' })),
+    }
+    const fields = { x: { inputFields: [{ namespace: 'glue', name: 'db.a', field: 'p' }] } }
+    const { columns } = parse(
+      lineageEvent({
+        inputs: [{ namespace: 's3://lake', name: 'a', facets: { symlinks } }],
+        outputs: [output({ fields })],
+      }),
+    )
+    expect(columns.map(({ input: { namespace, name } }) => [namespace, name])).toEqual([['s3://lake', 'a']])
   })
 
   test('a facet of another shape is passed over', () => {

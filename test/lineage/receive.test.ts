@@ -52,6 +52,7 @@ describe('the receiver', () => {
     expect(await response.text()).toBe('')
     const { edges } = await graph(service, datasetNode('p1'))
     expect([...edges].sort()).toEqual([
+      'CONSUMED_BY p1 → job/airflow/daily',
       'LINEAGE_OF p1 → p3',
       'LINEAGE_OF p1 → p4',
       'PRODUCED_BY p3 → job/airflow/daily',
@@ -329,6 +330,7 @@ describe('the inbox', () => {
     expect((await graph(service, datasetNode('s1'))).edges).toEqual([
       'LINEAGE_OF s1 → s2',
       'PRODUCED_BY s2 → job/dbt/model',
+      'CONSUMED_BY s1 → job/dbt/model',
     ])
     expect(await graph(service, datasetNode('s3'))).toMatchObject({ status: 200, edges: [] })
   })
@@ -345,7 +347,8 @@ describe('cycles', () => {
     expect(await message(response)).toBe(
       'The LINEAGE_OF edge from c3 (s3://lake) to c1 (s3://lake) would close a cycle: ' +
         'c3 (s3://lake) → c1 (s3://lake) → c2 (s3://lake) → c3 (s3://lake). ' +
-        "It was not drawn; the event's other edges were.",
+        "It was not drawn; the event's other edges were. " +
+        'If an edge of the path is wrong, a steward takes it back by POST /api/v1/lineage/retirements.',
     )
     const { edges } = await graph(service, datasetNode('c8'), { direction: 'downstream', depth: '1' })
     expect(edges).toContain('LINEAGE_OF c8 → c1')
@@ -624,6 +627,7 @@ describe('columns', () => {
     )
     expect(body.items).toMatchObject([
       { column_count: 3, columns: [{ input: 'price', output: 'total' }, {}, {}] },
+      {},
       {},
     ])
   })

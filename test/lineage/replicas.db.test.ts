@@ -13,6 +13,8 @@ import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { receivedEvent } from '../support/lineage.ts'
 import { openTestStore, type TestStore, testSecretsKey } from '../support/store.ts'
 import { distance, type Edge, seededRandom, shortestCycle } from './model.ts'
+import { diceOf, expectedOf, randomRuns, splitRun } from './random-runs.ts'
+import { consumersOf, eventOf, graphOf } from './said-runs.ts'
 
 const server = process.env.SVC_TEST_DATABASE_URL
 
@@ -153,6 +155,26 @@ describe.skipIf(server === undefined)('replicas on one server', () => {
       )
       expect(rows.map(({ n }) => Number(n))).toEqual([1, 4])
     })
+
+    test.each([1, 2, 3])(
+      'the events of random runs give the edges of one replica (seed %d)',
+      async (seed) => {
+        const own = (await createTenant(store, { name: `runs ${seed}` })).id
+        const dice = diceOf(seededRandom(seed))
+        const runs = randomRuns(dice, 12)
+        const parts = runs.flatMap((run) => splitRun(run, dice))
+        const events = dice.shuffled([...parts, ...dice.some(parts)]).map(eventOf)
+        const outcomes = await Promise.all(
+          events.map((event, i) => (replicas[i % replicas.length] as LineageReceiver).receive(own, event)),
+        )
+        expect(new Set(kinds(outcomes))).toEqual(new Set(['merged', 'repeated']))
+        const graph = await graphOf(store, own)
+        const { edges, consumers, ended } = expectedOf(runs)
+        expect(graph.map((edge) => edge.split(' ').slice(0, 3).join(' '))).toEqual(edges)
+        expect(await consumersOf(store, own)).toEqual(consumers)
+        expect(ended).not.toEqual([])
+      },
+    )
 
     test('no merge failed for good', () => {
       expect(lines.join('')).not.toContain('could not be merged')

@@ -208,6 +208,24 @@ describe('a symlink that names no governed table', () => {
     )
   })
 
+  test('is one of all of its symlinks, and a later event with others takes none away', async () => {
+    const [first, second, later] = ['hive://one:1', 'hive://two:2', 'hive://three:3']
+    const named = (...namespaces: readonly string[]) => ({
+      ...{ namespace: lake, name: 'warehouse/ns/many' },
+      facets: {
+        symlinks: {
+          identifiers: namespaces.map((namespace) => ({ namespace, name: 'ns.many', type: 'TABLE' })),
+        },
+      },
+    })
+    await send(['many0'], [named(first, second)])
+    await send(['many1'], [named(later)])
+    for (const [at, namespace] of [first, second, later].entries())
+      await send([inCatalog('many', namespace)], [`many-out${at}`])
+    const down = await graph(service, datasetNode('many0'), { direction: 'downstream' })
+    expect(lineageOf(down.edges).filter((edge) => edge.includes('many-out')).length).toBe(3)
+  })
+
   test('goes with its name once that is mapped to a catalog', async () => {
     expect(await call('PUT', { namespace: hive, catalog: 'main' })).toEqual({ status: 204, body: '' })
     const { edges } = await graph(service, 'ns.h', { direction: 'both' })

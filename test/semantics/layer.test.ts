@@ -55,6 +55,7 @@ async function made(method: string, path: string, body: object, secret = steward
   if (status >= 300) throw new Error(`${path}: ${JSON.stringify(answer)}`)
   return answer
 }
+const messageOf = (body: object) => (Reflect.get(body, 'error') as { message?: string } | undefined)?.message
 const got = async (path: string, secret = steward) => await ask(lake, 'GET', path, secret)
 
 describe('a glossary term', () => {
@@ -80,8 +81,65 @@ describe('a glossary term', () => {
 
   test('is of its tenant', async () => {
     expect((await got('/api/v1/glossary/revenue', stranger)).status).toBe(404)
-    await made('PUT', '/api/v1/glossary/revenue', { definition: 'Theirs' }, stranger)
+    await made('PUT', '/api/v1/glossary/revenue', { definition: 'Theirs', synonyms: ['turnover'] }, stranger)
     expect((await got('/api/v1/glossary/revenue')).body).toMatchObject({ definition: given.definition })
+  })
+
+  const put = async (name: string, more: object = {}) => {
+    const answer = await ask(lake, 'PUT', `/api/v1/glossary/${name}`, steward, { definition: name, ...more })
+    return [answer.status, messageOf(answer.body)]
+  }
+
+  test('has no wider term that leads back to it, and the refusal names the circle', async () => {
+    expect(await put('income', { broader: 'income' })).toEqual([
+      422,
+      'The wider terms lead in a circle: income → income.',
+    ])
+    await put('net_revenue', { broader: 'revenue' })
+    expect(await put('income', { broader: 'net_revenue' })).toEqual([
+      422,
+      'The wider terms lead in a circle: income → net_revenue → revenue → income.',
+    ])
+    expect((await put('net_revenue', { broader: 'income' }))[0]).toBe(200)
+  })
+
+  test('has no word of another term, in any case of its letters, and none twice', async () => {
+    const taken = (word: string, term: string) => [
+      409,
+      `"${word}" is a word of the term ${term} already. A word has one meaning.`,
+    ]
+    expect(await put('income', { synonyms: ['Turnover'] })).toEqual(taken('turnover', 'revenue'))
+    expect(await put('income', { synonyms: [' revenue'] })).toEqual(taken('revenue', 'revenue'))
+    expect(await put('sales')).toEqual(taken('sales', 'revenue'))
+    expect(await put('income', { synonyms: ['gains', 'Gains'] })).toEqual([
+      422,
+      'The term income has the word "Gains" twice.',
+    ])
+    expect((await put('income', { synonyms: ['gains'] }))[0]).toBe(200)
+  })
+
+  test('is removed where nothing names it, and may be defined again', async () => {
+    const remove = async (term: string, secret = steward) => {
+      const { status, body } = await ask(lake, 'DELETE', `/api/v1/glossary/${term}`, secret)
+      return [status, messageOf(body)]
+    }
+    expect(await remove('income')).toEqual([
+      409,
+      'The term income is named by the term net_revenue, the term revenue. Change those first.',
+    ])
+    expect((await remove('net_revenue', stranger))[0]).toBe(404)
+    expect((await remove('net_revenue'))[0]).toBe(204)
+    expect((await remove('net_revenue'))[0]).toBe(404)
+    expect((await got('/api/v1/glossary/net_revenue')).status).toBe(404)
+    const { items } = (await got('/api/v1/glossary')).body as unknown as { items: readonly object[] }
+    expect(items).toMatchObject([{ name: 'income' }, { name: 'revenue' }])
+    expect(await put('income', { broader: 'net_revenue' })).toEqual([
+      422,
+      'The glossary has no term `net_revenue`.',
+    ])
+    await put('net_revenue')
+    expect((await got('/api/v1/glossary/net_revenue')).body).toMatchObject({ version: 4 })
+    expect((await remove('net_revenue'))[0]).toBe(204)
   })
 })
 
@@ -123,6 +181,24 @@ describe('a metric in the graph', () => {
     await made('PUT', path, { table, expression: 'sum(amount)', term: 'revenue' })
     expect(await columnsOf('revenue')).toEqual([3])
   })
+})
+
+test('a term stays while a metric, also a draft, or a dimension names it, and the refusal names them', async () => {
+  await made('PUT', '/api/v1/glossary/place', { definition: 'Where' })
+  const model = '/api/v1/semantics/tables/shop/sold'
+  await made('PUT', model, { key: ['id'], dimensions: [{ name: 'region', term: 'place' }] })
+  const draft = { table, expression: 'count(id)', term: 'place', state: 'draft' }
+  await made('PUT', '/api/v1/metrics/places', draft)
+  const refused = await ask(lake, 'DELETE', '/api/v1/glossary/place', steward)
+  expect([refused.status, messageOf(refused.body)]).toEqual([
+    409,
+    'The term place is named by the dimension region of shop.sold, the metric places. Change those first.',
+  ])
+  await made('POST', '/api/v1/metrics/places/versions/1/move', { to: 'retired' })
+  await made('PUT', model, { key: ['id'], dimensions: [{ name: 'region' }] })
+  expect((await ask(lake, 'DELETE', '/api/v1/glossary/place', steward)).status).toBe(204)
+  const again = await ask(lake, 'PUT', '/api/v1/metrics/places', steward, draft)
+  expect([again.status, messageOf(again.body)]).toEqual([422, 'The glossary has no term `place`.'])
 })
 
 describe('a request for metrics', () => {

@@ -128,6 +128,11 @@ describe('a semantic layer', () => {
       denominator: 'order_count',
     })
     await made('PUT', '/api/v1/metrics/revenue_so_far', { kind: 'cumulative', of: 'revenue' })
+    const month = { count: 1, grain: 'month' }
+    const moved = { kind: 'offset', of: 'revenue', offset_window: month }
+    expect(await made('PUT', '/api/v1/metrics/revenue_last_month', moved)).toMatchObject({
+      ...{ kind: 'offset', metric: 'revenue', offset_window: month, tables: [table] },
+    })
   })
 
   test.each(['ann', 'bob'] as const)('answers %s by REST what SQL over the table answers', async (who) => {
@@ -368,6 +373,19 @@ describe('a masked column', () => {
 describe('what cannot be right is refused', () => {
   const refused = [
     ['a metric outside of aggregates', { table, expression: 'amount' }, 'must be inside an aggregate'],
+    ['a function that is not there', { table, expression: 'summ(amount)' }, 'no such function: `summ`'],
+    [
+      'one over an aggregate',
+      { table, expression: 'plus(sum(amount))' },
+      'function plus(numeric) does not exist',
+    ],
+    ['one over metrics', { kind: 'derived', expression: 'plus(revenue)' }, 'does not exist'],
+    ['an offset to nowhere', { kind: 'offset', of: 'revenue' }, '`offset_window` or `offset_to_grain`'],
+    [
+      'an offset of an offset',
+      { kind: 'offset', of: 'revenue_last_month', offset_to_grain: 'year' },
+      'not in force',
+    ],
     ['a column that is not there', { table, expression: 'sum(nothing)' }, 'no column `nothing`'],
     ['a subquery', { table, expression: 'sum((SELECT 1))' }, 'subqueries'],
     ['an aggregate that has no meaning', { table, expression: 'sum(region)' }, 'does not exist'],
@@ -378,6 +396,14 @@ describe('what cannot be right is refused', () => {
     const { status, body: answer } = await ask(lake, 'PUT', '/api/v1/metrics/loop', steward, body)
     expect([status, JSON.stringify(answer)]).toEqual([422, expect.stringContaining(message)])
   })
+
+  test.each(['summ(amount)', 'plus(sum(amount))'])(
+    '%s says that there is no such function',
+    async (expression) => {
+      const { body } = await ask(lake, 'PUT', '/api/v1/metrics/loop', steward, { table, expression })
+      expect(body.error).toMatchObject({ sqlstate: '42883' })
+    },
+  )
 
   test('a relationship that leads to no key', async () => {
     const { status } = await ask(lake, 'PUT', '/api/v1/semantics/tables/sales/regions', steward, {

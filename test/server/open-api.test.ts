@@ -12,6 +12,7 @@ import type { DescribedOperation } from '../../src/server/rest/describe.ts'
 import { openIntent } from '../../src/store/commit/commit-intents.ts'
 import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
 import { keepMonths } from '../../src/store/history/months.ts'
+import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
@@ -30,6 +31,7 @@ import {
 } from '../support/identity.ts'
 import { departures } from '../support/json-schema.ts'
 import { licenseForAll } from '../support/license.ts'
+import { receivedEvent } from '../support/lineage.ts'
 import { commit } from '../support/service.ts'
 import { quarantineSnapshot } from '../support/territory.ts'
 import { leaveVended } from '../support/vended.ts'
@@ -43,8 +45,9 @@ const leftOut = [
   'GET /graphql',
   'POST /graphql',
   'GET /api/v1/lineage/runs/*',
-  // An alias of POST /v1/lineage.
+  // Aliases of POST /v1/lineage and its batches.
   'POST /api/v1/lineage',
+  'POST /api/v1/lineage/batch',
   'ALL /admin',
   'ALL /admin/*',
   'GET /api/v1/openapi.json',
@@ -75,12 +78,15 @@ const seenElsewhere = [
   'POST /logout/provider',
   'POST /logout/back-channel',
   'POST /v1/lineage',
+  // See test/lineage/receive-batch.test.ts.
+  'POST /v1/lineage/batch',
   'GET /api/v1/lineage/graph',
   'GET /api/v1/lineage/refused',
   // See test/lineage/open-api.test.ts.
   'GET /api/v1/lineage/runs',
   'GET /api/v1/lineage/jobs',
   'GET /api/v1/lineage/datasets',
+  'GET /api/v1/lineage/reach',
   'GET /api/v1/lineage/runs/:producer/:run_id',
   'GET /api/v1/detection/runs/:id',
   'POST /api/v1/detection/findings/:id/decisions',
@@ -402,10 +408,17 @@ test('says what is answered about webhooks', async () => {
     await succeed('PUT', `${root}/reconciliation-sources/crm`, { ...as, body: source })
     await succeed('GET', `${root}/reconciliation-sources`, as)
     await succeed('DELETE', `${root}/reconciliation-sources/crm`, as)
+    await receiveLineage(store, owner.tenant, [receivedEvent({ inputs: ['taken'] })], true)
     const mapping = { namespace: 'trino://trino.example:8080', first_level: 'lake' }
     await succeed('PUT', `${root}/lineage/namespaces`, { ...as, body: { ...mapping, catalog: 'main' } })
     await succeed('GET', `${root}/lineage/namespaces`, as)
     await succeed('DELETE', `${root}/lineage/namespaces?${new URLSearchParams(mapping)}`, as)
+    const taken = { dataset: { namespace: 's3://lake', name: 'taken' }, reason: 'wrong' }
+    const retired = await succeed('POST', `${root}/lineage/retirements`, { ...as, body: taken })
+    await succeed('GET', `${root}/lineage/retirements`, as)
+    await succeed('DELETE', `${root}/lineage/retirements/${retired.id}`, as)
+    await succeed('PUT', `${root}/lineage/staleness`, { ...as, body: { days: 30 } })
+    await succeed('GET', `${root}/lineage/staleness`, as)
   }
 })
 
@@ -439,6 +452,7 @@ test('says what policies, decisions, refusals, intents and the graph answer', as
     await succeed('GET', `${root}/policies/p/history`, as)
     const { items } = await succeed('GET', `${root}/decisions?namespace=sales&table=orders`, as)
     await succeed('GET', `${root}/decisions?explain=true&principal=spark&policy=p`, as)
+    await succeed('GET', `${root}/decisions/export`, as)
     const [{ commit_id: id } = { commit_id: '' }] = items as { commit_id: string }[]
     await succeed('GET', `${root}/decisions/${id}`, as)
     expect((await ask('GET', `${root}/decisions/none`, as)).status).toBe(404)
@@ -539,6 +553,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     principal: { roles: ['r'] },
   }
   await succeed('POST', '/api/v1/query/as-seen-by', { ...as, body: { ...seen, rows: 0 } })
+  await succeed('GET', '/api/v1/query/readers?namespace=sales&table=orders', as)
   const dialect = 'trino'
   expect((await ask('POST', explain, { ...as, body: { statement, dialect } })).status).toBe(409)
   expect((await ask('POST', explain, { ...as, body: { statement: 'select', dialect } })).status).toBe(400)
@@ -606,6 +621,8 @@ test('says what the semantic layer answers', async () => {
   await succeed('PUT', '/api/v1/glossary/volume', { ...as, body: { definition: 'How many' } })
   for (const path of [`${models}/sales/orders`, models, '/api/v1/glossary/volume', '/api/v1/glossary'])
     await succeed('GET', path, as)
+  await succeed('PUT', '/api/v1/glossary/spare', { ...as, body: { definition: 'Named by nothing' } })
+  await succeed('DELETE', '/api/v1/glossary/spare', as)
   const metric = '/api/v1/metrics/volume'
   await succeed('PUT', metric, { ...as, body: { table, expression: 'count(id)', term: 'volume' } })
   const second = await session(service, service.owner.tenant, ['admin'], ['steward'], 'sam')

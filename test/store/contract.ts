@@ -95,7 +95,7 @@ import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../su
 import { seedContractVersion } from '../support/contract-versions.ts'
 import { seedDetection } from '../support/detection-rows.ts'
 import { eventually } from '../support/eventually.ts'
-import { receivedEvent } from '../support/lineage.ts'
+import { receivedEvent, seedTakenBack } from '../support/lineage.ts'
 import { seedSemantics } from '../support/semantics.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
@@ -449,6 +449,7 @@ function isolation(): void {
       await putNamespace(store, tenant, mapping, actorOf('seed'))
       received.push(receivedEvent({ inputs: [{ namespace: 'hive://seed', name: 'seed.seed' }] }))
       await receiveLineage(store, tenant, received, true)
+      await seedTakenBack(store, tenant)
       const cycles = [[{ namespace: 'seed', name: 'seed' }]]
       await recordSweep(store, tenant, { cycles, edges: '0 0' })
       await seedDetection(store, tenant)
@@ -584,7 +585,7 @@ function tenants(): void {
         .sort()
     expect(named('v')).toEqual([...vertexLabels].sort())
     expect(named('e')).toEqual([...edgeLabels].sort())
-    expect([vertexLabels.length, edgeLabels.length]).toEqual([23, 29])
+    expect([vertexLabels.length, edgeLabels.length]).toEqual([23, 30])
   })
 
   test('finds a tenant by id and by organization, and no other by them', async () => {

@@ -3,6 +3,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
 import { type DevCatalog, startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import type { JsonObject } from '../../src/base/json.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
@@ -42,11 +43,18 @@ const settleTriesMax = 100
 
 /**
  * One catalog, one store directory, and processes that come and go.
- * @param config further members of the catalog credential's `config_json`
+ * @param given further members of the catalog credential's `config_json`
+ * @param isReadable whether the service may read the metadata files: without them, recovery leaves open which of several
+ * commits that were accepted at once wrote which file
  */
-export async function crashHarness(config: Readonly<Record<string, unknown>> = {}): Promise<CrashHarness> {
+export async function crashHarness(
+  given: Readonly<Record<string, unknown>> = {},
+  { isReadable = false } = {},
+): Promise<CrashHarness> {
   const folder = await mkdtemp(join(tmpdir(), 'covenant-crash-'))
-  const catalog = await startDevCatalog({ folder: join(folder, 'catalog'), credential: 'gateway:s3cret' })
+  const files = join(folder, 'catalog')
+  const config = isReadable ? { storage_roots: [pathToFileURL(files).href], ...given } : given
+  const catalog = await startDevCatalog({ folder: files, credential: 'gateway:s3cret' })
   const upstream = await createOrders(catalog)
   const dataDirectory = join(folder, 'store')
   const { path: template, tenant } = await tenantTemplate()

@@ -87,7 +87,15 @@ export function governed(fields: readonly Field[], name = 't'): GovernedTable {
 
 function governedType(type: Field['type']): IcebergType {
   if (typeof type === 'string') return type
-  return 'struct' in type ? { type: 'struct' } : { type: 'list', element: governedType(type.list) }
+  if ('list' in type) return { type: 'list', elementId: type.elementId, element: governedType(type.list) }
+  if ('map' in type) {
+    const { keyId, valueId } = type
+    return { type: 'map', keyId, key: governedType(type.key), valueId, value: governedType(type.map) }
+  }
+  const fields = type.struct.map(({ id: fieldId, name, type: inner, required = false }) => ({
+    ...{ fieldId, name, type: governedType(inner), required },
+  }))
+  return { type: 'struct', fields }
 }
 
 /** A writer's table at its last metadata file. */

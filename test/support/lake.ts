@@ -30,6 +30,7 @@ import { testLicenseKey } from './license.ts'
 import { makeTenant } from './spare-tenants.ts'
 import { openTenantStore, testCatalogDirectory } from './store.ts'
 import { readOverWire } from './wire-client.ts'
+import { startRecorder } from './wire-recorder.ts'
 
 /** What a client takes from its environment. */
 export type ClientEnvironment = Readonly<
@@ -155,9 +156,14 @@ export async function startLake(options: LakeOptions = {}): Promise<Lake> {
   }
   for (const table of tables) await govern(store, tenant, table)
   for (const table of written) await governWritten(store, tenant, table)
+  const recorded = process.env.RECORD_WIRE
+  const recorder =
+    recorded === undefined || app.pgwirePort === undefined
+      ? undefined
+      : stack.use(await startRecorder(app.pgwirePort, recorded))
   const env = (user: string, secret: string): ClientEnvironment => ({
     PGHOST: '127.0.0.1',
-    PGPORT: String(app.pgwirePort),
+    PGPORT: String(recorder?.port ?? app.pgwirePort),
     PGUSER: user,
     PGPASSWORD: secret,
     PGDATABASE: nickname,

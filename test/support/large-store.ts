@@ -34,6 +34,7 @@ export const largeTables: Readonly<Record<string, Columns>> = {
   contract_move: {},
   detection_attempt: { finished_at: 'coalesce(t.finished_at, t.started_at)' },
   detection_decision: { finding_id: `md5('finding_id' || i)::uuid` },
+  detection_evidence: {},
   detection_finding: { class: oneOf(['us_ssn', 'credit_card', 'phone']) },
   detection_run: {
     ...{

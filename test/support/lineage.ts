@@ -1,8 +1,10 @@
 /** Builds lineage events for tests, as JSON and in the store's form. */
 
+import type { TenantId } from '../../src/core/tenant.ts'
 import { parseLineageEvent } from '../../src/lineage/parse-event.ts'
 import type { ReceivedEvent } from '../../src/store/lineage/events.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
+import type { Store } from '../../src/store/store.ts'
 import type { TestService } from './service.ts'
 
 export const lake = 's3://lake'
@@ -38,6 +40,20 @@ export function receivedEvent(options: EventOptions): ReceivedEvent {
     event: parseLineageEvent(Buffer.from(JSON.stringify(lineageEvent(options))), 1_000),
     identified: { principal: { sub: 'spark', roles: [] }, source: 'session' },
   }
+}
+
+/** A row in each table of what was taken back or renamed. */
+export async function seedTakenBack(store: Store, tenant: TenantId): Promise<void> {
+  for (const text of [
+    `insert into lineage_past (label, id, start_id, end_id, properties, until)
+     select 'CONSUMED_BY', id, start_id, end_id, properties, now() from "CONSUMED_BY" limit 1`,
+    `insert into lineage_support (pair, job_id) values ('seed', 'seed')`,
+    `insert into lineage_shelf (pair, job_id, said) values ('seed', 'seed', '{}')`,
+    `insert into lineage_staleness (job_id, days) values ('seed', 30)`,
+    `insert into lineage_retirement (subject, dataset_id, reason, retired_by) values ('{}', 'seed', 'seed', 'seed')`,
+    `insert into lineage_renamed (old_key, new_key) values ('seed', 'planted')`,
+  ])
+    await store.tenantQuery(tenant, text)
 }
 
 export interface SendOptions {

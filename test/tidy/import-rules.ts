@@ -46,6 +46,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
       'tenant',
       'catalog-credential',
       'query',
+      'search',
       'jobs',
       'detection',
       'territory',
@@ -74,7 +75,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['run/prepare'],
     ['run/speculative'],
     ['run'],
-    ['explain', 'as-seen-by', 'usage', 'lineage'],
+    ['explain', 'as-seen-by', 'readers', 'usage', 'lineage'],
     ['feature.ts'],
   ],
 }

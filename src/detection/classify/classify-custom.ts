@@ -51,6 +51,32 @@ export function classifyByCustom(
   }
 }
 
+/** The class of a classifier whose patterns find a name; undefined where none does, or the column is allowed. */
+export function isNamedByCustom(
+  name: string,
+  { classifier, allow }: PlacedClassifier,
+  budget: StepBudget,
+): CustomClass | undefined {
+  const isAllowed = allow.some(
+    ({ columns, values }) => values === undefined && (columns === undefined || columns.includes(name)),
+  )
+  return !isAllowed && matchesName(name, classifier, budget) ? (classifier.name as CustomClass) : undefined
+}
+
+/** The class of a classifier by which at least one value is valid. Where the budget is spent, one may be. */
+export function customTraces(
+  { values }: ColumnSample,
+  { classifier }: PlacedClassifier,
+  budget: StepBudget,
+): CustomClass | undefined {
+  const { cells, texts } = readCells(evenly(values, judgedMax))
+  const has =
+    cells.some((cell) => judgeValue(cell, classifier, budget) === 'valid') ||
+    (classifier.inText &&
+      texts.some((text) => findInside(text, classifier, new Set(), budget).kind === 'value'))
+  return has || budget.isSpent ? (classifier.name as CustomClass) : undefined
+}
+
 /** Judges one value. Once the budget is spent, every value is `none`. */
 export function judgeValue(value: string, { values }: CompiledClassifier, budget: StepBudget): CustomMatch {
   let match: CustomMatch = 'none'

@@ -9,7 +9,7 @@ import { maskValue } from './mask.ts'
 import { type NameSignal, readNameSignals } from './names.ts'
 import { looksMasked, normaliseCell } from './normalise-cell.ts'
 import { holdsOtherKind } from './other-kind.ts'
-import { readableText } from './text-values.ts'
+import { findInText, readableText } from './text-values.ts'
 import { weighText } from './weigh-text.ts'
 
 /** At most this many values of a column are judged; their share is exact enough. */
@@ -55,6 +55,24 @@ export function classifyColumn(sample: ColumnSample): readonly Finding<Sensitive
       sampled,
       maskedSample: matched === 0 || example === undefined ? undefined : maskValue(example, each),
     }
+  })
+}
+
+/** The classes that a name says by itself, where a column has no values. */
+export function classesOfName(name: string): readonly SensitiveClass[] {
+  return classifyColumn({ name, values: [], sampledCount: 0 }).map((finding) => finding.class)
+}
+
+/** The classes of which at least one value stands among these, alone or inside text, whatever the column is called. */
+export function tracesOf(values: readonly string[]): readonly SensitiveClass[] {
+  const { cells, texts } = readCells(evenly(values, judgedMax))
+  return classes.filter((each) => {
+    const { match, isNobodys } = detectorClasses[each]
+    const { strong, weak } = match(
+      cells.filter((cell) => isNobodys?.(cell) !== true),
+      true,
+    )
+    return strong + weak > 0 || texts.some((text) => findInText(text, each).kind === 'value')
   })
 }
 
@@ -104,8 +122,9 @@ function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidenc
   if (signal === 'contradicted') return undefined
   const isSure = signal === 'sure' || signal === 'qualified'
   const countsWeak = isSure || signal === 'likely'
-  const { strong, weak, shaped, example } = classifier.match(column.cells, countsWeak)
-  const filled = Math.max(column.filled, 1)
+  const cells = column.cells.filter((cell) => classifier.isNobodys?.(cell) !== true)
+  const { strong, weak, shaped, example } = classifier.match(cells, countsWeak)
+  const filled = Math.max(column.filled - (column.cells.length - cells.length), 1)
   const validShare = (valid: number) => valid / Math.max(valid + shaped, 1)
   if (signal !== 'none') {
     const formSuffices = isSure && classifier.formSuffices
@@ -115,7 +134,7 @@ function weigh(column: Cells, each: SensitiveClass, signal: NameSignal): Evidenc
     const fits = formSuffices || validShare(valid) >= validMin
     if (matched > 0 && matched / filled >= rateMin && fits)
       return evidenceOf('name_and_value', matched, example)
-    if (isSure && !holdsOtherKind(column.cells, each, signal === 'qualified'))
+    if (isSure && !holdsOtherKind(cells, each, signal === 'qualified'))
       return evidenceOf('name', matched, example)
   }
   return strong >= unnamedMatchesMin &&

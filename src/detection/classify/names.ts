@@ -61,6 +61,9 @@ function significantWords(parts: readonly (readonly string[])[]): readonly strin
   return parts.slice(Math.max(from, 0)).flat().slice(-wordsMax)
 }
 
+/** Other content with digits in it (`md5`), which names are cut at. */
+const numberedContent = [...otherContent.anywhere].filter((word) => /\d/.test(word))
+
 function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   const term = findTerm(words, each)
   if (namesAnother(words, each, term)) return 'contradicted'
@@ -70,6 +73,7 @@ function signalOf(words: readonly string[], each: SensitiveClass): NameSignal {
   const around = [...before, ...after]
   if (
     around.some((word) => otherContent.anywhere.has(word) || otherContentOf[each].has(word)) ||
+    numberedContent.some((run) => hasRun(before, run) || hasRun(after, run)) ||
     after.some((word) => otherContent.after.has(word)) ||
     before.some((word) => otherContent.before.has(word)) ||
     hasRun(words, 'last4') ||

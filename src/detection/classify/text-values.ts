@@ -52,14 +52,15 @@ function wordsOf(each: SensitiveClass) {
 
 /** Finds the first value of a class in a text from `readableText`. */
 export function findInText(text: string, each: SensitiveClass): TextMatch {
-  const { needs, candidates, isValue } = detectorClasses[each].text
+  const { isNobodys, text: form } = detectorClasses[each]
+  const { needs, candidates, isValue } = form
   if (!needs.test(text)) return none
   let result: TextMatch = none
   let count = 0
   for (const { value, at } of candidates(text)) {
     if (++count > candidatesMax) break
     const called = callOf(text, at, each)
-    if (called === 'other') continue
+    if (called === 'other' || isNobodys?.(value) === true) continue
     if (looksMasked(value) || !isValue(value)) result = shaped
     else
       return {

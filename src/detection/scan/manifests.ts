@@ -36,6 +36,7 @@ interface ScannedTable {
   readonly columns: readonly Column[]
   /** The snapshots that this metadata file added to the one before it. */
   readonly snapshots: readonly JsonObject[]
+  readonly metadata: JsonObject
 }
 
 export interface DataFile {
@@ -63,7 +64,7 @@ export async function readTable(storage: Storage, location: string, isRescan = f
     const columns = schemaColumns(schemaAt(metadata, snapshots.at(-1)))
     if (columns.length > limits.detectionColumnsMax)
       throw new ReadFailure(`the table has more than ${limits.detectionColumnsMax} columns`)
-    return { tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots }
+    return { tableUuid: metadataReader.optionalString(metadata, 'table-uuid'), columns, snapshots, metadata }
   } catch (thrown) {
     throw toReadFailure(thrown, 'the metadata file')
   }

@@ -1,7 +1,7 @@
 /** Scans one snapshot: samples the files that it added, classifies the samples, and reports what was covered. */
 
 import { type ActiveClassifier, classifierLimits } from '../../core/classifier.ts'
-import type { ScanReport } from '../../core/detection.ts'
+import type { LiveFiles, ScanReport } from '../../core/detection.ts'
 import type { ProtectedForm } from '../../core/protected-form.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { Territory } from '../../core/territory.ts'
@@ -9,10 +9,13 @@ import { limits } from '../../limits.ts'
 import { fileName, ReadFailure, toReadFailure } from '../../storage/read-failure.ts'
 import { openStorage, type StorageAccess } from '../../storage/storage.ts'
 import { guardedStorage, type OutsideFile, territoryGuard } from '../../storage/territory-guard.ts'
-import type { ColumnFinding } from '../../store/detection/results.ts'
-import { classifyByCustoms, classifySamples } from './classify-samples.ts'
+import type { ColumnFinding, JudgedColumn } from '../../store/detection/results.ts'
+import { StepBudget } from '../classify/compile-classifier.ts'
+import { classifyByCustoms, classifySamples, placeClassifier } from './classify-samples.ts'
 import { ColumnSamples } from './column-samples.ts'
 import { findUnprotected } from './find-unprotected.ts'
+import { judgeColumns } from './judge-columns.ts'
+import { liveFiles, mayRemoveAny } from './live-files.ts'
 import { addedFiles, type DataFile, readTable, spread } from './manifests.ts'
 import { scanAvroFile } from './scan-avro.ts'
 import { scanFile } from './scan-file.ts'
@@ -37,6 +40,10 @@ export interface ScanTask {
 
 export interface ScanResult {
   readonly findings: readonly ColumnFinding[]
+  /** Columns of which values were seen, with what speaks against a class. */
+  readonly judged?: readonly JudgedColumn[]
+  /** What the table still holds. Absent where nothing may have been removed, or it cannot be found out. */
+  readonly live?: LiveFiles | undefined
   readonly report: ScanReport
   /** Files that the snapshot names outside the table's territory. */
   readonly outside?: readonly OutsideFile[]
@@ -119,7 +126,14 @@ export async function scanSnapshot({
     const custom = classifyByCustoms(samples, classifiers, named, classifierLimits.scanStepsMax)
     const unprotected = findUnprotected(samples.all(), forms)
     const findings = [...classifySamples(samples), ...custom.findings, ...unprotected]
+    const removes = isRescan || (await mayRemoveAny(storage, table))
+    const placed = classifiers.map((one) => placeClassifier(one, named))
+    const budget = new StepBudget(classifierLimits.scanStepsMax)
     return {
+      judged: judgeColumns(samples, placed, {
+        ...{ budget, customsJudged: custom.unjudged === 0, forTraces: removes },
+      }),
+      live: removes ? await liveFiles(storage, table.metadata) : undefined,
       findings: surest(findings, limits.detectionFindingsMax),
       outside: guard.outside,
       reason:

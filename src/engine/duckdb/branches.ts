@@ -9,6 +9,7 @@ import { ReadFailure } from '../../storage/read-failure.ts'
 import { engineCannotRead } from '../engine-error.ts'
 import type { SnapshotPlan } from '../iceberg/snapshot-plan.ts'
 import { assertReads, type FileColumn, type FileShape, hasTypeOf } from './file-shape.ts'
+import { fieldValue, nestedValue } from './nested-value.ts'
 import type { ReadColumn } from './table-columns.ts'
 
 /** A data file on the local disk. */
@@ -22,10 +23,10 @@ export interface Branch {
   /** In the order of `file_index`. */
   readonly files: readonly LocalFile[]
   /**
-   * The file column of each read column, where files are read by name: they have no field ids, or all have the same
-   * shape and the very types that are read, which is faster than reading by id.
+   * The file column of each read column, by its alias, where files are read by name: they have no field ids, or all have the same
+   * shape and the very types that are read, which is faster than reading by id, or nested columns are read.
    */
-  readonly names: ReadonlyMap<ReadColumn, FileColumn> | undefined
+  readonly names: ReadonlyMap<ReadColumn['alias'], FileColumn> | undefined
   /** Whether position delete files or deletion vectors may apply. */
   readonly hasPositions: boolean
   readonly hasEquality: boolean
@@ -41,6 +42,7 @@ export async function branchesOf(
   plan: SnapshotPlan,
   signal: AbortSignal,
 ): Promise<readonly Branch[]> {
+  const isByShape = columns.some(({ path }) => path !== undefined)
   const groups = new Map<string, Group>()
   const shapeNumbers = new Map<FileShape, number>()
   const checked = new Set<string>()
@@ -55,7 +57,7 @@ export async function branchesOf(
       assertReadable(file, columns, plan)
     }
     const key = [
-      shape.hasFieldIds ? 'ids' : shapeNumber,
+      shape.hasFieldIds && !isByShape ? 'ids' : shapeNumber,
       planned.hasPositions || planned.vector !== undefined,
       planned.hasEquality,
     ].join()
@@ -87,21 +89,37 @@ function branchOf(
     if (hasPositions || hasEquality) assertNoPositionNames(shape)
     return { files, names, hasPositions, hasEquality }
   }
+  if (columns.some(({ path }) => path !== undefined)) {
+    if (!hasDistinctNames(shape))
+      throw engineCannotRead('A data file with two columns that differ only in case')
+    if (hasPositions || hasEquality) assertNoPositionNames(shape)
+    return { files, names: columnsById(shape, columns), hasPositions, hasEquality }
+  }
   const isPlain = shapes.size === 1 && !hasPositions && !hasEquality
   return { files, names: isPlain ? columnsAlike(shape, columns) : undefined, hasPositions, hasEquality }
+}
+
+/** The columns that a file of one shape has. */
+function columnsById(shape: FileShape, columns: readonly ReadColumn[]): ReadonlyMap<string, FileColumn> {
+  return new Map(
+    columns.flatMap((column) => {
+      const held = columnById(shape, column.field.id)
+      return held === undefined ? [] : [[column.alias, held] as const]
+    }),
+  )
 }
 
 /** Undefined where a column is missing, needs a conversion or has an ambiguous name. */
 function columnsAlike(
   shape: FileShape,
   columns: readonly ReadColumn[],
-): ReadonlyMap<ReadColumn, FileColumn> | undefined {
+): ReadonlyMap<string, FileColumn> | undefined {
   if (!hasDistinctNames(shape) || shape.columns.some(({ type }) => type === undefined)) return undefined
-  const found = new Map<ReadColumn, FileColumn>()
+  const found = new Map<string, FileColumn>()
   for (const column of columns) {
     const held = columnById(shape, column.field.id)
     if (held === undefined || !hasTypeOf(column.field, held)) return undefined
-    found.set(column, held)
+    found.set(column.alias, held)
   }
   return found
 }
@@ -115,7 +133,7 @@ function hasDistinctNames({ columns }: FileShape): boolean {
 function assertNoPositionNames({ columns }: FileShape): void {
   if (columns.some(({ name }) => /^(file_index|file_row_number)$/i.test(name)))
     throw engineCannotRead(
-      'A data file with deletes, without field ids and with a column file_index or file_row_number',
+      'A data file with deletes, read by names, and with a column file_index or file_row_number',
     )
 }
 
@@ -126,10 +144,16 @@ function assertReadable(
 ): void {
   const byName = shape.hasFieldIds ? undefined : columnsByName(shape, columns, plan)
   for (const column of columns) {
-    const found = byName === undefined ? columnById(shape, column.field.id) : byName.get(column)
-    if (found !== undefined) assertReads(column.field, found)
+    const found = byName === undefined ? columnById(shape, column.field.id) : byName.get(column.alias)
+    if (found !== undefined && column.path !== undefined) assertReadsNested(column, found)
+    else if (found !== undefined) assertReads(column.field, found)
     else assertMayBeAbsent(column, planned, plan)
   }
+}
+
+function assertReadsNested({ field, path = [] }: ReadColumn, { node }: FileColumn): void {
+  if (path.length === 0) nestedValue(field.type, node, '')
+  else fieldValue(path, node, '')
 }
 
 function columnById({ columns }: FileShape, id: number): FileColumn | undefined {
@@ -143,18 +167,18 @@ function columnsByName(
   shape: FileShape,
   columns: readonly ReadColumn[],
   { nameMapping }: SnapshotPlan,
-): ReadonlyMap<ReadColumn, FileColumn> {
+): ReadonlyMap<string, FileColumn> {
   if (nameMapping === undefined)
     throw engineCannotRead('A data file without field ids, in a table without a name mapping,')
   if (!hasDistinctNames(shape))
     throw engineCannotRead('A data file with two columns that differ only in case')
-  const found = new Map<ReadColumn, FileColumn>()
+  const found = new Map<string, FileColumn>()
   for (const column of shape.columns) {
     const id = nameMapping.get(column.name)
-    const read = columns.find(({ field }) => field.id === id)
-    if (read === undefined) continue
-    if (found.has(read)) throw new ReadFailure('a data file has two columns of one field')
-    found.set(read, column)
+    for (const read of columns.filter(({ field }) => field.id === id)) {
+      if (found.has(read.alias)) throw new ReadFailure('a data file has two columns of one field')
+      found.set(read.alias, column)
+    }
   }
   return found
 }

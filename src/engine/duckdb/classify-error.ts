@@ -44,6 +44,55 @@ const rules: readonly Rule[] = [
     code: '22003',
     message: 'input is out of range',
   },
+  ...(
+    [
+      ['2201E', 'cannot take logarithm of zero or of a negative number'],
+      ['2201F', 'cannot take square root of a negative number'],
+      ['2201F', 'invalid argument for power function'],
+      ['2201G', 'invalid bounds or count of width_bucket'],
+      ['22011', 'negative substring length not allowed'],
+      ['22004', 'null value not allowed for object key'],
+      ['22023', 'field name must not be null'],
+      ['22007', 'the text does not match the pattern'],
+      ['22P02', 'the text does not match the pattern of a number'],
+      ['22008', 'date field value out of range'],
+      ['22016', 'argument of nth_value must be greater than zero'],
+      ['2202E', 'index out of valid range'],
+      ['22023', 'cannot set path in scalar'],
+      ['22023', 'field position must not be zero'],
+      ['22023', 'character number must be positive'],
+      ['22023', 'invalid digits of bytes'],
+      ['54000', 'requested character not valid'],
+      ['0A000', 'timestamps cannot be binned into intervals containing months or years'],
+    ] as const
+  ).map(
+    ([code, message]): Rule => ({
+      pattern: new RegExp(`^Invalid Input Error: ${message}$`, 'is'),
+      code,
+      message,
+    }),
+  ),
+  {
+    pattern: /^Invalid Input Error: (lpad|rpad|repeat): at most \d+$/is,
+    code: '54000',
+    message: 'requested length too large',
+  },
+  {
+    pattern: /^Invalid Input Error: Argument for ntile must be greater than zero/is,
+    code: '22014',
+    message: 'argument of ntile must be greater than zero',
+  },
+  { pattern: /^Binder Error: interval cannot be 0/is, code: '22023', message: 'step size cannot equal zero' },
+  {
+    pattern: /^Conversion Error: (Date|Time|Date and time) (out of range|not in timestamp range)/is,
+    code: '22008',
+    message: 'date/time field value out of range',
+  },
+  {
+    pattern: /^Invalid Input Error: invalid input syntax for a date or time$/is,
+    code: '22007',
+    message: 'invalid input syntax for a date or time',
+  },
   {
     pattern: /^Invalid Input Error: invalid input syntax$/is,
     code: '22P02',
@@ -88,7 +137,7 @@ const rules: readonly Rule[] = [
     message: 'more than one row returned by a subquery used as an expression',
   },
   {
-    pattern: /^Conversion Error: .*(date|timestamp|time) field value out of range/is,
+    pattern: /^Conversion Error: (.*(date|timestamp|time) field value|Epoch seconds) out of range/is,
     code: '22008',
     message: 'date/time field value out of range',
   },
@@ -100,7 +149,7 @@ const rules: readonly Rule[] = [
   },
   {
     pattern:
-      /^Conversion Error: .*(out of range|Could not cast value|overflow|can't be cast because the value)/is,
+      /^Conversion Error: .*(out of range|Could not cast value|Failed to cast decimal value|overflow|can't be cast because the value)/is,
     code: '22003',
     message: 'value out of range',
   },

@@ -16,7 +16,13 @@ import type { ColumnVector, ResultBatch } from '../../core/result-batch.ts'
 import { elementOf, isArray, type ScalarType, type SqlType } from '../../core/sql-type.ts'
 import type { EngineColumn } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
-import { decimals, doublesAsDecimals, integersAsDecimals } from './decode-numeric.ts'
+import {
+  computedNumerics,
+  decimals,
+  decimalsShown,
+  doublesAsDecimals,
+  integersAsDecimals,
+} from './decode-numeric.ts'
 import { byteStrings, uuids } from './decode-text.ts'
 import { gather } from './gather.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
@@ -154,8 +160,17 @@ function numericLayout(from: DuckDBType | undefined, textScale: TextScale | unde
   if (from instanceof DuckDBDecimalType) {
     const { width, scale } = from
     const bytes = width <= 4 ? 2 : width <= 9 ? 4 : width <= 18 ? 8 : 16
-    return { bytes, read: (raw) => ({ type: 'numeric', ...nulls(raw), values: decimals(raw, bytes), scale }) }
+    return {
+      bytes,
+      read: (raw) => ({
+        ...{ type: 'numeric', ...nulls(raw) },
+        ...(textScale === undefined || textScale === scale
+          ? { values: decimals(raw, bytes), scale }
+          : decimalsShown(raw, bytes, scale, textScale)),
+      }),
+    }
   }
+  if (from?.typeId === VARCHAR) return { bytes: 16, read: computedNumerics }
   if (from?.typeId === DOUBLE)
     return {
       bytes: 8,

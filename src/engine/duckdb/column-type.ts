@@ -3,8 +3,6 @@
  * or one that the specification promotes. DuckDB would cast any other type, perhaps with loss.
  */
 
-import type { IcebergType } from '../../core/iceberg-type.ts'
-
 interface TypeRule {
   readonly sql: string
   /** The first is the type itself. */
@@ -30,13 +28,8 @@ const rules: Readonly<Record<string, TypeRule>> = {
   binary: { sql: 'BLOB', readsFrom: ['BLOB'] },
 }
 
-/** The DuckDB type as which a column is read; undefined for types that the engine cannot read. */
-export function duckdbType(type: IcebergType): string | undefined {
-  if (typeof type !== 'string') {
-    if (type.type !== 'list' || typeof type.element !== 'string') return undefined
-    const element = duckdbType(type.element)
-    return element && `${element}[]`
-  }
+/** The DuckDB type as which a value that is not nested is read; undefined for types that the engine cannot read. */
+export function scalarType(type: string): string | undefined {
   const decimal = decimalOf(type)
   if (decimal !== undefined) return `DECIMAL(${decimal.precision},${decimal.scale})`
   if (/^fixed\[\d+\]$/.test(type)) return 'BLOB'

@@ -1,7 +1,10 @@
 /** Decodes DuckDB's decimals, integers and doubles as numerics: unscaled integers and a scale. */
 
 import { shownDigits, type TextScale } from '../../core/quotient-scale.ts'
+import type { ColumnVector } from '../../core/result-batch.ts'
 import { EngineError } from '../engine-error.ts'
+import { exactNumerics } from '../exact-numerics.ts'
+import { byteStrings } from './decode-text.ts'
 import { hasValue, type RawVector } from './raw-vector.ts'
 
 /** Unscaled values of decimals. @param width bytes of each: 2, 4, 8 or 16 */
@@ -19,6 +22,31 @@ export function decimals({ bytes, count }: RawVector, width: number): BigInt64Ar
     halves[row * 2 + 1] = value >> 31
   }
   return values
+}
+
+/** Decimals of one scale, each shown with digits of its own. @param bytes of each value */
+export function decimalsShown(raw: RawVector, bytes: number, from: number, shown: TextScale) {
+  const given = decimals(raw, bytes)
+  const values: bigint[] = []
+  const scale = new Uint16Array(raw.count)
+  for (let row = 0; row < raw.count; row++) {
+    const own = { digits: hasValue(raw, row) ? (given[row] ?? 0n) : 0n, scale: from }
+    const part = shownDigits(Number(own.digits) / 10 ** from, own, shown)
+    values.push(part.digits)
+    scale[row] = part.scale
+  }
+  return { values, scale }
+}
+
+/** What is computed of texts; see core/exact-numeric.ts. */
+export function computedNumerics(raw: RawVector): ColumnVector {
+  const { bytes, offsets } = byteStrings(raw)
+  const { values, scale, validity } = exactNumerics(raw.count, (row) =>
+    hasValue(raw, row)
+      ? Buffer.from(bytes.subarray(offsets[row], offsets[row + 1])).toString('latin1')
+      : undefined,
+  )
+  return { type: 'numeric', values, scale, validity }
 }
 
 /** Integers of 4, 8 or 16 bytes as numerics without a fraction. */

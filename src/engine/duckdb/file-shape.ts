@@ -18,6 +18,8 @@ export interface FileColumn {
   /** DuckDB's name of the type, for a list of the element's type; undefined for other nested types. */
   readonly type: string | undefined
   readonly isList: boolean
+  /** The whole of it, for nested values; see nested-value.ts. */
+  readonly node: SchemaNode
 }
 
 /** Equal shapes are one object, because thousands of files have few shapes. */
@@ -26,12 +28,15 @@ export interface FileShape {
   readonly hasFieldIds: boolean
 }
 
-interface SchemaNode {
+/** A node of a file's schema, as Parquet has it. */
+export interface SchemaNode {
   readonly name: string
   readonly repetition: string
   readonly fieldId: number | undefined
+  /** DuckDB's name of the type; undefined for a group. */
   readonly type: string | undefined
   readonly isList: boolean
+  readonly isMap: boolean
   readonly children: readonly SchemaNode[]
 }
 
@@ -89,7 +94,7 @@ export class ShapeCache {
   async #learn(connection: DuckDBConnection, files: readonly ShapedFile[]): Promise<void> {
     const keys = new Map(files.map(({ path, footerKey }) => [path, footerKey]))
     const reader = await connection.runAndReadAll(
-      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${[...keys.keys()].map(quoteText).join(', ')}]) GROUP BY 1`,
+      `SELECT file_name, list(struct_pack(n := name, r := repetition_type, c := num_children, i := field_id, t := duckdb_type, l := converted_type = 'LIST' OR logical_type LIKE 'List%', m := converted_type IN ('MAP', 'MAP_KEY_VALUE') OR logical_type LIKE 'Map%') ORDER BY column_id)::JSON::VARCHAR FROM parquet_schema([${[...keys.keys()].map(quoteText).join(', ')}]) GROUP BY 1`,
     )
     for (const [path, text] of reader.getRows())
       this.#add(String(path), this.#interned(String(text), keys.get(String(path))))
@@ -135,6 +140,7 @@ interface FooterRow {
   readonly i: number | null
   readonly t: string | null
   readonly l: boolean | null
+  readonly m: boolean | null
 }
 
 /** Builds the schema's tree; footers have it as a flat list, parents first. */
@@ -154,29 +160,42 @@ function treeAt(rows: readonly FooterRow[], at: number, depth: number): { node: 
     fieldId: row.i ?? undefined,
     type: row.t ?? undefined,
     isList: row.l === true,
+    isMap: row.m === true,
     children,
   }
   return { node, next }
 }
 
-function fileColumn({ name, fieldId, repetition, type, isList, children }: SchemaNode): FileColumn {
+function fileColumn(node: SchemaNode): FileColumn {
+  const { name, fieldId, repetition, type, children } = node
   if (!isQuotable(name)) throw new ReadFailure('a data file has a malformed schema')
-  if (repetition === 'REPEATED') return { name, fieldId, type: undefined, isList: false }
-  if (children.length === 0) return { name, fieldId, type, isList: false }
-  // Only the three-level form is a list here: list group, repeated group, element.
-  const [repeated, ...others] = children
-  const element = repeated?.children[0]
-  const isStandard =
-    isList &&
-    others.length === 0 &&
-    repeated?.repetition === 'REPEATED' &&
-    repeated.children.length === 1 &&
-    element?.children.length === 0
-  return { name, fieldId, type: isStandard ? element?.type : undefined, isList: isStandard }
+  if (repetition === 'REPEATED') return { name, fieldId, type: undefined, isList: false, node }
+  if (children.length === 0) return { name, fieldId, type, isList: false, node }
+  const element = elementOf(node)
+  const isStandard = element?.children.length === 0
+  return { name, fieldId, type: isStandard ? element?.type : undefined, isList: isStandard, node }
 }
 
 /**
- * Asserts that a table's field may be read from a file's column.
+ * The element of a list; undefined for another node. Only the three-level form is a list here: list group, repeated
+ * group, element.
+ */
+export function elementOf({ isList, repetition, children }: SchemaNode): SchemaNode | undefined {
+  const [repeated, ...others] = children
+  const [element, ...more] = repeated?.children ?? []
+  const isStandard =
+    isList &&
+    repetition !== 'REPEATED' &&
+    others.length === 0 &&
+    repeated?.repetition === 'REPEATED' &&
+    !repeated.isList &&
+    more.length === 0 &&
+    element?.repetition !== 'REPEATED'
+  return isStandard ? element : undefined
+}
+
+/**
+ * Asserts that a table's field of a type that is not nested may be read from a file's column.
  * @throws EngineError 0A000 where the specification does not promote the column's type to the field's
  */
 export function assertReads(field: TableField, column: FileColumn): void {

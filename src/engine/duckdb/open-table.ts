@@ -37,14 +37,14 @@ export interface LocalTable {
  * @throws EngineError, ReadFailure or an error of DuckDB where any row could be missing or wrong
  */
 export async function localTable(
-  { table, ranges }: TableSnapshot,
+  { table, ranges, nested }: TableSnapshot,
   plan: SnapshotPlan,
   number: number,
   files: LocalFiles,
   storage: Storage,
   signal: AbortSignal,
 ): Promise<LocalTable> {
-  const shown = shownColumns(table, plan)
+  const shown = shownColumns(table, plan, nested)
   const wanted = await prunedFiles(plan, ranges ?? [], signal)
   const planned = await applicableDeletes(plan, wanted, signal)
   const compared = equalityColumns(plan, planned.equalities)

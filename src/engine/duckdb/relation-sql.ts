@@ -5,6 +5,7 @@ import { quoteIdentifier, quoteText } from '../../base/sql-text.ts'
 import { appliesFrom } from '../../storage/iceberg/deletes.ts'
 import type { Branch } from './branches.ts'
 import type { EqualityTable } from './delete-tables.ts'
+import { fieldValue, nestedValue } from './nested-value.ts'
 import { type ReadColumn, type ShownColumn, schemaArgument } from './table-columns.ts'
 
 export interface RelationParts {
@@ -69,8 +70,13 @@ async function branchSql(
 /** A column's value in the files, whose alias is `d`. */
 function valueSql({ names }: Branch, column: ReadColumn): string {
   if (names === undefined) return `d.${column.alias}`
-  const found = names.get(column)
-  return found === undefined ? column.fallback : `CAST(d.${quoteIdentifier(found.name)} AS ${column.sqlType})`
+  const found = names.get(column.alias)
+  if (found === undefined) return column.fallback
+  const value = `d.${quoteIdentifier(found.name)}`
+  if (column.path === undefined) return `CAST(${value} AS ${column.sqlType})`
+  return column.path.length === 0
+    ? nestedValue(column.field.type, found.node, value)
+    : fieldValue(column.path, found.node, value)
 }
 
 async function filesSql(

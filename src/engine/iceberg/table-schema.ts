@@ -1,7 +1,8 @@
-/** Reads the schemas of table metadata: top-level fields by id, with types and defaults. Not nested fields. */
+/** Reads the schemas of table metadata: top-level fields by id, with types and defaults. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { IcebergType } from '../../core/iceberg-type.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
+import { fieldsIn, type IcebergType } from '../../core/iceberg-type.ts'
+import { icebergTypeOf } from '../../wire/iceberg/nested-type.ts'
 import { currentSchema, metadataReader, schemasOf } from '../../wire/iceberg/table-metadata.ts'
 
 /** A top-level field. */
@@ -42,30 +43,18 @@ export function schemaOfSnapshot(metadata: JsonObject, snapshot: JsonObject | un
 }
 
 function tableField(field: JsonObject): TableField {
-  const type = field.get('type')
+  const type = icebergTypeOf(field.get('type'), metadataReader)
   return {
     id: Number(metadataReader.integer(field, 'id')),
     name: metadataReader.string(field, 'name'),
-    type: icebergType(type),
+    type,
     required: field.get('required') === true,
-    elementId:
-      isJsonObject(type) && type.get('type') === 'list'
-        ? Number(metadataReader.integer(type, 'element-id'))
-        : undefined,
+    elementId: typeof type !== 'string' && type.type === 'list' ? type.elementId : undefined,
     initialDefault: field.get('initial-default') ?? null,
   }
 }
 
-function icebergType(type: JsonValue | undefined): IcebergType {
-  if (typeof type === 'string') return type
-  if (!isJsonObject(type)) throw metadataReader.fault('a field has no type')
-  const kind = metadataReader.string(type, 'type')
-  if (kind === 'list') return { type: 'list', element: icebergType(type.get('element')) }
-  if (kind === 'struct' || kind === 'map') return { type: kind }
-  throw metadataReader.fault(`\`type\` is ${kind}`)
-}
-
-/** Whether two types are the same, regardless of spaces in their parameters. */
+/** Whether two types are the same, by the ids of nested fields. Spaces in parameters and names do not count. */
 export function isSameType(left: IcebergType, right: IcebergType): boolean {
   if (typeof left === 'string' || typeof right === 'string')
     return (
@@ -73,6 +62,19 @@ export function isSameType(left: IcebergType, right: IcebergType): boolean {
       typeof right === 'string' &&
       left.replaceAll(' ', '') === right.replaceAll(' ', '')
     )
-  if (left.type !== 'list' || right.type !== 'list') return left.type === right.type
-  return isSameType(left.element, right.element)
+  if (left.type !== right.type) return false
+  // The type of a list may come without its element's id.
+  if (left.type === 'list' && right.type === 'list')
+    return (
+      (left.elementId === undefined || right.elementId === undefined || left.elementId === right.elementId) &&
+      isSameType(left.element, right.element)
+    )
+  const [own, other] = [fieldsIn(left), fieldsIn(right)]
+  return (
+    own.length === other.length &&
+    own.every(({ fieldId, type }, index) => {
+      const same = other[index]
+      return same?.fieldId === fieldId && isSameType(type, same.type)
+    })
+  )
 }

@@ -5,12 +5,16 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import type { JsonObject } from '../../base/json.ts'
+import type { JsonObject, JsonValue } from '../../base/json.ts'
 import { quoteIdentifier } from '../../base/sql-text.ts'
+import type { GovernedTable } from '../../core/governed-table.ts'
+import { fieldsIn, type IcebergType } from '../../core/iceberg-type.ts'
 import { tableName } from '../../core/table-ref.ts'
+import { icebergTypeOf } from '../../wire/iceberg/nested-type.ts'
 import { currentSchema, metadataReader, schemasOf } from '../../wire/iceberg/table-metadata.ts'
 import type { TableSnapshot } from '../engine.ts'
 import { EngineError } from '../engine-error.ts'
+import { isSameType } from '../iceberg/table-schema.ts'
 
 /**
  * The relation's SQL: `"catalog"."namespace"."table" FOR VERSION AS OF snapshot`. Namespace levels are joined with
@@ -38,9 +42,11 @@ export function trinoRelationSql(catalog: string, { table, snapshotId }: TableSn
  * @throws EngineError 0A000 where a name means another field, or two names differ only in case; 58030 where the
  *   metadata lacks the snapshot
  */
-export function assertSameColumns({ table, snapshotId }: TableSnapshot, metadata: JsonObject): void {
+export function assertSameColumns({ table, snapshotId, nested }: TableSnapshot, metadata: JsonObject): void {
   const fields = new Map<string, bigint>()
-  for (const [name, id] of fieldsAt(metadata, snapshotId)) {
+  const all = fieldsAt(metadata, snapshotId)
+  if (nested !== undefined && nested.size > 0) assertSameFields(table, all)
+  for (const { name, id } of all) {
     const folded = name.toLowerCase()
     if (fields.has(folded)) throw notReadable(table.ref, 'two of its columns differ only in case')
     fields.set(folded, id)
@@ -54,12 +60,47 @@ export function assertSameColumns({ table, snapshotId }: TableSnapshot, metadata
   }
 }
 
-function fieldsAt(metadata: JsonObject, snapshotId: bigint | undefined): [name: string, id: bigint][] {
+/** Asserts that names inside nested columns mean the same fields, too. */
+function assertSameFields({ ref, columns }: GovernedTable, fields: readonly FieldAt[]): void {
+  const types = new Map(fields.map(({ id, type }) => [id, type]))
+  for (const { fieldId, type } of columns) {
+    const other = types.get(BigInt(fieldId))
+    if (typeof type === 'string' || other === undefined) continue
+    if (!isNamedAlike(type, icebergTypeOf(other, metadataReader)))
+      throw notReadable(
+        ref,
+        'a field of a nested column was changed after its snapshot was written, or differs from another only in case',
+      )
+  }
+}
+
+function isNamedAlike(type: IcebergType, other: IcebergType): boolean {
+  const [own, theirs] = [fieldsIn(type), fieldsIn(other)]
+  const folded = new Set(theirs.map(({ name }) => name.toLowerCase()))
+  return (
+    isSameType(type, other) &&
+    folded.size === theirs.length &&
+    own.every((field, index) => {
+      const same = theirs[index]
+      return field.name === same?.name && isNamedAlike(field.type, same.type)
+    })
+  )
+}
+
+interface FieldAt {
+  readonly name: string
+  readonly id: bigint
+  readonly type: JsonValue | undefined
+}
+
+function fieldsAt(metadata: JsonObject, snapshotId: bigint | undefined): readonly FieldAt[] {
   try {
     const schema = snapshotId === undefined ? currentSchema(metadata) : schemaOf(metadata, snapshotId)
-    return metadataReader
-      .objects(schema, 'fields')
-      .map((field) => [metadataReader.string(field, 'name'), metadataReader.integer(field, 'id')])
+    return metadataReader.objects(schema, 'fields').map((field) => ({
+      name: metadataReader.string(field, 'name'),
+      id: metadataReader.integer(field, 'id'),
+      type: field.get('type'),
+    }))
   } catch (cause) {
     if (!(cause instanceof Fault)) throw cause
     throw new EngineError('58030', 'a table of the statement has metadata that cannot be read', { cause })

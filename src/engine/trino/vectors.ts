@@ -6,6 +6,7 @@ import type { ColumnVector } from '../../core/result-batch.ts'
 import { elementOf, isArray, type NumericSize, type SqlType } from '../../core/sql-type.ts'
 import { byteValues, utf8Values, type VariableWidth } from '../../core/variable-width.ts'
 import type { EngineColumn } from '../engine.ts'
+import { exactNumerics } from '../exact-numerics.ts'
 import { protocolError } from './failure.ts'
 import {
   doubleDecimal,
@@ -156,6 +157,14 @@ function numericBuilder(
   textScale: TextScale | undefined,
 ): BuildVector | undefined {
   if (trinoType === 'double') return doubleNumericVector(textScale)
+  if (/^varchar(\(\d+\))?$/.test(trinoType))
+    return (cells) => ({
+      type: 'numeric',
+      ...exactNumerics(cells.length, (row) => {
+        const cell = cells[row] ?? null
+        return cell === null ? undefined : text(cell)
+      }),
+    })
   if (integers.int8.includes(trinoType))
     return (cells) => ({ type: 'numeric', scale: 0, ...bigints(cells, integer) })
   const decimal = /^decimal\((\d+), ?(\d+)\)$/.exec(trinoType)
@@ -163,6 +172,7 @@ function numericBuilder(
   const scale = Math.max(Number(decimal[2]), size?.[1] ?? 0)
   const digits = Number(decimal[1]) - Number(decimal[2]) + scale
   const read = textAs((value) => parseDecimal(value, scale))
+  if (textScale !== undefined && textScale !== scale) return shownDecimalVector(scale, read, textScale)
   return (cells) =>
     digits <= int64Digits
       ? { type: 'numeric', scale, ...bigints(cells, read) }
@@ -172,6 +182,26 @@ function numericBuilder(
           values: cells.map((cell) => (cell === null ? 0n : read(cell))),
           ...validityOf(cells),
         }
+}
+
+/** Decimals of one scale, each shown with digits of its own. */
+function shownDecimalVector(
+  from: number,
+  read: (cell: JsonValue) => bigint,
+  textScale: TextScale,
+): BuildVector {
+  return (cells) => {
+    const shown = cells.map((cell) => {
+      const digits = cell === null ? 0n : read(cell)
+      return shownDigits(Number(digits) / 10 ** from, { digits, scale: from }, textScale)
+    })
+    return {
+      type: 'numeric',
+      scale: Uint16Array.from(shown, ({ scale }) => scale),
+      values: shown.map(({ digits }) => digits),
+      ...validityOf(cells),
+    }
+  }
 }
 
 /** Each has a scale of its own: the text of a value must not depend on the values that share its page. */

@@ -27,7 +27,7 @@ import type { ReadRestrictions } from '../../wire/iceberg/read-restrictions.ts'
 import type { ClientFiles } from './client-files.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { FedTables } from './fed-tables.ts'
-import type { SpacedSends } from './spaced-sends.ts'
+import type { SendTurns } from './send-turns.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
 import type { UnauditedChanges } from './unaudited-changes.ts'
@@ -125,8 +125,8 @@ export interface GatewayParts {
   readonly intentTimes: IntentTimes
   /** Milliseconds to wait before each check of a commit whose reply was lost. */
   readonly lostAnswerWaitsMs: readonly number[]
-  /** Between transactions on the same tables, where files cannot be read. */
-  readonly spacing: SpacedSends
+  /** Of transactions on the same tables, where files cannot be read. */
+  readonly sendTurns: SendTurns
   readonly sightFor: SightFor
   readonly restrictionsFor: RestrictionsFor
   readonly tablesOfView: TablesOfView

@@ -7,6 +7,7 @@
 import type { AcceptedChange } from '../../core/commit.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
 import { tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { storageRoots } from '../../storage/roots.ts'
 import type { CommitBody } from '../base/body.ts'
 import { faultOf } from '../base/faults.ts'
@@ -50,6 +51,7 @@ export async function commitAtomically(
   const steps = await judgeTransaction(parts, upstream, transaction)
   const commitIds = steps.map(({ commit }) => commit.commitId)
   try {
+    using _turn = await turnOf(parts, upstream, transaction.tenant, steps)
     const opened = await openSteps(parts, upstream, steps, commitIds)
     const made = await forward(parts, upstream, transaction, body, opened)
     await recordAll(parts, upstream, opened, made)
@@ -57,6 +59,17 @@ export async function commitAtomically(
     throw new TransactionFault(faultOf(thrown), commitIds.join(', '), 0)
   }
   return { commitIds, warnings: steps.flatMap(({ judged }) => warningsOf(judged.verdict)) }
+}
+
+/** Where files cannot be read, only a load before the next transaction on the tables shows what this one wrote. */
+async function turnOf(
+  { sendTurns }: GatewayParts,
+  { credential }: Upstream,
+  tenant: TenantId,
+  steps: readonly Step[],
+): Promise<Disposable | undefined> {
+  if (storageRoots(credential.config).length > 0) return undefined
+  return await sendTurns.take(steps.map(({ commit }) => JSON.stringify([tenant, tableKey(commit.table)])))
 }
 
 /** Makes the intent durable. @throws Fault `conflict` for a ref that must not exist yet; `unavailable` */
@@ -115,8 +128,6 @@ async function forward(
     {
       // Without the client's signal, because a commit is completed even if the client disconnects.
       send: async () => {
-        if (storageRoots(upstream.credential.config).length === 0)
-          await parts.spacing.take(tables.map((table) => JSON.stringify([tenant, tableKey(table)])))
         const files = await upstream.catalog.commitTables(tables, body.bytes)
         for (const step of opened) parts.unaudited.accepted(unplaced(step))
         return { files }

@@ -82,7 +82,7 @@ function protectionView(table: GovernedTable) {
   return {
     contract: table.contract,
     row_filters: table.rowFilters.map(({ policyId: id, origin, expression }) => ({ id, origin, expression })),
-    columns: table.columns.map(({ name, type, required, masks }) => {
+    columns: table.columns.map(({ name, type, required, masks, nestedMasks = [] }) => {
       const { mask, problem } = chooseMask(masks, type, required)
       return {
         name,
@@ -97,6 +97,14 @@ function protectionView(table: GovernedTable) {
         }),
         ...(masks.length > 1 && {
           weaker_masks: masks.filter((one) => one !== mask).map((one) => one.policyId),
+        }),
+        ...(nestedMasks.length > 0 && {
+          masks_inside: nestedMasks.flatMap(({ fieldId, masks: inside }) =>
+            inside.map(({ policyId: id, action, origin, expression }) => ({
+              ...{ field_id: fieldId, id, action, origin },
+              ...(expression !== undefined && { expression }),
+            })),
+          ),
         }),
         ...(problem !== undefined && { problem }),
       }
@@ -121,8 +129,14 @@ function protectionKey(table: GovernedTable, principal: Principal): string {
   return JSON.stringify([
     table.columns.map(({ fieldId, name }) => [fieldId, name]),
     protection?.filters.map(exprKey).toSorted(),
-    protection?.columns.map(({ index, mask, expression }) => [
+    protection?.columns.map(({ index, mask, expression, nested = new Map() }) => [
       index,
+      [...nested].map(([id, one]) => [
+        id,
+        one.mask.policyId,
+        one.mask.action,
+        one.expression && exprKey(one.expression),
+      ]),
       mask && [mask.policyId, mask.action],
       expression && exprKey(expression),
     ]),

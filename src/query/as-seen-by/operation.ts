@@ -63,10 +63,16 @@ export const asSeenByOperations = [
               ),
             ),
             weaker_masks: maybe(described(list(text), 'ids of others that apply as well')),
+            masks_inside: maybe(
+              described(
+                list(object({ field_id: ordinal, id: text, action: text, origin, expression: maybe(text) })),
+                'of fields inside it, all that apply',
+              ),
+            ),
             problem: maybe(described(text, 'why the column cannot be read at all')),
           }),
         ),
-        'a column with a masked nested field is left out, because it cannot be read',
+        'a column with a masked key of a map is left out, because it cannot be read',
       ),
       rows: maybe(
         object({

@@ -4,7 +4,7 @@
  */
 
 import type { ColumnRange } from '../../core/column-range.ts'
-import type { GovernedTable } from '../../core/governed-table.ts'
+import { type GovernedTable, isMasked } from '../../core/governed-table.ts'
 import type { QueryBudget } from '../../core/metric.ts'
 import { foldName } from '../../core/name-case.ts'
 import { oversees, type Principal } from '../../core/principal.ts'
@@ -12,7 +12,8 @@ import type { TextScale } from '../../core/quotient-scale.ts'
 import type { ReadLineage } from '../../core/read-lineage.ts'
 import { isReadable } from '../../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../../core/sql-type.ts'
-import { type ParameterExpr, type ParameterValue, rawIndex } from './base/ir.ts'
+import { timeZone } from '../../core/time-zone.ts'
+import { type ParameterExpr, type ParameterValue, type Query, rawIndex } from './base/ir.ts'
 import { absentRelation, SqlError, toSqlError, UnreadableTable } from './base/sql-error.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
@@ -26,17 +27,22 @@ import { checkValueSizes, exceedAssumedSize } from './output/value-size.ts'
 import { checkTree } from './parse/allow-list.ts'
 import { parseSelect } from './parse/parse.ts'
 import { barrierOf } from './protect/barrier.ts'
+import { nestedReads } from './protect/nested-reads.ts'
 import {
   type AppliedProtection,
   appliedProtections,
   appliedReveals,
+  isMasked as isMaskedHere,
   protectTables,
 } from './protect/protect.ts'
 import { columnRanges } from './protect/ranges.ts'
 import type { Resolver } from './resolve/context.ts'
 import { resolveExpression } from './resolve/expression.ts'
 import { placed } from './resolve/place.ts'
+import { shownRows } from './resolve/row-text.ts'
 import { resolveQuery } from './resolve/select.ts'
+import { inSessionZone } from './resolve/session-zone.ts'
+import { demandShownNumerics } from './resolve/shown-parameters.ts'
 import { assertWideEnds } from './resolve/wide.ts'
 
 export interface CompileInput {
@@ -48,6 +54,8 @@ export interface CompileInput {
   readonly searchPath: readonly string[]
   /** The name of the catalog, with which a name may be qualified. Undefined: no name may be. */
   readonly database?: string | undefined
+  /** The session's time zone by its name; undefined is UTC. Filters and masks are in UTC whatever it is. */
+  readonly timeZone?: string | undefined
   /** Types of parameters that the client gave, `$1` first. Others are inferred. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
   /** Values of parameters. Only those that stand where engines need a literal are compiled in. */
@@ -87,6 +95,8 @@ export interface CompiledQuery {
   readonly reveals: RevealedOutputs | undefined
   /** The values that the statement can use of each table, for skipping files; see ranges.ts. */
   readonly ranges: ReadonlyMap<GovernedTable, readonly ColumnRange[]>
+  /** What the statement and its policies read of nested columns of each table, by field id; see nested-reads.ts. */
+  readonly nested: ReadonlyMap<GovernedTable, ReadonlySet<number>>
   /** @throws SqlError 54001 where parameters make a text or an array too large */
   readonly checkParameters: (parameters: readonly (string | null)[]) => void
   /**
@@ -136,17 +146,23 @@ function compile(input: CompileInput): CompiledQuery {
     checkTree(tree)
     assertMomentsShow(input.expansion.moments, input.tables)
   }
-  const resolver = newResolver(input)
-  const query = resolveQuery(resolver, tree, undefined)
+  const resolver = newResolver(input, shownRows(tree))
+  const query = inZone(resolveQuery(resolver, tree, undefined), input)
   assertWideEnds(query)
+  demandShownNumerics(query)
+  const types = new Map(
+    [...resolver.parameters].map(([number, parameter]) => [number, parameterType(parameter)]),
+  )
+  // A type that only the rest of the statement told may be one whose values are written into the statement.
+  const isLearnt = ({ number, needsValue, value }: ParameterExpr) =>
+    needsValue && value !== undefined && input.parameterTypes?.[number - 1] === undefined
+  if ([...resolver.parameters.values()].some(isLearnt))
+    return compile({ ...input, parameterTypes: parameterTypesOf(types) })
   checkValueSizes(query)
   const protections = protectTables(resolver.tables, principal)
   const outputs = revealedOutputs(query)
   const reveals = outputs.some((output) => output !== undefined) ? outputs : undefined
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
-  const types = new Map(
-    [...resolver.parameters].map(([number, parameter]) => [number, parameterType(parameter)]),
-  )
   const written = (
     dialect: DialectName,
     deletes: ReadonlySet<GovernedTable> | undefined,
@@ -162,10 +178,7 @@ function compile(input: CompileInput): CompiledQuery {
   const split = (sql: string) => splitSlots(sql, tablesById, types)
   return {
     columns: query.columns.map(({ name, type, size, textScale }) => ({ name, type, size, textScale })),
-    parameters: Array.from(
-      { length: Math.max(0, ...types.keys()) },
-      (_, index) => types.get(index + 1) ?? 'text',
-    ),
+    parameters: parameterTypesOf(types),
     needsValues: [...resolver.parameters.values()]
       .filter(({ needsValue }) => needsValue)
       .map(({ number }) => number),
@@ -182,6 +195,7 @@ function compile(input: CompileInput): CompiledQuery {
     policies: [...appliedProtections(resolver.tables, protections), ...appliedReveals(outputs)],
     reveals,
     ranges: columnRanges(query, resolver.tables, protections),
+    nested: nestedReads(resolver.tables, protections),
     checkParameters: (parameters) => {
       if (exceedAssumedSize(parameters)) checkValueSizes(query, parameters)
     },
@@ -195,7 +209,7 @@ function compile(input: CompileInput): CompiledQuery {
     ...(input.expansion?.liftedUntilMs !== undefined && { liftedUntilMs: input.expansion.liftedUntilMs }),
     budgets: hidesLifted(resolver, input.tables) ? (input.expansion?.budgets ?? []) : [],
     hides: [...protections.values()].some(
-      ({ filters, columns }) => filters.length > 0 || columns.some(({ mask }) => mask !== undefined),
+      ({ filters, columns }) => filters.length > 0 || columns.some(isMaskedHere),
     ),
     emitCopied: (dialect, deletes) => {
       try {
@@ -209,10 +223,21 @@ function compile(input: CompileInput): CompiledQuery {
   }
 }
 
+/** The statement for the session's time zone. @throws SqlError 0A000 for what is served in UTC only */
+function inZone(query: Query, { timeZone: name, expansion }: CompileInput): Query {
+  const zone = name === undefined ? undefined : timeZone(name)
+  if (zone === undefined) return query
+  if (expansion !== undefined)
+    throw new SqlError('0A000', 'Metrics in another time zone than UTC are not supported.', undefined, {
+      hint: "Their periods are of UTC. SET TimeZone TO 'UTC' first.",
+    })
+  return inSessionZone(query, zone)
+}
+
 /** Whether the principal would see a column masked that the statement may read without masks. */
 function hidesLifted({ lifted }: Resolver, tables: readonly GovernedTable[]): boolean {
   return tables.some((table) =>
-    table.columns.some((column) => column.masks.length > 0 && isLifted(lifted, table, column)),
+    table.columns.some((column) => isMasked(column) && isLifted(lifted, table, column)),
   )
 }
 
@@ -222,13 +247,18 @@ function assertValues({ parameters }: Resolver): void {
     if (needsValue) throw new SqlError('42P02', `there is no value for parameter $${number}`)
 }
 
+/** The types of all parameters up to the last, `$1` first. */
+function parameterTypesOf(types: ReadonlyMap<number, SqlType>): readonly SqlType[] {
+  return Array.from({ length: Math.max(0, ...types.keys()) }, (_, index) => types.get(index + 1) ?? 'text')
+}
+
 /** The type of a parameter after resolving: text where nothing decided it. */
 function parameterType(parameter: ParameterExpr): SqlType {
   if (parameter.type === 'unknown') parameter.type = 'text'
   return parameter.type
 }
 
-function newResolver(input: CompileInput): Resolver {
+function newResolver(input: CompileInput, rows: Resolver['shownRows']): Resolver {
   const { principal, tables, searchPath, database, parameterTypes, expansion } = input
   const resolver: Resolver = {
     database,
@@ -243,7 +273,9 @@ function newResolver(input: CompileInput): Resolver {
     parameterValues: new Map(input.parameterValues),
     policy: false,
     tables: [],
+    sources: new Map(),
     ids: 0,
+    shownRows: rows,
     spent: 0,
     // A metric's text is not the statement's, so what is written out has no places in it.
     expr: (node, env) =>

@@ -37,11 +37,11 @@ const unknownRows = 1_000
  */
 export async function explainPlan(
   parts: ExplainParts,
-  { tenant, principal, catalog, searchPath, refusesFilters }: QueryContext,
+  { tenant, principal, catalog, searchPath, refusesFilters, timeZone }: QueryContext,
   statement: PlanInput,
 ): Promise<PlanNode> {
   const isSteward = principal.roles.includes('steward')
-  const input = { ...statement, target: { catalog }, searchPath, principal }
+  const input = { ...statement, target: { catalog }, searchPath, principal, timeZone }
   const explained = await explain(parts, tenant, input, isSteward).catch((thrown) => {
     throw runError(thrown)
   })

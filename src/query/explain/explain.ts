@@ -37,6 +37,8 @@ export interface ExplainInput {
   readonly parameters: readonly (string | null)[] | undefined
   /** Types of parameters that the client gave, `$1` first. */
   readonly parameterTypes?: readonly (SqlType | undefined)[]
+  /** The name of the session's time zone; undefined is UTC. */
+  readonly timeZone?: string | undefined
   /** Whether the service wrote the statement itself; never set by what a client sends. */
   readonly generated?: true
 }
@@ -125,11 +127,11 @@ function compileFor(
 /** Loads and compiles as a run does. */
 async function compileRun(
   parts: ExplainParts,
-  context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters' | 'parameterTypes'>,
+  context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters' | 'parameterTypes' | 'timeZone'>,
   text: string,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const { tenant, principal, searchPath, catalog: database, generated, parameterTypes } = context
+  const { tenant, principal, searchPath, catalog: database, generated, parameterTypes, timeZone } = context
   const parameterValues = valuesOf(context)
   const by = { tenant, searchPath, catalog: database, ...(generated && { generated }) }
   const expansion = await expandText(parts, by, text, signal)
@@ -139,7 +141,7 @@ async function compileRun(
   return {
     dialect: readEngineOf(credential.config),
     compiled: compileQuery({
-      ...{ text, principal, tables, searchPath, database, parameterValues, expansion },
+      ...{ text, principal, tables, searchPath, database, parameterValues, expansion, timeZone },
       ...(parameterTypes && { parameterTypes }),
     }),
     snapshotOf: (table) => described(snapshots.get(tableKey(table))),

@@ -10,7 +10,7 @@ import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { ComparisonType, Operand, Predicate } from '../../wire/iceberg/predicate.ts'
 import type { CallExpr, Expr, LiteralExpr } from '../compile/base/ir.ts'
 import * as special from '../compile/functions/special.ts'
-import { rawAlias } from '../compile/protect/protect.ts'
+import { rawAlias } from '../compile/protect/policy-expression.ts'
 
 /** A predicate that is true exactly for the rows for which an expression is true, and one for those where it is false. */
 interface Told {

@@ -4,7 +4,7 @@
  */
 
 import type { Governance } from '../../core/governance.ts'
-import type { GovernedTable } from '../../core/governed-table.ts'
+import { type GovernedTable, isMasked } from '../../core/governed-table.ts'
 import { chooseMask, maskFits } from '../../core/mask.ts'
 import type { Principal } from '../../core/principal.ts'
 import { seenTable } from '../../core/seen-table.ts'
@@ -37,9 +37,7 @@ export function tellRestrictions(
   // A reader may go back to a snapshot whose columns are gone by now.
   const ever = seenTable(governance, [...fields.values()], principal)
   const isRestricted =
-    table.rowFilters.length > 0 ||
-    fields.size !== ever.columns.length ||
-    ever.columns.some(({ masks }) => masks.length > 0)
+    table.rowFilters.length > 0 || fields.size !== ever.columns.length || ever.columns.some(isMasked)
   if (!isRestricted) return unrestricted
   if (governance.isClone && state.nameMapped)
     return { untold: 'files of another table whose columns are mapped by name' }
@@ -84,8 +82,8 @@ function projectionsOf(
   const governed = new Map(columns.map((column) => [column.fieldId, column]))
   for (const [id, { type, required }] of fields) {
     const column = governed.get(id)
-    if (column === undefined) {
-      // The read path leaves the column out.
+    if (column === undefined || column.nestedMasks !== undefined) {
+      // The read path leaves the column out, or masks fields inside it, which cannot be said.
       if (!required) actions.set(id, 'replace-with-null')
       else if (maskFits('mask-to-fixed-value', type)) actions.set(id, 'mask-to-fixed-value')
       else return { untold: 'a required column that is hidden' }

@@ -9,6 +9,7 @@ import type { Clock } from '../../base/clock.ts'
 import { type Pace, processPace } from '../../base/right-of-way.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
 import type { SqlType } from '../../core/sql-type.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome } from '../../core/usage.ts'
 import type { EngineKinds } from '../../engine/engine-kinds.ts'
@@ -50,6 +51,7 @@ import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import type { Tripwire } from './tripwire.ts'
 import { CachedVersions } from './watch/cached-versions.ts'
 import { againWhereChanged, type GovernanceChanged } from './watch/governance-changed.ts'
+import { checkHeld } from './watch/held-check.ts'
 import { RunCheck } from './watch/run-check.ts'
 import { type RunWatch, watchRun } from './watch/run-watch.ts'
 
@@ -137,7 +139,9 @@ async function prepare<Source extends StatementSource>(
     )
     const { columns, parameters, needsValues, policies: protections } = loaded.compiled
     const origins = shownOrigins(loaded.compiled.origins())
-    const query = { source, columns, parameters, needsValues, origins, protections }
+    const { snapshots } = loaded.loaded
+    const tableBytes = (table: TableRef) => snapshots.get(tableKey(table))?.fileBytes
+    const query = { source, columns, parameters, needsValues, origins, protections, tableBytes }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
@@ -165,7 +169,8 @@ interface Run {
 async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void, undefined> {
   const { context, options, progress } = given
   const timeMs = Math.min(options.timeMs ?? Number.POSITIVE_INFINITY, parts.queryMs ?? limits.queryMs)
-  const watch = watchRun(options.signal, timeMs, parts.queryIdleMs ?? limits.queryIdleMs)
+  const idleMs = parts.queryIdleMs ?? limits.queryIdleMs
+  const watch = watchRun(options.signal, timeMs, idleMs)
   let outcome: UsageOutcome = 'cancelled'
   let failure: SqlError | undefined
   try {
@@ -178,8 +183,8 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
       yield batch
       watch.busy()
     }
-    // All rows were given, so there is nothing left to check.
-    progress.confirm = () => undefined
+    // All rows were given, and a cursor may hold them to send them again.
+    progress.confirm = checkHeld(check, parts.pace, idleMs)
     outcome = 'completed'
     parts.lineage?.note(context, progress)
   } catch (thrown) {

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import type { Node } from 'libpg-query'
 import type { Clock } from '../../base/clock.ts'
 import type { Governance } from '../../core/governance.ts'
-import { type Grain, type MetricVersion, metricsSuffix, metricTime } from '../../core/metric.ts'
+import { type Grain, type MetricVersion, metricsSuffix, metricTime, rowKeyName } from '../../core/metric.ts'
 import type { Principal } from '../../core/principal.ts'
 import { currentSchema, isReadable, seenTable } from '../../core/seen-table.ts'
 import {
@@ -93,7 +93,8 @@ function cubeOf({ principal, catalog }: CubeRequest, known: Known, table: TableR
   const version = createHash('sha256')
     .update(JSON.stringify([governance?.contract, cube]))
     .digest('hex')
-  return { ...cube, version }
+  const rowKeys = relation.table.key.map((_, index) => rowKeyName(index))
+  return { ...cube, version, rowKeys, ...(governance?.pin && { pinned: governance.pin.snapshotId }) }
 }
 
 interface ShownColumn {

@@ -20,6 +20,10 @@ export interface Cube {
   readonly relation: { readonly schema: string; readonly name: string }
   /** Hex SHA-256 of what is shown and of the contract's version: clients take another one for a changed cube. */
   readonly version: string
+  /** Id of the snapshot to which the table is pinned. */
+  readonly pinned?: bigint
+  /** Columns of the relation that tell rows of the table apart; none where its key is not declared. */
+  readonly rowKeys: readonly string[]
   /** Without `[Measures]`. */
   readonly dimensions: readonly CubeDimension[]
   /** At least one; the first is the default member of `[Measures]`. */

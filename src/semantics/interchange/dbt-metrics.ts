@@ -1,8 +1,9 @@
 /** Turns metrics and measures of dbt into metrics of ours. What would change a number is not carried at all. */
 
-import { grains, metricNamePattern } from '../../core/metric.ts'
+import { metricNamePattern } from '../../core/metric.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { toSqlError } from '../../query/compile/base/sql-error.ts'
+import { type DbtInput, inputOf, offsetMetric, windowOf } from './dbt-inputs.ts'
 import type { DraftDimension, DraftMetric } from './draft.ts'
 import { isPlain, type Members } from './members.ts'
 import { identifier, renamed } from './sql-names.ts'
@@ -141,11 +142,18 @@ export function readMetrics(given: readonly Members[], models: readonly DbtModel
     }
     return false
   }
+  const ofInput = (input: DbtInput): string => {
+    ofMeasure(input.name)
+    const moved = offsetMetric(input)
+    if (moved !== undefined && !found.has(moved.name)) found.set(moved.name, moved)
+    return moved?.name ?? input.name
+  }
+  const making = { ofMeasure, ofInput }
   for (const model of models) {
-    for (const members of model.ownMetrics) add(readMetric(members, models, model, ofMeasure), members)
+    for (const members of model.ownMetrics) add(readMetric(members, models, model, making), members)
     for (const [name, { createsMetric }] of model.measures) if (createsMetric) ofMeasure(name)
   }
-  for (const members of given) add(readMetric(members, models, undefined, ofMeasure), members)
+  for (const members of given) add(readMetric(members, models, undefined, making), members)
   for (const { measures } of models)
     for (const { at, name } of measures.values()) {
       at.rest()
@@ -202,22 +210,18 @@ function filterOf(
 
 const filtersOf = (members: Members) => members.texts('filter')
 
-/** The name of an input; undefined for one with a filter, an offset and the like, which would be another number. */
-function inputOf(value: unknown): { readonly name: string; readonly alias: string | undefined } | undefined {
-  if (typeof value === 'string') return { name: value, alias: undefined }
-  if (!isPlain(value) || typeof value.name !== 'string') return undefined
-  const { name, alias, ...others } = value
-  const isPlainInput = Object.values(others).every((one) => one === null || one === undefined)
-  return isPlainInput ? { name, alias: typeof alias === 'string' ? alias : undefined } : undefined
+interface Making {
+  /** Makes the metric of a measure. */
+  readonly ofMeasure: (name: string) => void
+  /** Makes the metric of an input that is moved in time. @returns its name */
+  readonly ofInput: (input: DbtInput) => string
 }
-
-type OfMeasure = (name: string) => boolean
 
 function readMetric(
   members: Members,
   models: readonly DbtModel[],
   own: DbtModel | undefined,
-  ofMeasure: OfMeasure,
+  making: Making,
 ): DraftMetric | undefined {
   const name = members.text('name') ?? ''
   const type = (members.text('type') ?? 'simple').toLowerCase()
@@ -237,33 +241,34 @@ function readMetric(
     case 'simple':
       return simpleOf(members, params, { own, models, filters })
     case 'ratio': {
-      const [numerator, denominator] = ['numerator', 'denominator'].map((each) => inputOf(params.any(each)))
-      const isThere = numerator !== undefined && denominator !== undefined
-      if (isThere) for (const input of [numerator, denominator]) ofMeasure(input.name)
-      const body = isThere
-        ? { kind: 'ratio', numerator: numerator.name, denominator: denominator.name }
-        : undefined
-      return finished(
-        body,
-        'Its numerator or denominator is filtered or moved in time: define that as a metric',
+      const [numerator, denominator] = ['numerator', 'denominator'].map((each) =>
+        inputOf(params.any(each), params.at),
       )
+      const isThere = numerator !== undefined && denominator !== undefined
+      const body = isThere
+        ? { kind: 'ratio', numerator: making.ofInput(numerator), denominator: making.ofInput(denominator) }
+        : undefined
+      return finished(body, 'Its numerator or denominator is filtered: define that as a metric')
     }
     case 'derived':
       return finished(
-        derivedBody(params),
-        'Its inputs are filtered or moved in time, or its expression cannot be read',
+        derivedBody(params, making),
+        'Its inputs are filtered, or its expression cannot be read',
       )
     case 'cumulative': {
       const inner = params.object('cumulative_type_params') ?? params
-      const input = inputOf(params.any('input_metric') ?? params.any('measure') ?? inner.any('metric'))
-      if (input !== undefined) ofMeasure(input.name)
+      const input = inputOf(
+        params.any('input_metric') ?? params.any('measure') ?? inner.any('metric'),
+        params.at,
+      )
+      if (input !== undefined) making.ofMeasure(input.name)
       const window = windowOf(params.any('window') ?? inner.any('window'))
       const toDate = params.text('grain_to_date') ?? inner.text('grain_to_date')
       if ((params.any('period_agg') ?? inner.any('period_agg')) !== undefined)
         params.lose('Every period is computed from its rows', 'period_agg')
       if (inner !== params) inner.rest()
       const body =
-        input === undefined || window === 'unknown' || (window && toDate)
+        input === undefined || input.offset !== undefined || window === 'unknown' || (window && toDate)
           ? undefined
           : {
               kind: 'cumulative',
@@ -321,13 +326,18 @@ function simpleOf(
   return found && { ...found, at: measure.at.at }
 }
 
-function derivedBody(params: Members): DraftMetric['body'] | undefined {
+function derivedBody(params: Members, { ofInput }: Making): DraftMetric['body'] | undefined {
   const expr = params.text('expr')
   const given = params.any('input_metrics') ?? params.any('metrics') ?? []
   if (expr === undefined || !Array.isArray(given)) return undefined
-  const inputs = given.map(inputOf)
-  if (inputs.some((one) => one === undefined)) return undefined
-  const names = new Map(inputs.flatMap((one) => (one?.alias === undefined ? [] : [[one.alias, one.name]])))
+  const inputs = given.map((one) => inputOf(one, params.at))
+  if (!inputs.every((one) => one !== undefined)) return undefined
+  const names = new Map(
+    inputs.flatMap((one) => {
+      const [called, name] = [one.alias ?? one.name, ofInput(one)]
+      return called === name ? [] : [[called, name]]
+    }),
+  )
   try {
     const expression = renamed(expr, ([first = '', ...more]) =>
       more.length === 0 ? names.get(first) : undefined,
@@ -337,25 +347,4 @@ function derivedBody(params: Members): DraftMetric['body'] | undefined {
     params.lose(toSqlError(thrown).publicMessage.replace(/\.$/, ''), 'expr')
     return undefined
   }
-}
-
-/** `30d`, `7 days`, or an object of both. */
-function windowOf(
-  value: unknown,
-): { readonly count: number; readonly grain: string } | 'unknown' | undefined {
-  if (value === undefined) return undefined
-  const text = isPlain(value) ? `${value.count} ${value.granularity}` : String(value)
-  const [, count, unit = ''] = /^\s*(\d{1,6})\s*([a-z]+?)s?\s*$/i.exec(text) ?? []
-  const short: Readonly<Record<string, string>> = {
-    h: 'hour',
-    d: 'day',
-    w: 'week',
-    m: 'month',
-    q: 'quarter',
-    y: 'year',
-  }
-  const grain = short[unit.toLowerCase()] ?? unit.toLowerCase()
-  return count !== undefined && (grains as readonly string[]).includes(grain)
-    ? { count: Number(count), grain }
-    : 'unknown'
 }

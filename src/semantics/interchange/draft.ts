@@ -1,6 +1,6 @@
 /** The semantic layer as a document of another format describes it, and the parts that have no place here. Plain data. */
 
-import type { TableRef } from '../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../core/table-ref.ts'
 
 export const interchangeFormats = ['ossie', 'dbt', 'odcs'] as const
 export type InterchangeFormat = (typeof interchangeFormats)[number]
@@ -62,6 +62,23 @@ export interface SemanticDraft {
 export interface ReadOptions {
   /** Of every table; undefined: the one that the document names. */
   readonly namespace?: readonly string[] | undefined
+}
+
+/** The draft with each table and metric once: where a document has several of one name, the first. The others are listed. */
+export function withoutRepeated(draft: SemanticDraft): SemanticDraft {
+  const notCarried = [...draft.notCarried]
+  const once = <T extends { readonly at: string }>(all: readonly T[], nameOf: (one: T) => string) => {
+    const names = new Set<string>()
+    return all.filter((one) => {
+      const isFirst = !names.has(nameOf(one))
+      names.add(nameOf(one))
+      if (!isFirst) notCarried.push({ at: one.at, why: `The document has ${nameOf(one)} before` })
+      return isFirst
+    })
+  }
+  const tables = once(draft.tables, ({ table }) => `the table ${tableName(table)}`)
+  const metrics = once(draft.metrics, ({ name }) => `the metric ${name}`)
+  return { ...draft, tables, metrics, notCarried }
 }
 
 /** The metrics that a metric is made of, as far as its body names them. */

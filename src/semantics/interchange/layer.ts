@@ -1,7 +1,12 @@
 /** The semantic layer as it is exported: of tables that may be read, with the names that columns have now. */
 
 import type { Governance } from '../../core/governance.ts'
-import type { BoundExpression, MetricComputation, MetricDefinition } from '../../core/metric.ts'
+import {
+  type BoundExpression,
+  isOverPeriods,
+  type MetricComputation,
+  type MetricDefinition,
+} from '../../core/metric.ts'
 import { leavesOf, type SemanticModel } from '../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -82,7 +87,7 @@ export async function loadLayer(store: Store, tenant: TenantId): Promise<Exporte
 function tablesOf(model: SemanticModel, name: string): readonly TableRef[] {
   return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
     if (computation.kind === 'simple') return [computation.table]
-    return computation.kind === 'cumulative' ? tablesOf(model, computation.metric) : []
+    return isOverPeriods(computation) ? tablesOf(model, computation.metric) : []
   })
 }
 
@@ -105,7 +110,8 @@ function typeOf({ names }: BoundExpression, governance: Governance | undefined):
   return more.length === 0 && typeof type === 'string' ? type : undefined
 }
 
-function bodyOf(
+/** A definition as the body of the operation that saves it. */
+export function bodyOf(
   { computation, defaultGrain, ...about }: MetricDefinition,
   governances: ReadonlyMap<string, Governance>,
 ) {
@@ -136,6 +142,14 @@ function computedBody(computation: MetricComputation, namesOf: (table: TableRef)
     case 'cumulative': {
       const { metric, window, toDate } = computation
       return { of: metric, ...(window && { window }), ...(toDate && { to_date: toDate }) }
+    }
+    case 'offset': {
+      const { metric, offsetWindow, offsetToGrain } = computation
+      return {
+        of: metric,
+        ...(offsetWindow && { offset_window: offsetWindow }),
+        ...(offsetToGrain && { offset_to_grain: offsetToGrain }),
+      }
     }
   }
 }

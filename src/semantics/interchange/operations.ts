@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import {
   anyObject,
   described,
@@ -21,8 +22,9 @@ import { semanticBounds } from '../bounds.ts'
 import { browsing, modelling } from '../parts.ts'
 import { applyImport, type ImportResult } from './apply-import.ts'
 import type { InterchangeCodec } from './codec.ts'
-import { interchangeFormats, type NotCarried } from './draft.ts'
+import { interchangeFormats, type NotCarried, withoutRepeated } from './draft.ts'
 import { loadLayer } from './layer.ts'
+import { assertNoneReplaced, type ImportChange, planImport } from './plan-import.ts'
 import { writeOdcs } from './write-odcs.ts'
 import { writeOssie } from './write-ossie.ts'
 
@@ -33,6 +35,14 @@ const notCarried = {
   ),
   not_carried_count: described(wholeNumber, 'of all; at most 1,000 are listed'),
 }
+const change = object({
+  metric: maybe(text),
+  table: maybe(described(tableIdentifier, 'whose dimensions change')),
+  change: described(oneOf(['added', 'changed', 'replaced']), '`replaced`: over other tables from then on'),
+  before: maybe(described(list(tableIdentifier), 'tables of a metric that is replaced')),
+  after: maybe(list(tableIdentifier)),
+  removes: maybe(described(list(text), 'dimensions and relationships that the table no longer has')),
+})
 const pair = tenantOperationsOf<{ readonly store: Store; readonly interchange: InterchangeCodec }>()
 const tag = 'semantics'
 
@@ -49,7 +59,7 @@ export const interchangeOperations = [
     tag,
     summary: 'Imports dimensions and metrics from a document of another format',
     description:
-      'Apache Ossie 0.1.1, dbt semantic models (MetricFlow), or measures and dimensions of ODCS 3.2. Each table and metric is saved as its own next version, unless it is so already. What cannot be carried is listed.',
+      'Apache Ossie 0.1.1, dbt semantic models (MetricFlow), or measures and dimensions of ODCS 3.2. Each table and metric is saved as its own next version, unless it is so already. What cannot be carried is listed, and so is what changes. A metric that is over other tables from then on is 409, unless `replace` is true.',
     method: 'POST',
     path: '/semantics/imports',
     access: modelling,
@@ -67,20 +77,42 @@ export const interchangeOperations = [
         ),
       ),
       dry_run: maybe(described(flag, 'reads the document and saves nothing')),
+      replace: maybe(described(flag, 'also metrics that are over other tables now')),
     },
-    output: object({ tables: list(tableIdentifier), metrics: list(text), ...notCarried }),
+    output: object({
+      tables: list(tableIdentifier),
+      metrics: list(text),
+      changes: list(change),
+      ...notCarried,
+    }),
     status: 200,
-    faults: { unprocessable: 'The document cannot be read; `error.problems` says where.' },
-    run: async ({ parts, tenant, actor }, { format, document, namespace, dry_run: dryRun = false }) => {
-      const draft = await parts.interchange.read(tenant, { format, text: document, namespace })
+    faults: {
+      conflict: 'A metric of that name is over other tables; the message and `error.replaces` name each.',
+      unprocessable: 'The document cannot be read; `error.problems` says where.',
+    },
+    run: async (
+      { parts, tenant, actor },
+      { format, document, namespace, dry_run: dryRun = false, replace = false },
+    ) => {
+      const draft = withoutRepeated(
+        await parts.interchange.read(tenant, { format, text: document, namespace }),
+      )
+      const on = { store: parts.store, tenant, actor: await actor() }
+      const changes = await planImport(on, draft)
+      if (!replace && !dryRun) assertNoneReplaced(changes)
       const done: ImportResult = dryRun
         ? {
             tables: draft.tables.map(({ table }) => table),
             metrics: draft.metrics.map(({ name }) => name),
             notCarried: draft.notCarried,
           }
-        : await applyImport({ store: parts.store, tenant, actor: await actor() }, draft)
-      return { tables: done.tables.map(tableView), metrics: done.metrics, ...lostView(done.notCarried) }
+        : await applyImport(on, draft)
+      return {
+        tables: done.tables.map(tableView),
+        metrics: done.metrics,
+        changes: changesOf(done, changes),
+        ...lostView(done.notCarried),
+      }
     },
   }),
   pair({
@@ -116,6 +148,20 @@ export const interchangeOperations = [
     },
   }),
 ].flat()
+
+/** The changes of what was carried. */
+function changesOf({ tables, metrics }: ImportResult, changes: readonly ImportChange[]) {
+  const carried = new Set(tables.map(tableKey))
+  return changes
+    .filter(({ metric, table }) => (table ? carried.has(tableKey(table)) : metrics.includes(metric ?? '')))
+    .map(({ table, before, after, removes, ...rest }) => ({
+      ...rest,
+      ...(table && { table: tableView(table) }),
+      ...(before && { before: before.map(tableView) }),
+      ...(after && { after: after.map(tableView) }),
+      ...(removes && { removes: [...removes] }),
+    }))
+}
 
 const tableView = ({ namespace, name }: ImportResult['tables'][number]) => ({
   namespace: [...namespace],

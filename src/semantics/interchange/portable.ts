@@ -60,6 +60,8 @@ export function portableOf(
     }
     case 'cumulative':
       return none(`${name} accumulates over time`)
+    case 'offset':
+      return none(`${name} is of another time`)
   }
 }
 

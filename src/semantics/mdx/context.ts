@@ -34,6 +34,8 @@ export interface Environment {
   readonly formulas: Formulas
   /** Named sets that were evaluated, by their name. */
   readonly namedSets: Map<string, Result>
+  /** Sets that were given a name within an expression, by it in lower case: what they were last. */
+  readonly aliases: Map<string, Result>
   readonly bounds: MdxBounds
   /** Of the subselects, whole. Values are of rows within them. */
   readonly within: readonly Condition[]
@@ -64,6 +66,8 @@ export interface Context {
   readonly depth: number
   /** The tuple of the innermost Generate or Filter over a set. */
   readonly current?: { readonly set: MdxSet; readonly index: number }
+  /** The tuples at which sets with a name are being walked, by it in lower case. */
+  readonly walked?: ReadonlyMap<string, Tuple>
 }
 
 const depthMax = 48

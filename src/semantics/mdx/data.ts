@@ -29,6 +29,9 @@ export interface CellNeed {
   /** All of them hold. */
   readonly conditions: readonly Condition[]
   readonly levels: readonly SpaceLevel[]
+  /** Unique name of the joined dimension whose rows are asked for; undefined for the cube's own. */
+  readonly dimension?: string | undefined
+  /** None where it is asked only which combinations of the levels have rows. */
   readonly measures: Map<string, Measure>
   /** For some of `levels`, by their unique name, the only keys that are needed. */
   readonly keys: Map<string, Set<string | null>>
@@ -156,23 +159,26 @@ export class MdxData {
   /**
    * The combinations of members of different levels that have rows, in the order of the levels. Where they must be read
    * first, the need is noted, and they are undefined for now.
+   * @param measure one that is shown, where there is one, so that its values come with the rows
+   * @param dimension a joined one, of whose own rows the levels are
    */
   combinations(
-    measure: Measure,
+    measure: Measure | undefined,
     given: readonly { readonly level: SpaceLevel; readonly keys: ReadonlySet<string | null> }[],
     conditions: readonly Condition[],
+    dimension?: string,
   ): readonly CellRow[] | undefined {
     const levels = given.map(({ level }) => level)
-    const id = cellsId(levels, conditions)
+    const id = cellsId(levels, conditions, dimension)
     for (const { measures, keys: read, rows } of this.#cells.get(id) ?? []) {
       const holds = given.every(({ level, keys }) => {
         const known = read.get(level.uniqueName)
         return known === undefined || keys.isSubsetOf(known)
       })
-      if (measures.has(measure.name) && holds) return [...rows.values()]
+      if ((measure === undefined || measures.has(measure.name)) && holds) return [...rows.values()]
     }
     const members = given.flatMap(({ level, keys }) => [...keys].map((key) => ({ level, key })))
-    this.#needCell(id, { measure, members, levels, conditions })
+    this.#needCell(id, { measure, members, levels, conditions, dimension })
     return undefined
   }
 
@@ -183,11 +189,13 @@ export class MdxData {
       members,
       levels,
       conditions,
+      dimension,
     }: {
-      readonly measure: Measure
+      readonly measure: Measure | undefined
       readonly members: readonly Pick<KeyMember, 'level' | 'key'>[]
       readonly levels: readonly SpaceLevel[]
       readonly conditions: readonly Condition[]
+      readonly dimension?: string | undefined
     },
   ): void {
     const found = this.#needs.get(id)
@@ -195,7 +203,8 @@ export class MdxData {
       found?.kind === 'cells'
         ? found
         : {
-            ...{ kind: 'cells' as const, conditions, levels, measures: new Map<string, Measure>() },
+            ...{ kind: 'cells' as const, conditions, levels, dimension },
+            measures: new Map<string, Measure>(),
             // Where all members are known, most of them are shown.
             keys: new Map(
               levels.flatMap((level) =>
@@ -205,7 +214,8 @@ export class MdxData {
               ),
             ),
           }
-    for (const each of [measure, ...this.#mentioned]) need.measures.set(each.name, each)
+    const measures = dimension === undefined ? [...(measure ? [measure] : []), ...this.#mentioned] : []
+    for (const each of measures) need.measures.set(each.name, each)
     for (const { level, key } of members) need.keys.get(level.uniqueName)?.add(key)
     this.#needs.set(id, need)
   }
@@ -234,9 +244,9 @@ export class MdxData {
     this.#found.set(id, known)
   }
 
-  putCells({ levels, conditions, measures, keys }: CellNeed, rows: readonly CellRow[]): void {
+  putCells({ levels, dimension, conditions, measures, keys }: CellNeed, rows: readonly CellRow[]): void {
     this.#hold(rows.length)
-    const id = cellsId(levels, conditions)
+    const id = cellsId(levels, conditions, dimension)
     const loaded: LoadedCells = {
       measures: new Set(measures.keys()),
       keys,
@@ -250,8 +260,8 @@ const rowId = (keys: readonly (string | null)[]) => JSON.stringify(keys)
 const conditionsId = (conditions: readonly Condition[]) => conditions.map(({ id }) => id).join('&')
 const listId = (level: SpaceLevel, conditions: readonly Condition[]) =>
   `${level.uniqueName} ${conditionsId(conditions)}`
-const cellsId = (levels: readonly SpaceLevel[], conditions: readonly Condition[]) =>
-  `${levels.map(({ uniqueName }) => uniqueName).join(' ')} / ${conditionsId(conditions)}`
+const cellsId = (levels: readonly SpaceLevel[], conditions: readonly Condition[], dimension = '') =>
+  `${levels.map(({ uniqueName }) => uniqueName).join(' ')} / ${conditionsId(conditions)} ${dimension}`
 
 /** The condition that a row is in one of the tuples. @returns undefined where every row is */
 export function conditionOf(tuples: readonly Tuple[]): Condition | undefined {

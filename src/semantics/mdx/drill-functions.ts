@@ -3,11 +3,11 @@
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
 import { exceeds } from './bounds.ts'
-import type { Context } from './context.ts'
+import { at, type Context } from './context.ts'
 import { calculatedMembers, childrenOf, isAbove, isSame } from './members.ts'
 import { checkedSet, distinct, tuplesOf, valueAt } from './sets.ts'
 import { allOf, type Member, parentOf, type Tuple } from './space.ts'
-import { aSet, hierarchyOfResult, levelOfResult, numberOf } from './values.ts'
+import { aSet, compareValues, hierarchyOfResult, levelOfResult, numberOf } from './values.ts'
 
 const calculatedFlag = 'INCLUDE_CALC_MEMBERS'
 
@@ -28,6 +28,7 @@ function drill(
   given: Arguments,
   tuples: readonly Tuple[],
   indexOf: (tuple: Tuple, place: number) => number | undefined,
+  choose: (tuple: Tuple, children: readonly Tuple[]) => readonly Tuple[] = (_, children) => children,
 ): readonly Tuple[] {
   const withCalculated = given.flags.includes(calculatedFlag)
   const found: Tuple[] = []
@@ -39,7 +40,8 @@ function drill(
     // What is expanded already stays.
     const next = tuples[place + 1]?.[index]
     if (next !== undefined && isAbove(member, next)) return
-    for (const child of shownChildren(context, member, withCalculated)) found.push(tuple.with(index, child))
+    const children = shownChildren(context, member, withCalculated).map((child) => tuple.with(index, child))
+    found.push(...choose(tuple, children))
     if (found.length > context.environment.bounds.setTuplesMax)
       exceeds(`a set has at most ${context.environment.bounds.setTuplesMax} tuples`)
   })
@@ -63,6 +65,38 @@ function drilldownLevel(context: Context, given: Arguments): readonly Tuple[] {
     tuple[index]?.level.number === deepest ? index : undefined,
   )
 }
+
+/** DRILLDOWNLEVELTOP(set, count, level, value): of the children of each member those of the greatest values. */
+const drilldownLevelRanked =
+  (sign: 1 | -1): RunFunction =>
+  (context, given) => {
+    atMost(given, 4, [calculatedFlag])
+    const tuples = tuplesOf(context, required(given, 0))
+    const most = Math.max(0, Math.trunc(numberOf(valueAt(context, required(given, 1)))))
+    const [, , ofLevel, by] = given.expressions
+    const named = ofLevel && levelOfResult(context.environment.evaluate(context, ofLevel))
+    const place =
+      named === undefined ? 0 : (tuples[0]?.findIndex((each) => each.at.index === named.at.index) ?? 0)
+    const deepest =
+      named?.level.number ?? Math.max(0, ...tuples.map((tuple) => tuple[place]?.level.number ?? 0))
+    const rankOf = (tuple: Tuple) =>
+      by === undefined ? context.environment.cell(at(context, tuple)) : valueAt(at(context, tuple), by)
+    const choose = (_: Tuple, children: readonly Tuple[]) =>
+      children
+        .map((tuple) => ({ tuple, value: rankOf(tuple) }))
+        .toSorted((one, other) => compareValues(one.value, other.value) * sign)
+        .slice(0, most)
+        .map(({ tuple }) => tuple)
+    const drilled = drill(
+      context,
+      given,
+      tuples,
+      (tuple) => (tuple[place]?.level.number === deepest ? place : undefined),
+      choose,
+    )
+    context.environment.data.stopIfMissing()
+    return aSet(drilled)
+  }
 
 /** For each of the tuples named, the place of its last member in a tuple that holds them all. */
 function placesIn(named: readonly Tuple[]): (tuple: Tuple) => number | undefined {
@@ -161,6 +195,8 @@ function visualTotals(context: Context, given: Arguments): readonly Tuple[] {
 }
 
 export const drillFunctions = {
+  DRILLDOWNLEVELBOTTOM: drilldownLevelRanked(1),
+  DRILLDOWNLEVELTOP: drilldownLevelRanked(-1),
   DRILLDOWNLEVEL: (context, given) => aSet(drilldownLevel(context, given)),
   DRILLDOWNMEMBER: (context, given) => aSet(drilldownMember(context, given)),
   DRILLUPLEVEL: (context, given) => aSet(drillupLevel(context, given)),

@@ -1,6 +1,7 @@
 /**
- * DRILLTHROUGH: what one cell is made of, through the read path. Rows that are alike in every column that is returned are
- * one row, with the values of the cube's measures over them, so that an attested metric shows no single value.
+ * DRILLTHROUGH: what one cell is made of, through the read path: every row of the table, with the values of the cell's
+ * measure. Rows that are alike in every column are merged only where an attested metric is among the columns, because
+ * that shows no single value.
  */
 
 import type { MdxStatement, NamePart } from '../../wire/mdx/ast.ts'
@@ -41,9 +42,12 @@ export function drillTarget(parts: EvaluateParts, { select, columns: named }: Dr
     if (tuple === undefined || more.length > 0) refuseMdx('DRILLTHROUGH is of one cell')
     context = at(context, tuple ?? [])
   }
-  const { members, conditions: own } = measuredCoordinates(context)
+  const { measure, members, conditions: own } = measuredCoordinates(context)
   const ofMembers = members.flatMap((member) => conditionOf([[member]]) ?? [])
-  const found = { conditions: [...own, ...ofMembers], columns: columnsOf(context, parts.space, named) }
+  const found = {
+    conditions: [...own, ...ofMembers],
+    columns: columnsOf(context, { space: parts.space, measure }, named),
+  }
   context.environment.data.stopIfMissing()
   return found
 }
@@ -53,14 +57,17 @@ export async function readDetails(
   reader: NeedReader,
   { rowsMax = rowsDefault }: DrillThrough,
   { conditions, columns }: DrillTarget,
+  isAttested: (measure: string) => boolean,
 ): Promise<Tabular> {
   const levels = columns.flatMap((column) => (column.kind === 'level' ? [column.level] : []))
   const measures = columns.flatMap((column) => (column.kind === 'measure' ? [column.measure] : []))
   const most = Math.min(rowsMax, rowsMost)
-  const statement = drillStatement(reader.cube, { conditions, levels, measures, rowsMax: most })
-  const rows: (readonly (string | number | bigint | boolean | undefined)[])[] = []
+  const isMerged = measures.some(({ name }) => isAttested(name))
+  const statement = drillStatement(reader.cube, { conditions, levels, measures, isMerged, rowsMax: most })
+  const rows: DetailRow[] = []
   for await (const batch of runRead(reader, statement, reader.note))
-    rows.push(...rowsAt(batch, levels.length))
+    for (const row of rowsAt(batch, levels.length))
+      rows.push(...(isMerged ? [row] : apart(row, levels.length, most - rows.length)))
   const ordered = [
     ...columns.filter(({ kind }) => kind === 'level'),
     ...columns.filter(({ kind }) => kind === 'measure'),
@@ -74,10 +81,19 @@ export async function readDetails(
   }
 }
 
-/** The columns that RETURN names; without it, every attribute and measure. */
+type DetailRow = readonly (string | number | bigint | boolean | undefined)[]
+
+/** As many rows as are alike. No key tells them apart, so none has a value of its own. */
+function apart(row: DetailRow, levels: number, most: number): readonly DetailRow[] {
+  const [keys, values, count] = [row.slice(0, levels), row.slice(levels, -1), Number(row.at(-1))]
+  const own = [...keys, ...values.map((value) => (count === 1 ? value : undefined))]
+  return Array.from({ length: Math.max(0, Math.min(count, most)) }, () => own)
+}
+
+/** The columns that RETURN names; without it, every attribute and the measure of the cell. */
 function columnsOf(
   context: Context,
-  space: Space,
+  { space, measure }: { readonly space: Space; readonly measure: Measure },
   named: readonly (readonly NamePart[])[],
 ): readonly DrillColumn[] {
   if (named.length === 0) {
@@ -86,10 +102,7 @@ function columnsOf(
         ? [{ kind: 'level', name: uniqueName, level }]
         : [],
     )
-    const measures = space.cube.measures.map(
-      (measure): DrillColumn => ({ kind: 'measure', name: measure.uniqueName, measure }),
-    )
-    return [...levels, ...measures]
+    return [...levels, { kind: 'measure', name: measure.uniqueName, measure }]
   }
   const found = named.map((parts) => columnOf(context, parts))
   return [...new Map(found.map((column) => [column.name, column])).values()]

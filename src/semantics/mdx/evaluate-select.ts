@@ -74,7 +74,7 @@ export function openSelect(parts: EvaluateParts, { formulas, from, where }: MdxS
     const { space, data, bounds, step } = parts
     const withinOf = projectWithin(within)
     const own = { space, data, bounds, step, formulas: defined, within, withinOf }
-    return { ...own, namedSets: new Map(), evaluate, cell: cellValue }
+    return { ...own, namedSets: new Map(), aliases: new Map(), evaluate, cell: cellValue }
   }
   const within = conditionsOf(from, (found) => plainContext(environment(found)))
   return sliced(plainContext(environment(within)), where)
@@ -93,7 +93,8 @@ function conditionsOf(
   if (from.kind === 'cube') return []
   if (from.nonVisual) return refuseMdx('NON VISUAL is not supported')
   const inner = conditionsOf(from.from, contextOf)
-  const context = contextOf(inner)
+  // Sets are evaluated at the slicer, as those of axes are.
+  const context = sliced(contextOf(inner), from.where)
   if (from.axes.some(({ having }) => having !== undefined))
     refuseMdx('HAVING in a subselect is not supported')
   const sets = [...from.axes.map(({ set }) => set), ...(from.where === undefined ? [] : [from.where])]

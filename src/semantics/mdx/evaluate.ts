@@ -4,12 +4,13 @@ import type { BinaryOperator, MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { isOneOf, mdxFlags } from '../../wire/mdx/words.ts'
 import type { Context, Result, Value } from './context.ts'
+import { existingHere } from './exists.ts'
 import { functions } from './functions.ts'
 import { isSame, levelMembers } from './members.ts'
 import { operate } from './operate.ts'
 import { evaluateMethod, evaluateProperty } from './properties.ts'
 import { resolveName } from './resolve.ts'
-import { checkedSet, crossed, distinct, distinctHierarchies, existing } from './sets.ts'
+import { checkedSet, crossed, distinct, distinctHierarchies } from './sets.ts'
 import { type Member, type Tuple, tupleIdentity } from './space.ts'
 import {
   aMember,
@@ -64,7 +65,12 @@ export function evaluate(context: Context, expression: MdxExpression): Result {
     case 'negative':
       return evaluateNegative(context, expression.operand)
     case 'existing':
-      return aSet(existing(context, setOfResult(context, evaluate(context, expression.operand)).tuples))
+      return aSet(existingHere(context, setOfResult(context, evaluate(context, expression.operand)).tuples))
+    case 'alias': {
+      const found: Result = { is: 'set', set: setOfResult(context, evaluate(context, expression.of)) }
+      context.environment.aliases.set(expression.name.toLowerCase(), found)
+      return found
+    }
     case 'case':
       return evaluateCase(context, expression)
   }
@@ -179,8 +185,10 @@ function isIdentical(context: Context, one: Result, other: Result): boolean {
 }
 
 function evaluateRange(context: Context, left: MdxExpression, right: MdxExpression): Result {
-  const one = memberOfResult(context, evaluate(context, left))
-  const other = memberOfResult(context, evaluate(context, right))
+  // NULL stands for the first or last member of the level.
+  const edgeOf = (edge: MdxExpression) =>
+    edge.kind === 'null' ? undefined : memberOfResult(context, evaluate(context, edge))
+  const [one, other] = [edgeOf(left), edgeOf(right)]
   const known = one ?? other
   if (known === undefined) return aSet([])
   if (one !== undefined && other !== undefined && one.level.uniqueName !== other.level.uniqueName)

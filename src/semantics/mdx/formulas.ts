@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { MdxExpression, MdxFormula, NamePart } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
+import { findNamed } from './find-named.ts'
 import { childName, type Member, type Space, type SpaceHierarchy } from './space.ts'
 
 export interface Formulas {
@@ -44,7 +45,7 @@ export function collectFormulas(space: Space, given: readonly MdxFormula[]): For
       sets.set(name ?? '', formula.expression)
     } else {
       const member = calculatedMember(space, formula)
-      members.set(member.uniqueName.toLowerCase(), member)
+      members.set(member.uniqueName, member)
     }
   }
   return { members: [...members.values()], sets }
@@ -75,16 +76,15 @@ function calculatedMember(space: Space, { name: parts, expression, properties }:
 
 /** The hierarchy in whose `(All)` a member is defined. @throws Fault `bad_request` for another place */
 function hierarchyOf({ hierarchies }: Space, names: readonly string[]): SpaceHierarchy {
-  const same = (one: string, other: string | undefined) => one.toLowerCase() === other?.toLowerCase()
-  const [first, second, third] = names
-  const found = hierarchies.filter(
-    ({ index, name, dimension, hierarchy }) =>
-      same(dimension.name, first) &&
-      (index === 0
-        ? names.length === 1
-        : names.length === 1 ||
-          (same(name, second) && (third === undefined || same(hierarchy?.allMember.caption ?? '', third)))),
-  )
+  const [first = '', second, third] = names
+  const dimensions = [...Map.groupBy(hierarchies, ({ dimension: { name } }) => name)]
+  const within = findNamed(dimensions, ([name]) => [name], first)?.[1] ?? []
+  const isMeasures = within.some(({ index }) => index === 0)
+  const named =
+    second === undefined || isMeasures ? undefined : findNamed(within, ({ name }) => [name], second)
+  const isAll =
+    third === undefined || third.toLowerCase() === named?.hierarchy?.allMember.caption.toLowerCase()
+  const found = names.length === 1 ? within : named !== undefined && isAll ? [named] : []
   const [only] = found
   if (only === undefined || names.length > 3 || (found.length > 1 && names.length === 1))
     return refuseMdx('a new member stands in [Measures], in a hierarchy, or below its member All')

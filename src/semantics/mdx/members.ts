@@ -2,6 +2,7 @@
 
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import type { Context, Environment } from './context.ts'
+import { findNamed } from './find-named.ts'
 import {
   allOf,
   ancestorOf,
@@ -145,9 +146,11 @@ export function memberByCaption(
 ): Member | undefined {
   const level = at.levels[parent.level.number + 1]
   if (level?.key === undefined) return undefined
-  const wanted = caption.toLowerCase()
-  return childrenOf(context, parent).find((member) => member.caption.toLowerCase() === wanted)
+  return findNamed(childrenOf(context, parent), captionOf, caption)
 }
+
+/** The caption of a member, as the only name by which it is found. */
+export const captionOf = ({ caption }: Member): readonly string[] => [caption]
 
 /** Refuses a member that does not exist or may not be seen, both in the same words. */
 export function unknownName(): never {

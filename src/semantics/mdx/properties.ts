@@ -4,6 +4,7 @@ import type { MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { isOneOf, type MdxProperty, mdxProperties } from '../../wire/mdx/words.ts'
 import { type Context, currentMember, type Result } from './context.ts'
+import { findNamed } from './find-named.ts'
 import { setNameOf } from './formulas.ts'
 import { memberProperty } from './member-properties.ts'
 import {
@@ -63,6 +64,8 @@ export function evaluateProperty(context: Context, of: MdxExpression, name: stri
 
 /** The tuple at which a named set is being walked. */
 function currentTuple(context: Context, of: MdxExpression): Result {
+  const walked = of.kind === 'name' ? context.walked?.get(setNameOf(of.parts) ?? '') : undefined
+  if (walked !== undefined) return { is: 'tuple', tuple: walked }
   const isSet = of.kind === 'name' && context.environment.formulas.sets.has(setNameOf(of.parts) ?? '')
   const tuple = context.current?.set.tuples[context.current.index]
   if (!isSet || tuple === undefined) return refuseMdx('.Current is of a named set that is being walked')
@@ -153,9 +156,10 @@ export function evaluateMethod(
     }
     case 'LEVELS': {
       const at = hierarchyOfResult(result)
-      const level = at.levels.find((each) =>
-        typeof value === 'string' ? each.name.toLowerCase() === value.toLowerCase() : each.number === value,
-      )
+      const level =
+        typeof value === 'string'
+          ? findNamed(at.levels, ({ name: own }) => [own], value)
+          : at.levels.find((each) => each.number === value)
       return level === undefined ? refuseMdx('there is no such level') : { is: 'level', at, level }
     }
     case 'PROPERTIES': {

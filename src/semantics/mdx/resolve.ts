@@ -6,9 +6,10 @@
 import type { NamePart } from '../../wire/mdx/ast.ts'
 import { bracketed } from '../cube/names.ts'
 import { type Context, deeper, type Result } from './context.ts'
+import { findExact, findNamed } from './find-named.ts'
 import { setNameOf } from './formulas.ts'
 import { isKeyText } from './key-text.ts'
-import { levelMembers, memberByCaption, unknownName } from './members.ts'
+import { captionOf, levelMembers, memberByCaption, unknownName } from './members.ts'
 import { allOf, type Member, memberOf, parentOf, type SpaceHierarchy, type SpaceLevel } from './space.ts'
 import { aMember } from './values.ts'
 
@@ -16,6 +17,8 @@ import { aMember } from './values.ts'
 export function resolveName(context: Context, parts: readonly NamePart[]): Result {
   const { formulas, space, namedSets } = context.environment
   const setName = setNameOf(parts)
+  const alias = setName === undefined ? undefined : context.environment.aliases.get(setName)
+  if (alias !== undefined) return alias
   const set = setName === undefined ? undefined : formulas.sets.get(setName)
   if (set !== undefined && setName !== undefined) {
     // A named set does not depend on where it stands.
@@ -25,53 +28,71 @@ export function resolveName(context: Context, parts: readonly NamePart[]): Resul
     namedSets.set(setName, found)
     return found
   }
-  const calculated = findCalculated(context, parts)
-  if (calculated !== undefined) return aMember(calculated)
   const [first, ...rest] = parts
   if (first?.kind !== 'name') return unknownName()
   const [measures] = space.hierarchies
-  if (measures !== undefined && same(first.name, measures.name))
-    return resolveMeasure(context, measures, rest)
-  const hierarchies = space.hierarchies.filter(
-    ({ index, dimension, uniqueName }) =>
-      index > 0 && (same(dimension.name, first.name) || same(bracketed(first.name), uniqueName)),
+  const ofMeasures = measures !== undefined && same(first.name, measures.name) ? measures : undefined
+  const defined =
+    findCalculated(context, parts, findExact) ??
+    (ofMeasures && exactMeasure(context, rest)) ??
+    findCalculated(context, parts, findNamed)
+  if (defined !== undefined) return aMember(defined)
+  if (ofMeasures !== undefined) return resolveMeasure(context, ofMeasures, rest)
+  const dimensions = Map.groupBy(
+    space.hierarchies.filter(({ index }) => index > 0),
+    ({ dimension: { name } }) => name,
   )
-  if (hierarchies.length === 0) return unknownName()
-  return resolveBelow(context, hierarchies, rest)
+  const named = findNamed([...dimensions], ([name]) => [name], first.name)
+  return named === undefined ? unknownName() : resolveBelow(context, named[1], rest)
 }
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
 /** A calculated member, with or without its hierarchy's member All in its name. */
-function findCalculated({ environment }: Context, parts: readonly NamePart[]): Member | undefined {
+function findCalculated(
+  { environment }: Context,
+  parts: readonly NamePart[],
+  find: typeof findExact,
+): Member | undefined {
   const { members } = environment.formulas
   if (members.length === 0 || parts.some(({ kind }) => kind === 'key')) return undefined
-  const names = parts.map((part) => (part.kind === 'name' ? part.name : ''))
-  const written = names.map(bracketed).join('.').toLowerCase()
-  const last = names.at(-1)?.toLowerCase()
-  return members.find((member) => {
-    if (member.uniqueName.toLowerCase() === written) return true
-    if (member.kind !== 'calculated' || member.formula.name.toLowerCase() !== last) return false
-    const { at, level, formula } = member
-    return [at.uniqueName, level.uniqueName, at.dimension.uniqueName].some(
-      (place) => `${place}.${bracketed(formula.name)}`.toLowerCase() === written,
-    )
-  })
+  const written = parts.map((part) => bracketed(part.kind === 'name' ? part.name : '')).join('.')
+  return find(members, namesOfCalculated, written)
+}
+
+function namesOfCalculated(member: Member): readonly string[] {
+  if (member.kind !== 'calculated') return [member.uniqueName]
+  const { at, level, formula } = member
+  const places = [at.uniqueName, level.uniqueName, at.dimension.uniqueName]
+  return [member.uniqueName, ...places.map((place) => `${place}.${bracketed(formula.name)}`)]
+}
+
+/** What stands after `[Measures]`, without the name of its only level; undefined for more or less than one name. */
+function measureName(rest: readonly NamePart[]): string | undefined {
+  const [first, second] = rest
+  const named = first?.kind === 'name' && same(first.name, measuresLevelName) && second ? second : first
+  const isWhole = rest.length === (named === first ? 1 : 2)
+  return isWhole && named?.kind === 'name' ? named.name : undefined
+}
+
+const measuresLevelName = 'MeasuresLevel'
+const ownName = (member: Member) => (member.kind === 'measure' ? [member.measure.name] : [])
+
+function exactMeasure({ environment }: Context, rest: readonly NamePart[]): Member | undefined {
+  const name = measureName(rest)
+  return name === undefined ? undefined : findExact(environment.space.measures, ownName, name)
 }
 
 function resolveMeasure({ environment }: Context, at: SpaceHierarchy, rest: readonly NamePart[]): Result {
   const [level] = at.levels
-  const names = rest.map((part) => (part.kind === 'name' ? part.name : unknownName()))
-  if (names.length === 0) return { is: 'hierarchy', at }
-  if (same(names[0] ?? '', 'MeasuresLevel') && level !== undefined) {
-    if (names.length === 1) return { is: 'level', at, level }
-    names.shift()
-  }
-  const [name = '', ...more] = names
-  const found = environment.space.measures.find(
-    (member) => member.kind === 'measure' && (same(member.measure.name, name) || same(member.caption, name)),
-  )
-  return found === undefined || more.length > 0 ? unknownName() : aMember(found)
+  const [first] = rest
+  if (first === undefined) return { is: 'hierarchy', at }
+  const { measures } = environment.space
+  const name = measureName(rest) ?? unknownName()
+  if (level !== undefined && rest.length === 1 && same(name, measuresLevelName))
+    return { is: 'level', at, level }
+  const found = findNamed(measures, ownName, name) ?? findNamed(measures, captionOf, name)
+  return found === undefined ? unknownName() : aMember(found)
 }
 
 /** What follows the name of a dimension. */
@@ -86,7 +107,7 @@ function resolveBelow(
     return hierarchies.length === 1 && only !== undefined
       ? { is: 'hierarchy', at: only }
       : { is: 'dimension', hierarchies }
-  const named = next.kind === 'name' ? hierarchies.find(({ name }) => same(name, next.name)) : undefined
+  const named = next.kind === 'name' ? findNamed(hierarchies, ({ name }) => [name], next.name) : undefined
   if (named !== undefined) return resolveIn(context, named, more)
   return only !== undefined && hierarchies.length === 1 ? resolveIn(context, only, rest) : unknownName()
 }
@@ -98,7 +119,7 @@ function resolveIn(context: Context, at: SpaceHierarchy, rest: readonly NamePart
   if (next.kind === 'name') {
     if (same(next.name, at.hierarchy?.allMember.caption ?? ''))
       return resolveChildren(context, allOf(at), more)
-    const level = at.levels.find(({ name }) => same(name, next.name))
+    const level = findNamed(at.levels, ({ name }) => [name], next.name)
     if (level !== undefined) return resolveInLevel(context, at, level, more)
     return resolveChildren(context, allOf(at), rest)
   }
@@ -123,7 +144,7 @@ function resolveInLevel(
       : unknownName()
   if (next.kind === 'key')
     return resolveChildren(context, keyMember(context, { at, level, key: next.key }), more)
-  const found = levelMembers(context, at, level).find((member) => same(member.caption, next.name))
+  const found = findNamed(levelMembers(context, at, level), captionOf, next.name)
   return found === undefined ? unknownName() : resolveChildren(context, found, more)
 }
 

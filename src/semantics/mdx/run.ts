@@ -10,6 +10,7 @@ import type { QueryContext, QueryService, SessionCheck } from '../../query/query
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
 import type { MdxFormula, MdxFrom, MdxSelect, MdxStatement } from '../../wire/mdx/ast.ts'
+import { withParameters } from '../../wire/mdx/parameters.ts'
 import { parseMdx } from '../../wire/mdx/parse.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { buildCubes } from '../cube/build-cubes.ts'
@@ -20,6 +21,7 @@ import type { Cellset } from './cellset.ts'
 import { readDetails } from './drillthrough.ts'
 import type { EvaluationTask } from './evaluation.ts'
 import type { MdxEvaluator } from './evaluator.ts'
+import { findExact, findNamed } from './find-named.ts'
 import { collectFormulas } from './formulas.ts'
 import { type NeedReader, readNeeds } from './read-needs.ts'
 import { type Space, spaceOf } from './space.ts'
@@ -43,6 +45,8 @@ export interface SessionFormula {
 export interface MdxRequest {
   readonly statement: string
   readonly format: 'multidimensional' | 'tabular'
+  /** Values of `@name`, which are texts. */
+  readonly parameters?: ReadonlyMap<string, string>
   /** What the session defined, in order. */
   readonly session: readonly SessionFormula[]
   /** Those of the reader in this catalog; read where absent. */
@@ -93,14 +97,14 @@ async function run(
   request: MdxRequest,
   { signal, bounds: given, sessionCheck }: MdxRunOptions,
 ): Promise<MdxAnswer> {
-  const statement = parseMdx(request.statement)
+  const statement = withParameters(parseMdx(request.statement), request.parameters ?? new Map())
   const bounds: MdxBounds = { ...mdxRunBounds, ...given }
   const { store, clock, queries, evaluator } = parts
   const { tenant, principal, catalog } = on
   const cubes = request.cubes ?? (await buildCubes({ store, clock, tenant, principal, catalog, signal }))
   const cube = cubeNamed(cubes, cubeNameOf(statement))
   const space = spaceOf(cube)
-  const session = request.session.filter((each) => isSameName(each.cube, cube.name))
+  const session = request.session.filter((each) => each.cube === cube.name)
   if (statement.kind !== 'select' && statement.kind !== 'drillthrough')
     return { kind: 'empty', session: defined(space, statement, request.session) }
   const { model } = await loadSemanticModel(store, tenant, clock.now(), signal)
@@ -142,7 +146,12 @@ async function run(
       return { kind: 'tabular', tabular: found.tabular, reads }
     case 'drill': {
       if (statement.kind !== 'drillthrough') throw new Error('details of another statement')
-      return { kind: 'tabular', tabular: await readDetails(reader, statement, found.target), reads }
+      const isAttested = (name: string) =>
+        [name, ...(leavesOf(model, name) ?? []).map((leaf) => leaf.name)].some((each) =>
+          model.attestations.has(each),
+        )
+      const tabular = await readDetails(reader, statement, found.target, isAttested)
+      return { kind: 'tabular', tabular, reads }
     }
   }
 }
@@ -176,12 +185,12 @@ const isSameName = (one: string, other: string) => one.toLowerCase() === other.t
 
 /** @throws Fault `bad_request` for a cube that does not exist or may not be seen */
 function cubeNamed(cubes: readonly Cube[], name: string): Cube {
-  return (
-    cubes.find((cube) => isSameName(cube.name, name)) ?? refuseMdx('there is no such cube in this catalog')
-  )
+  return findNamed(cubes, (cube) => [cube.name], name) ?? refuseMdx('there is no such cube in this catalog')
 }
 
 const sessionFormulasMax = 200
+const keyOf = (name: MdxFormula['name']) =>
+  name.map((part) => (part.kind === 'name' ? part.name : '&')).join('\u0000')
 
 /** What a session defines after a statement that changes it. @throws Fault `bad_request` */
 function defined(
@@ -191,13 +200,14 @@ function defined(
 ): readonly SessionFormula[] {
   if (statement.kind === 'refresh') return session
   const { name: cube } = space.cube
-  const key = (given: MdxFormula['name']) =>
-    given.map((part) => (part.kind === 'name' ? part.name.toLowerCase() : '&')).join('\u0000')
+  const own = session.filter((each) => each.cube === cube)
+  const nameOf = ({ formula: { kind, name } }: SessionFormula) => [`${kind} ${keyOf(name)}`]
+  // What is defined takes the place of what has exactly its name.
   const dropped =
-    statement.kind === 'create' ? [key(statement.formula.name)] : statement.names.map((name) => key(name))
-  const kept = session.filter(
-    (each) => !isSameName(each.cube, cube) || !dropped.includes(key(each.formula.name)),
-  )
+    statement.kind === 'create'
+      ? [findExact(own, nameOf, `${statement.formula.kind} ${keyOf(statement.formula.name)}`)]
+      : statement.names.map((name) => findNamed(own, nameOf, `${statement.of} ${keyOf(name)}`))
+  const kept = session.filter((each) => !dropped.includes(each))
   if (statement.kind === 'drop') {
     if (kept.length === session.length) refuseMdx('the session has no such member or set')
     return kept

@@ -1,9 +1,12 @@
 /** Functions that make sets of sets: crossing, filtering, ordering by hierarchy, and the like. */
 
+import type { MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
 import { exceeds } from './bounds.ts'
 import { at, type Context, type Result } from './context.ts'
+import { existingWith } from './exists.ts'
+import { setNameOf } from './formulas.ts'
 import { calculatedMembers, compareMembers, isAbove, siblingsOf } from './members.ts'
 import { checkedSet, crossed, distinct, tuplesOf, valueAt, valuesAt } from './sets.ts'
 import { type Member, parentOf, type Tuple, tupleIdentity } from './space.ts'
@@ -64,17 +67,27 @@ export function hierarchize(context: Context, tuples: readonly Tuple[], post: bo
   })
 }
 
+/** The name of a set, in lower case; undefined where it has none. */
+function setNameIn(expression: MdxExpression): string | undefined {
+  if (expression.kind === 'alias') return expression.name.toLowerCase()
+  return expression.kind === 'name' ? setNameOf(expression.parts) : undefined
+}
+
 /** GENERATE(set, set or text): what the second is at each tuple of the first. */
 function generate(context: Context, given: Arguments): Result {
   atMost(given, 3, ['ALL'])
   const tuples = tuplesOf(context, required(given, 0))
   const each = required(given, 1)
   const set = { tuples }
+  const name = setNameIn(required(given, 0))
   const texts: string[] = []
   const found: Tuple[] = []
   let isText = false
   tuples.forEach((tuple, index) => {
-    const inner = { ...at(context, tuple), current: { set, index } }
+    const inner = {
+      ...{ ...at(context, tuple), current: { set, index } },
+      ...(name !== undefined && { walked: new Map(context.walked).set(name, tuple) }),
+    }
     const result = context.environment.evaluate(inner, each)
     if (result.is === 'value') {
       isText = true
@@ -185,14 +198,17 @@ export const setFunctions = {
   },
   EXCEPT: (context, given) => {
     atMost(given, 2, ['ALL'])
+    // In their order: the second may name a set that the first defines.
+    const all = tuplesOf(context, required(given, 0))
     const without = identities(tuplesOf(context, required(given, 1)))
-    const tuples = tuplesOf(context, required(given, 0)).filter((tuple) => !without.has(tupleIdentity(tuple)))
+    const tuples = all.filter((tuple) => !without.has(tupleIdentity(tuple)))
     return aSet(given.flags.includes('ALL') ? tuples : distinct(tuples))
   },
   INTERSECT: (context, given) => {
     atMost(given, 2, ['ALL'])
+    const all = tuplesOf(context, required(given, 0))
     const both = identities(tuplesOf(context, required(given, 1)))
-    const tuples = tuplesOf(context, required(given, 0)).filter((tuple) => both.has(tupleIdentity(tuple)))
+    const tuples = all.filter((tuple) => both.has(tupleIdentity(tuple)))
     return aSet(given.flags.includes('ALL') ? tuples : distinct(tuples))
   },
   FILTER: (context, given) => {
@@ -217,6 +233,11 @@ export const setFunctions = {
     const start = whole(context, given, 1, 0)
     return [start, start + whole(context, given, 2, length)]
   }),
+  EXISTS: (context, given) => {
+    atMost(given, 2)
+    const [tuples, others] = [0, 1].map((index) => tuplesOf(context, required(given, index)))
+    return aSet(existingWith(context, tuples ?? [], others ?? []))
+  },
   EXTRACT: (context, given) => {
     const { evaluate } = context.environment
     const wanted = given.expressions

@@ -4,7 +4,7 @@ import type { MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { exceeds } from './bounds.ts'
 import { at, type Context, type Value } from './context.ts'
-import { isSame } from './members.ts'
+import { existingTuples } from './exists.ts'
 import { type Member, type Tuple, tupleIdentity } from './space.ts'
 import { setOfResult, valueOfResult } from './values.ts'
 
@@ -27,26 +27,16 @@ export function distinctHierarchies(members: readonly Member[]): Tuple {
   return members
 }
 
-/** Each tuple of one set beside each of another. @throws Fault `bad_request` beyond the bound */
-export function crossed(
-  { environment }: Context,
-  left: readonly Tuple[],
-  right: readonly Tuple[],
-): readonly Tuple[] {
+/** Each tuple of one set beside each of another, where members of one dimension exist together. @throws Fault `bad_request` beyond the bound */
+export function crossed(context: Context, left: readonly Tuple[], right: readonly Tuple[]): readonly Tuple[] {
+  const { environment } = context
   const { setTuplesMax } = environment.bounds
   if (left.length * right.length > setTuplesMax) exceeds(`a set has at most ${setTuplesMax} tuples`)
   environment.step(left.length * right.length)
   if (left[0] !== undefined && right[0] !== undefined) distinctHierarchies([...left[0], ...right[0]])
-  return left.flatMap((one) => right.map((other) => [...one, ...other]))
-}
-
-/** Tuples that agree with the context's own coordinates. */
-export function existing(context: Context, tuples: readonly Tuple[]): readonly Tuple[] {
-  return tuples.filter((tuple) =>
-    tuple.every((member) => {
-      const current = context.coordinates[member.at.index] ?? context.slicer.current.get(member.at.index)
-      return current === undefined || current.kind === 'all' || isSame(current, member)
-    }),
+  return existingTuples(
+    context,
+    left.flatMap((one) => right.map((other) => [...one, ...other])),
   )
 }
 

@@ -8,6 +8,7 @@ import { metricsSuffix } from '../../core/metric.ts'
 import { keySql } from '../../query/compile/metrics/key.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import type { Cube, CubeDimension, Measure } from '../cube/model.ts'
+import { inSql } from '../in-sql.ts'
 import { exceeds } from './bounds.ts'
 import type { CellNeed, Condition, MemberNeed } from './data.ts'
 import type { KeyMember, SpaceLevel } from './space.ts'
@@ -48,19 +49,8 @@ function place(parameters: string[], value: string): string {
   return `$${parameters.push(value)}`
 }
 
-function inSql(level: SpaceLevel, keys: Iterable<string | null>, parameters: string[]): string {
-  const all = [...keys]
-  const given = all.flatMap((key) => (key === null ? [] : [place(parameters, key)]))
-  const sql = levelSql(level)
-  const parts = [
-    ...(given.length === 1
-      ? [`${sql} = ${given[0]}`]
-      : given.length > 1
-        ? [`${sql} IN (${given.join(', ')})`]
-        : []),
-    ...(given.length < all.length ? [`${sql} IS NULL`] : []),
-  ]
-  return parts.length === 1 ? parts.join('') : `(${parts.join(' OR ')})`
+function levelInSql(level: SpaceLevel, keys: Iterable<string | null>, parameters: string[]): string {
+  return inSql(levelSql(level), keys, (key) => place(parameters, key))
 }
 
 /** The condition that a row is in one of the tuples. */
@@ -83,7 +73,7 @@ function productSql(tuples: readonly (readonly KeyMember[])[], parameters: strin
   }
   const count = [...levels.values()].reduce((product, { keys }) => product * keys.size, 1)
   if (count !== tuples.length) return undefined
-  return [...levels.values()].map(({ level, keys }) => inSql(level, keys, parameters)).join(' AND ')
+  return [...levels.values()].map(({ level, keys }) => levelInSql(level, keys, parameters)).join(' AND ')
 }
 
 function anySql(tuples: readonly (readonly KeyMember[])[], parameters: string[]): string {
@@ -92,7 +82,7 @@ function anySql(tuples: readonly (readonly KeyMember[])[], parameters: string[])
     const levels = Map.groupBy(tuples.flat(), ({ level }) => level)
     return `(${[...levels]
       .map(([level, members]) =>
-        inSql(
+        levelInSql(
           level,
           members.map(({ key }) => key),
           parameters,
@@ -101,7 +91,7 @@ function anySql(tuples: readonly (readonly KeyMember[])[], parameters: string[])
       .join(' OR ')})`
   }
   const each = tuples.map(
-    (tuple) => `(${tuple.map(({ level, key }) => inSql(level, [key], parameters)).join(' AND ')})`,
+    (tuple) => `(${tuple.map(({ level, key }) => levelInSql(level, [key], parameters)).join(' AND ')})`,
   )
   return `(${each.join(' OR ')})`
 }
@@ -119,7 +109,11 @@ export function memberStatement(
   const dimension = joinedDimension(cube, { at, level })
   const select = (from: string, of: (level: SpaceLevel) => SpaceLevel, more: readonly string[] = []) => {
     const written = conditions.map((condition) => conditionSql(relocated(condition, of), parameters))
-    const where = [...written, ...(keys === undefined ? [] : [inSql(of(level), keys, parameters)]), ...more]
+    const where = [
+      ...written,
+      ...(keys === undefined ? [] : [levelInSql(of(level), keys, parameters)]),
+      ...more,
+    ]
     return `SELECT ${levelSql(of(level))} AS "k" FROM ${from}${whereSql(where)} GROUP BY 1`
   }
   if (dimension === undefined)
@@ -143,6 +137,14 @@ export function joinedDimension(
 
 /** Names of relationships and dimensions are joined by `__` in the relation of the cube. */
 const isJoined = ({ key }: SpaceLevel) => key?.column.includes('__') === true
+
+/** The relation of a joined dimension, and its levels there; without one that of the cube. */
+function sourceOf({ relation, dimensions }: Cube, name: string | undefined) {
+  const found = dimensions.find(({ uniqueName }) => uniqueName === name)
+  if (name === undefined || found === undefined) return { relation, of: (level: SpaceLevel) => level }
+  const { namespace, name: table } = found.table
+  return { relation: { schema: namespace.join('.'), name: `${table}${metricsSuffix}` }, of: ownLevel }
+}
 
 /** The level in the relation of its own table. */
 function ownLevel(level: SpaceLevel): SpaceLevel {
@@ -178,13 +180,14 @@ export function cellStatements(
     )
     return [
       ...(together?.length ? [{ need: { ...need, measures: new Map(together) }, alone: false }] : []),
+      ...(need.measures.size === 0 ? [{ need, alone: false }] : []),
       ...(apart?.length ? [{ need: { ...need, measures: new Map(apart) }, alone: true }] : []),
     ]
   })
   const groups = Map.groupBy(split, ({ need, alone }) => {
     const keys = [...need.keys].map(([name, found]) => [name, [...found].sort()])
     const own = alone || keys.length > 0 ? need.levels.map(({ uniqueName }) => uniqueName) : []
-    return JSON.stringify([alone, need.conditions.map(({ id }) => id), own, keys])
+    return JSON.stringify([alone, need.dimension ?? '', need.conditions.map(({ id }) => id), own, keys])
   })
   return [...groups.values()].map((group) =>
     cellStatement(
@@ -195,7 +198,7 @@ export function cellStatements(
 }
 
 function cellStatement(
-  { cube: { relation }, rowsMax }: { readonly cube: Cube; readonly rowsMax: number },
+  { cube, rowsMax }: { readonly cube: Cube; readonly rowsMax: number },
   needs: readonly CellNeed[],
 ): CellStatement {
   // Two levels may be computed alike, such as days of a column and of its calendar.
@@ -206,12 +209,16 @@ function cellStatement(
   const measures = [...new Set(needs.flatMap((need) => [...need.measures.keys()]))]
   const parameters: string[] = []
   const [first] = needs
-  const conditions = (first?.conditions ?? []).map((condition) => conditionSql(condition, parameters))
+  const { relation, of } = sourceOf(cube, first?.dimension)
+  const conditions = (first?.conditions ?? []).map((condition) =>
+    conditionSql(relocated(condition, of), parameters),
+  )
   const restricted = levels.flatMap((level) => {
     const keys = first?.keys.get(level.uniqueName)
-    return keys === undefined ? [] : [inSql(level, keys, parameters)]
+    return keys === undefined ? [] : [levelInSql(of(level), keys, parameters)]
   })
-  const keys = levels.map(levelSql)
+  const sqlOf = (level: SpaceLevel) => levelSql(of(level))
+  const keys = levels.map(sqlOf)
   const isSeveral = needs.length > 1
   const targets = [
     ...keys.map((key, index) => `${key} AS "k${index}"`),
@@ -219,7 +226,7 @@ function cellStatement(
     ...measures.map((name, index) => `MEASURE(${quote(name)}) AS "m${index}"`),
   ]
   const sets = new Set(
-    needs.map((need) => `(${keys.filter((key) => need.levels.map(levelSql).includes(key)).join(', ')})`),
+    needs.map((need) => `(${keys.filter((key) => need.levels.map(sqlOf).includes(key)).join(', ')})`),
   )
   const group = isSeveral
     ? ` GROUP BY GROUPING SETS (${[...sets].join(', ')})`
@@ -232,15 +239,20 @@ function cellStatement(
   return { text, parameters, needs, levels, measures }
 }
 
-/** The statement for what a cell is made of, by levels. */
+/**
+ * The statement for what a cell is made of: a row for each row of the table, with the number of those that its key does
+ * not tell apart last, or merged by levels.
+ */
 export function drillStatement(
-  { relation }: Cube,
+  { relation, rowKeys }: Cube,
   {
     conditions,
     levels,
     measures,
+    isMerged,
     rowsMax,
   }: {
+    readonly isMerged: boolean
     readonly conditions: readonly Condition[]
     readonly levels: readonly SpaceLevel[]
     readonly measures: readonly Measure[]
@@ -253,8 +265,11 @@ export function drillStatement(
   const targets = [
     ...keys.map((key, index) => `${key} AS "k${index}"`),
     ...measures.map(({ name }, index) => `MEASURE(${quote(name)}) AS "m${index}"`),
+    ...(isMerged ? [] : ['count(*) AS "n"']),
   ]
-  const group = keys.length > 0 ? ` GROUP BY ${[...new Set(keys)].join(', ')}` : ''
+  const apart = isMerged ? [] : rowKeys.map((name) => `"f".${quote(name)}`)
+  const groups = [...new Set([...keys, ...apart])]
+  const group = groups.length > 0 ? ` GROUP BY ${groups.join(', ')}` : ''
   const order = keys.length > 0 ? ` ORDER BY ${keys.map((_, index) => index + 1).join(', ')}` : ''
   const text = `SELECT ${targets.join(', ')} FROM ${relationSql(relation.schema, relation.name)}${whereSql(where)}${group} HAVING count(*) > 0${order} LIMIT ${rowsMax}`
   return { text, parameters }

@@ -69,7 +69,40 @@ function median(values: readonly number[]): Value {
     : ((sorted[middle - 1] ?? 0) + (sorted[middle] ?? 0)) / 2
 }
 
+/** The sum of squares of the distances from the mean, by the number of values less so many. */
+const spread =
+  (less: 0 | 1, finish: (variance: number) => number) =>
+  (values: readonly number[]): Value => {
+    if (values.length <= less) return null
+    const mean = add(values) / values.length
+    const squares = values.reduce((sum, value) => sum + (value - mean) ** 2, 0)
+    return finish(squares / (values.length - less))
+  }
+
+const variance = of(spread(1, (value) => value))
+const varianceOfAll = of(spread(0, (value) => value))
+const deviation = of(spread(1, Math.sqrt))
+const deviationOfAll = of(spread(0, Math.sqrt))
+
+/** DIVIDE(a, b, otherwise): empty, or the last argument, where b is empty or 0. */
+function divide(context: Context, given: Arguments): Value {
+  atMost(given, 3)
+  const [left, right] = [valueAt(context, required(given, 0)), valueAt(context, required(given, 1))]
+  if (right === null || numberOf(right) === 0)
+    return given.expressions[2] === undefined ? null : valueAt(context, required(given, 2))
+  return left === null ? null : numberOf(left) / numberOf(right)
+}
+
 export const totalFunctions = {
+  DIVIDE: (context, given) => aValue(divide(context, given)),
+  STDDEV: deviation,
+  STDDEVP: deviationOfAll,
+  STDEV: deviation,
+  STDEVP: deviationOfAll,
+  VAR: variance,
+  VARIANCE: variance,
+  VARIANCEP: varianceOfAll,
+  VARP: varianceOfAll,
   AGGREGATE: (context, given) => aValue(aggregate(context, given)),
   SUM: of((values) => (values.length === 0 ? null : add(values))),
   AVG: of((values) => (values.length === 0 ? null : add(values) / values.length)),

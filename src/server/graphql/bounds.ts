@@ -8,8 +8,7 @@ export const graphqlBounds = {
   depthMax: 12,
   aliasesMax: 15,
   tokensMax: 2_000,
-  /** Of one document, as graphql-armor estimates it from the text, and as we count objects with its variables. */
-  textCostMax: 5_000,
+  /** Objects that one document may give, counted with its variables. */
   costMax: 5_000,
   /** Items of one page. */
   firstMax: 100,

@@ -40,7 +40,11 @@ export interface Edge<T> {
 
 export interface Connection<T> {
   readonly edges: readonly Edge<T>[]
-  readonly endCursor: string | undefined
+  readonly hasNextPage: boolean
+  /** Whether the page begins behind an item, which `after` named. */
+  readonly hasPreviousPage: boolean
+  /** Where the next page begins, where that is not behind the last item. */
+  readonly next?: string
   readonly totalCount?: number | undefined
 }
 
@@ -54,21 +58,36 @@ export function pageOf({
 }): PageRequest {
   if (first < 1 || first > graphqlBounds.firstMax)
     throw new Fault('bad_request', `\`first\` is ${first}; it must be from 1 to ${graphqlBounds.firstMax}.`)
-  const position = after == null ? undefined : Buffer.from(after, 'base64url').toString()
+  const position = after == null ? undefined : positionOf(after)
   return { limit: first, ...(position !== undefined && { after: position }) }
 }
 
 const cursorOf = (position: string) => Buffer.from(position).toString('base64url')
 
-/** A page as a connection. @param position what a page after this item begins with */
+/** @throws Fault `bad_request` for a text that is no cursor of ours */
+function positionOf(cursor: string): string {
+  const position = Buffer.from(cursor, 'base64url').toString()
+  if (position === '' || cursorOf(position) !== cursor)
+    throw new Fault('bad_request', '`after` is not a cursor of this list.')
+  return position
+}
+
+/**
+ * A page as a connection.
+ * @param position what a page after this item begins with
+ * @param after that the page was asked for with
+ */
 export function connectionOf<T>(
   { items, next }: Page<T>,
   position: (item: T) => string,
-  totalCount?: number,
+  { after, totalCount }: { readonly after?: string | null | undefined; readonly totalCount?: number } = {},
 ): Connection<T> {
   return {
     edges: items.map((node) => ({ node, cursor: cursorOf(position(node)) })),
-    endCursor: next === undefined ? undefined : cursorOf(next),
+    hasNextPage: next !== undefined,
+    hasPreviousPage: after != null,
+    // Behind items that the caller may not see a page goes on elsewhere than behind its last one.
+    ...(next !== undefined && { next: cursorOf(next) }),
     totalCount,
   }
 }
@@ -77,11 +96,13 @@ export function connectionOf<T>(
 export function sliceOf<T>(all: readonly T[], args: Parameters<typeof pageOf>[0]): Connection<T> {
   const { limit = 0, after = '0' } = pageOf(args)
   const from = Number(after)
-  if (!Number.isSafeInteger(from) || from < 0) throw new Fault('bad_request', 'The cursor is not valid.')
+  if (!/^(?:0|[1-9]\d{0,14})$/.test(after) || from > all.length)
+    throw new Fault('bad_request', '`after` is not a cursor of this list.')
   const end = Math.min(from + limit, all.length)
   return {
     edges: all.slice(from, end).map((node, index) => ({ node, cursor: cursorOf(String(from + index + 1)) })),
-    endCursor: end < all.length ? cursorOf(String(end)) : undefined,
+    hasNextPage: end < all.length,
+    hasPreviousPage: from > 0,
     totalCount: all.length,
   }
 }

@@ -95,8 +95,8 @@ const byType: Readonly<Record<string, TypeGives>> = {
     values: 'rows',
     counts: 'truncated queryId',
   },
-  LineageEdge: { existence: 'from hops label to' },
-  LineageNode: { existence: 'kind name namespace table' },
+  LineageEdge: { existence: 'from hops inPlace label stale state to' },
+  LineageNode: { existence: 'kind name namespace state table' },
   QualityRun: {
     existence:
       'id catalog cause contract currentSnapshotId kind number reason requestedAt requestedBy runId snapshotId state table',
@@ -112,7 +112,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Policy: { ofPolicies: 'definitionCel id kind message mode name policyId' },
   WriteEvent: {
     overseen:
-      'action commitId committer createdAt decision explanation id metadataLocation namespace reason requestId table tableName',
+      'action applicationId branch client commitId committer createdAt decision explanation id metadataLocation namespace reason requestId table tableName',
   },
   Decision: { overseen: 'outcomes policies' },
   PolicyOutcome: { overseen: 'error mode name policyId value', written: 'explanation' },

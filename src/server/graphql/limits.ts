@@ -1,7 +1,6 @@
 /** The bounds of a document: those that graphql-armor finds in its text, and what we count with its variables. */
 
 import { blockFieldSuggestionsPlugin } from '@escape.tech/graphql-armor-block-field-suggestions'
-import { costLimitPlugin } from '@escape.tech/graphql-armor-cost-limit'
 import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases'
 import { maxDepthPlugin } from '@escape.tech/graphql-armor-max-depth'
 import { maxTokensPlugin } from '@escape.tech/graphql-armor-max-tokens'
@@ -15,7 +14,7 @@ import {
 } from 'graphql'
 import type { Plugin } from 'graphql-yoga'
 import { graphqlBounds } from './bounds.ts'
-import { assertMeasure, measure } from './measure.ts'
+import { assertMeasure, measure, refusal } from './measure.ts'
 
 interface Run {
   readonly schema: GraphQLSchema
@@ -26,18 +25,25 @@ interface Run {
 
 /** The plugins, in the order in which they look at a document. */
 export function boundPlugins(): readonly Plugin[] {
-  const { depthMax, aliasesMax, tokensMax, textCostMax } = graphqlBounds
+  const { depthMax, aliasesMax, tokensMax } = graphqlBounds
   return [
-    maxTokensPlugin({ n: tokensMax }),
-    maxDepthPlugin({ n: depthMax }),
-    maxAliasesPlugin({ n: aliasesMax }),
-    costLimitPlugin({ maxCost: textCostMax }),
+    maxTokensPlugin({ n: tokensMax, ...refusedAs('TOKENS_LIMIT') }),
+    maxDepthPlugin({ n: depthMax, ...refusedAs('DEPTH_LIMIT') }),
+    maxAliasesPlugin({ n: aliasesMax, ...refusedAs('ALIASES_LIMIT') }),
     blockFieldSuggestionsPlugin(),
     {
       onExecute: ({ args }) => assertRun(args as Run),
       onSubscribe: ({ args }) => assertRun(args as Run),
     },
   ] as readonly Plugin[]
+}
+
+/** What a plugin finds beyond a bound is no error of syntax, as its message says, and has a code. */
+function refusedAs(code: string) {
+  const refuse = (_: unknown, { message }: Error): never => {
+    throw refusal(code, message.replace(/^Syntax Error: /, ''))
+  }
+  return { onReject: [refuse] }
 }
 
 /** @throws GraphQLError beyond a bound */

@@ -36,7 +36,7 @@ import {
 } from '../../store/contract/versions.ts'
 import type { Page, PageRequest } from '../../store/database/page.ts'
 import { type Sight, sightsOf } from '../../store/governance/table-sight.ts'
-import { type LineageDirection, type LineagePage, lineageOfTables } from '../../store/lineage/graph.ts'
+import { type LineagePage, lineageOfTables, type TablesAround } from '../../store/lineage/graph.ts'
 import { findTerms } from '../../store/semantics/terms.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -48,12 +48,6 @@ export interface VersionKey {
 const nothingSeen: Sight = { isWhole: false, showsNumbers: () => false }
 
 const versionKey = ({ contract, number }: VersionKey) => JSON.stringify([contract, number])
-
-interface LineageAround {
-  readonly direction: LineageDirection
-  readonly depth: number
-  readonly limit: number
-}
 
 type RunPage = PageRequest & { readonly kind?: CheckKind | undefined }
 type ResultPage = PageRequest & { readonly check?: string | undefined }
@@ -68,7 +62,7 @@ export interface Loaders {
   readonly signOffs: (name: VersionKey) => Promise<readonly StoredSignOff[]>
   readonly pins: (ref: TableRef, page: PageRequest) => Promise<Page<PinEvent>>
   readonly decisions: (ref: TableRef, page: PageRequest) => Promise<Page<ListedDecision>>
-  readonly lineage: (ref: TableRef, around: LineageAround) => Promise<LineagePage>
+  readonly lineage: (ref: TableRef, around: TablesAround) => Promise<LineagePage>
   /** What the caller may see of a table's checks. */
   readonly sight: (ref: TableRef) => Promise<Sight>
   readonly runs: (ref: TableRef, page: RunPage) => Promise<Page<StoredCheckRun>>

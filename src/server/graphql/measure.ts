@@ -106,6 +106,7 @@ export function assertMeasure({ cost, hops }: Measure): void {
     )
 }
 
-function refusal(code: string, message: string): GraphQLError {
+/** The error of a document beyond a bound. */
+export function refusal(code: string, message: string): GraphQLError {
   return new GraphQLError(message, { extensions: { code } })
 }

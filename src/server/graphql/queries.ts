@@ -1,7 +1,8 @@
 /** The fields of Query. Each calls the verb that its REST operation calls, under the same access. */
 
 import { brandWithType } from '@pothos/core'
-import { described } from '../../contract/describe-table.ts'
+import { askedWords } from '../../contract/asked-words.ts'
+import { type DescribedTable, described } from '../../contract/describe-table.ts'
 import { lifeCycleOperations } from '../../contract/lifecycle/operations.ts'
 import { searchTables } from '../../contract/search-tables.ts'
 import { decisions as decisionKinds } from '../../core/decision.ts'
@@ -57,7 +58,8 @@ export function addQueries(builder: Builder, refs: Refs): void {
     }),
     tables: t.field({
       type: refs.table.connection,
-      description: 'The tables that you may read, by name. `query`: words that must all be found.',
+      description:
+        'The tables that you may read, by name; with `query` those with one of its words, the best first.',
       args: {
         first: t.arg.int({ required: true }),
         after: t.arg.string(),
@@ -65,9 +67,10 @@ export function addQueries(builder: Builder, refs: Refs): void {
         tag: t.arg.string(),
       },
       resolve: async (_, { query, tag, ...args }, context) => {
-        const { items, next } = await tablesOf(context, pageOf(args), query ?? undefined, tag ?? undefined)
+        const asked = pageOf(args)
+        const { items, next, position } = await tablesOf(context, asked, query ?? undefined, tag ?? undefined)
         for (const table of items) context.loaders.prime(table)
-        return connectionOf({ items, ...(next !== undefined && { next }) }, tablePosition)
+        return connectionOf({ items, ...(next !== undefined && { next }) }, position, args)
       },
     }),
     contract: t.field({
@@ -91,6 +94,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
         return connectionOf(
           { items: models.filter((one) => one !== undefined), ...(next !== undefined && { next }) },
           ({ contract }) => contract,
+          args,
         )
       },
     }),
@@ -114,7 +118,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
       resolve: async (_, { namespace, table, ...args }, { parts, store, caller }) => {
         requireAccess(parts, caller, policiesAccess)
         if (namespace == null || table == null)
-          return connectionOf(await listPolicies(store, caller.tenant, pageOf(args)), ({ id }) => id)
+          return connectionOf(await listPolicies(store, caller.tenant, pageOf(args)), ({ id }) => id, args)
         const ref = await ownTable({ store, caller }, { namespace, name: table })
         const found = await loadWriteGovernance(store, caller.tenant, ref)
         return sliceOf(found.policies, args)
@@ -142,7 +146,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
         }
         const options = { isExplained: true, signal }
         const page = await listDecisions(store, caller.tenant, filter, options)
-        return connectionOf(page, ({ sequence }) => sequence)
+        return connectionOf(page, ({ sequence }) => sequence, args)
       },
     }),
     decision: t.field({
@@ -151,7 +155,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
       description: 'Why a change was denied: your own, or any for those who oversee policies.',
       args: { commitId: t.arg.id({ required: true }) },
       resolve: async (_, { commitId }, { store, caller }) => {
-        const found = await explainDecision(store, caller.tenant, String(commitId), caller.principal)
+        const found = await explainDecision(store, caller, String(commitId))
         if (found === undefined) return null
         return { policies: [], outcomes: found.policies }
       },
@@ -173,7 +177,7 @@ export function addQueries(builder: Builder, refs: Refs): void {
           ...([store, caller.tenant, caller.principal, filter, by as UsageGroup, page] as const),
         )
         const { items, next_page_token: next } = found
-        return connectionOf({ items, ...(next !== undefined && { next }) }, ({ key }) => key)
+        return connectionOf({ items, ...(next !== undefined && { next }) }, ({ key }) => key, args)
       },
     }),
   }))
@@ -188,11 +192,16 @@ async function tablesOf(
 ) {
   if (query === undefined && tag === undefined) {
     const { items, next } = await listReadableTables(store, tenant, principal, page)
-    return { items: items.map(described), next }
+    return { items: items.map(described), next, position: tablePosition }
   }
-  const search = { query, tag, limit: page.limit ?? 1, after: page.after }
+  const words = await askedWords(store, tenant, query)
+  const search = { words, tag, limit: page.limit ?? 1, after: page.after }
   const { found, next } = await searchTables(store, tenant, search, principal)
-  return { items: found.map(({ table }) => table), next }
+  const positions = new Map(found.map(({ table, position }) => [table, position]))
+  return {
+    ...{ items: found.map(({ table }) => table), next },
+    position: (table: DescribedTable) => positions.get(table) ?? '',
+  }
 }
 
 /** The value of a node; undefined for an unknown id, and for what is of another tenant or may not be seen. */

@@ -2,6 +2,7 @@
 
 import { type GraphQLSchema, lexicographicSortSchema, printSchema } from 'graphql'
 import { newBuilder } from './builder.ts'
+import { describeFields } from './describe-fields.ts'
 import { fieldGives } from './gives.ts'
 import { addMutations } from './mutations.ts'
 import { addQueries } from './queries.ts'
@@ -29,6 +30,7 @@ export function makeSchema(): GraphQLSchema {
   addSubscriptions(builder, refs)
   const schema = builder.toSchema()
   fieldGives(schema)
+  describeFields(schema)
   return schema
 }
 

@@ -75,7 +75,7 @@ export async function callTool(
       { tool: tool.name, kind, faultId, detail, err },
       'a tool failed',
     )
-    return faultResult(fault)
+    return faultResult(fault, tool.hints)
   }
 }
 

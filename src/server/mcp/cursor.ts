@@ -4,11 +4,18 @@
  */
 
 import { createHash } from 'node:crypto'
+import { Type } from '@sinclair/typebox'
 import { Fault } from '../../base/fault.ts'
+import { maybe } from '../../http/schemas.ts'
 import { seal, unseal } from '../../store/database/sealing.ts'
 import { readGovernanceVersion } from '../../store/governance/governance-versions.ts'
 import { mcpBounds } from './bounds.ts'
 import type { ToolContext } from './tool.ts'
+
+/** Input: where a list goes on. */
+export const cursorInput = maybe(
+  Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' }),
+)
 
 export interface Cursors {
   /** The position that a client's cursor holds. @throws Fault `bad_request` for one that is not valid now */

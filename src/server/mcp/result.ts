@@ -5,6 +5,7 @@ import { cleanText } from '../../base/clean-text.ts'
 import type { Fault, FaultKind } from '../../base/fault.ts'
 import { SqlError, type SqlState, UnreadableTable } from '../../query/compile/base/sql-error.ts'
 import { mcpBounds } from './bounds.ts'
+import type { Tool } from './tool.ts'
 
 const messageCharsMax = 500
 
@@ -34,16 +35,19 @@ export function errorOf(error: ToolError): CallToolResult {
   return { isError: true, content: [{ type: 'text', text: JSON.stringify({ error }) }] }
 }
 
-/** The error of a Fault. A SQL error may repeat names of the statement, so its message is marked. */
-export function faultResult(fault: Fault): CallToolResult {
+/**
+ * The error of a Fault. A SQL error may repeat names of the statement, so its message is marked.
+ * @param own the hints of the tool
+ */
+export function faultResult(fault: Fault, own: Tool['hints'] = {}): CallToolResult {
   // A table that may not be read looks like one that there is not.
-  if (fault instanceof UnreadableTable) return faultResult(fault.absent)
+  if (fault instanceof UnreadableTable) return faultResult(fault.absent, own)
   const message = cleanText(fault.publicMessage, messageCharsMax)
   if (fault instanceof SqlError) {
     const { sqlState } = fault
-    return errorOf({ code: sqlState, untrusted: true, message, hint: sqlHints[sqlState] })
+    return errorOf({ code: sqlState, untrusted: true, message, hint: own[sqlState] ?? sqlHints[sqlState] })
   }
-  return errorOf({ code: fault.kind, message, hint: hints[fault.kind] })
+  return errorOf({ code: fault.kind, message, hint: own[fault.kind] ?? hints[fault.kind] })
 }
 
 const hints: Partial<Record<FaultKind, string>> = {

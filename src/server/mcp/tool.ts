@@ -5,6 +5,7 @@
 
 import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../../base/clock.ts'
+import type { FaultKind } from '../../base/fault.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
 import type { CheckPolicies } from '../../contract/change.ts'
 import type { DocumentCodec } from '../../contract/document/document-codec.ts'
@@ -12,6 +13,7 @@ import type { GivesOfTables } from '../../core/gives.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
 import type { Caller } from '../../core/operation.ts'
 import type { Licensed } from '../../license/licensed.ts'
+import type { SqlState } from '../../query/compile/base/sql-error.ts'
 import type { QueryContext, QueryService } from '../../query/query-service.ts'
 import type { Store } from '../../store/store.ts'
 import type { ReadSession } from '../read-session.ts'
@@ -48,6 +50,8 @@ export interface Tool {
   readonly gives: GivesOfTables
   readonly input: TObject
   readonly output: TObject
+  /** What to do about a failure of this tool, by kind or SQLSTATE, where that is not what other tools say. */
+  readonly hints?: Partial<Record<FaultKind | SqlState, string>>
   /** Whether it only reads; default: true. */
   readonly writes?: true
   run(context: ToolContext, input: Readonly<Record<string, unknown>>): Promise<object>

@@ -11,6 +11,7 @@ import { lineage, lineagePath } from './tools/lineage.ts'
 import { listMetrics, queryMetric } from './tools/metrics.ts'
 import { proposeContractChange } from './tools/propose-contract-change.ts'
 import { query } from './tools/query.ts'
+import { whoMaySee } from './tools/who-may-see.ts'
 import { whyDenied } from './tools/why-denied.ts'
 
 export const tools: readonly Tool[] = [
@@ -26,6 +27,7 @@ export const tools: readonly Tool[] = [
   graphQuery,
   whyDenied,
   proposeContractChange,
+  whoMaySee,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))

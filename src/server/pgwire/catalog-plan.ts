@@ -1,20 +1,20 @@
 /** Plans statements about pg_catalog and information_schema, and relays the catalog service's messages unchanged. */
 
-import { nextTurn } from '../../base/turn.ts'
-import { writeBare } from '../../wire/postgres/backend-messages.ts'
 import { ByteReader } from '../../wire/postgres/byte-reader.ts'
 import { backend } from '../../wire/postgres/protocol.ts'
 import {
   describeFrames,
   executeFrames,
   findMessage,
+  parseFrames,
   type RelayedMessage,
 } from '../../wire/postgres/relayed-messages.ts'
-import type { CatalogService } from './catalog-service.ts'
+import type { CatalogService, CatalogSession } from './catalog-service.ts'
 import { assertParameters } from './data-plan.ts'
 import type { Outbox } from './outbox.ts'
 import { type Plan, type Portal, type PortalBinding, type PortalOutcome, parameterBytes } from './portal.ts'
-import type { Progress, RowSource } from './row-source.ts'
+import { preparedRows } from './prepared-statements.ts'
+import { RelayedRows, writeRelayed } from './relayed-rows.ts'
 import { checkSession, type SessionState } from './session-state.ts'
 import { WireError } from './wire-error.ts'
 
@@ -37,6 +37,7 @@ export async function catalogPlan(
   const columns = findMessage(answer, backend.rowDescription)
   return {
     parameterOids,
+    resultOids: columns && readColumnOids(columns),
     heldBytes: text.length + (columns?.bytes.length ?? 0) + parameterOids.length * 8,
     describe: (outbox) => writeRelayed(outbox, columns),
     open: async (binding) => {
@@ -49,15 +50,71 @@ export async function catalogPlan(
   }
 }
 
+/**
+ * Runs a SELECT of the catalog whose first row alone is wanted.
+ * @returns its values in PostgreSQL's text format, none where there is no row, and the OIDs of their types
+ * @throws WireError with the catalog's refusal
+ */
+export async function catalogRow(
+  session: SessionState,
+  catalog: CatalogService,
+  text: string,
+): Promise<{ readonly values: readonly (string | null)[]; readonly oids: readonly number[] }> {
+  const binding = { parameters: [], parameterFormats: [], resultFormats: [] }
+  const answer = await ask(session, catalog, executeFrames(text, [], binding))
+  const columns = findMessage(answer, backend.rowDescription)
+  const row = findMessage(answer, backend.dataRow)
+  return { values: row ? readValues(row) : [], oids: columns ? readColumnOids(columns) : [] }
+}
+
+/** SQLSTATEs by which PostgreSQL says that there is nothing of a name. */
+const unknownNames: ReadonlySet<string> = new Set(['42P01', '42883', '42703', '42704', '3F000'])
+
+/**
+ * Why a statement about the catalog is not served that reads something else, too.
+ * @returns what PostgreSQL says where there is nothing of a name, because programs probe for names
+ */
+export async function mixedRefusal(
+  session: SessionState,
+  catalog: CatalogService,
+  text: string,
+  oids: readonly number[],
+): Promise<WireError> {
+  const mixed = 'A statement reads either the system catalog or governed tables, not both.'
+  if (catalog.analyse !== undefined) {
+    const answer = await catalog.analyse(catalogSession(session), parseFrames(text, oids))
+    const failed = findMessage(answer, backend.errorResponse)
+    const error = failed && relayedError(failed)
+    if (error !== undefined && unknownNames.has(error.sqlState)) return error
+  }
+  return new WireError('0A000', mixed)
+}
+
 /** Reads the parameter types from a ParameterDescription. */
 function readOids({ bytes }: RelayedMessage): readonly number[] {
   const reader = new ByteReader(bytes.subarray(5))
   return Array.from({ length: reader.uint16() }, () => reader.uint32())
 }
 
-function writeRelayed({ writer }: Outbox, message: RelayedMessage | undefined): void {
-  if (message === undefined) writeBare(writer, 'noData')
-  else writer.raw(message.bytes)
+/** Reads the texts of a DataRow. */
+function readValues({ bytes }: RelayedMessage): readonly (string | null)[] {
+  const reader = new ByteReader(bytes.subarray(5))
+  return Array.from({ length: reader.uint16() }, () => {
+    const length = reader.int32()
+    return length < 0 ? null : Buffer.from(reader.bytes(length)).toString('utf8')
+  })
+}
+
+/** Reads the types of the columns from a RowDescription. */
+function readColumnOids({ bytes }: RelayedMessage): readonly number[] {
+  const reader = new ByteReader(bytes.subarray(5))
+  return Array.from({ length: reader.uint16() }, () => {
+    reader.cstring()
+    reader.bytes(6)
+    const oid = reader.uint32()
+    reader.bytes(8)
+    return oid
+  })
 }
 
 async function ask(
@@ -65,28 +122,27 @@ async function ask(
   catalog: CatalogService,
   frontend: Uint8Array,
 ): Promise<Uint8Array> {
-  const { reader, settings, processId } = session
   const startedMs = performance.now()
-  const answer = await catalog
-    .execute(
-      {
-        tenant: reader.tenant,
-        principal: reader.principal,
-        catalog: session.catalog,
-        searchPath: settings.searchPath,
-        settings: settings.all(),
-        backendPid: processId,
-      },
-      frontend,
-    )
-    .finally(() => {
-      session.tally.runMs += performance.now() - startedMs
-    })
+  const answer = await catalog.execute(catalogSession(session), frontend).finally(() => {
+    session.tally.runMs += performance.now() - startedMs
+  })
   if (answer.length > pgwireCatalogBytesMax)
     throw new WireError('54000', 'The result of the catalog statement is too large. Select fewer rows.')
   const failed = findMessage(answer, backend.errorResponse)
   if (failed !== undefined) throw relayedError(failed)
   return answer
+}
+
+function catalogSession({ reader, settings, processId, catalog, statements }: SessionState): CatalogSession {
+  return {
+    tenant: reader.tenant,
+    principal: reader.principal,
+    catalog,
+    searchPath: settings.searchPath,
+    settings: settings.all(),
+    backendPid: processId,
+    prepared: () => preparedRows(statements),
+  }
 }
 
 /** Converts the catalog's refusal: SQLSTATE and message are kept, detail and hint are dropped. */
@@ -97,52 +153,6 @@ function relayedError({ bytes }: RelayedMessage): WireError {
     field('C') ?? 'XX000',
     field('M') ?? 'The catalog returned an error without a message. Retry.',
   )
-}
-
-/** The rows of a complete result, already in the formats that were bound. */
-class RelayedRows implements RowSource {
-  readonly columns: RelayedMessage | undefined
-  #answer: Uint8Array
-  /** Offset at which the search for the next row starts. */
-  #at = 0
-
-  constructor(answer: Uint8Array) {
-    this.#answer = answer
-    this.columns = findMessage(answer, backend.rowDescription)
-  }
-
-  describe(outbox: Outbox): void {
-    writeRelayed(outbox, this.columns)
-  }
-
-  async send(outbox: Outbox, _: unknown, rowsMax: number, signal: AbortSignal): Promise<Progress> {
-    return await this.#advance(rowsMax, async (row) => {
-      outbox.writer.raw(row.bytes)
-      if (!outbox.isFull) return
-      await outbox.flush()
-      // Lets cancel requests and disconnects be processed between two chunks.
-      await nextTurn()
-      signal.throwIfAborted()
-    })
-  }
-
-  skip(rowsMax: number): Promise<Progress> {
-    return this.#advance(rowsMax, async () => {})
-  }
-
-  close(): void {
-    this.#answer = new Uint8Array()
-  }
-
-  async #advance(rowsMax: number, pass: (row: RelayedMessage) => Promise<void>): Promise<Progress> {
-    for (let rows = 0; rowsMax === 0 || rows < rowsMax; rows++) {
-      const row = findMessage(this.#answer, backend.dataRow, this.#at)
-      if (row === undefined) return { rows, ended: true }
-      this.#at = row.end
-      await pass(row)
-    }
-    return { rows: rowsMax, ended: false }
-  }
 }
 
 class CatalogPortal implements Portal {

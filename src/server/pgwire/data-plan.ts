@@ -1,6 +1,7 @@
 /** Plans statements about governed data. The read path alone compiles and runs them. */
 
 import { type SqlType, typeOfOid, typeOid } from '../../core/sql-type.ts'
+import { withOffset } from '../../query/compile/base/local-time.ts'
 import type { PreparedQuery, PrepareOptions, QueryContext } from '../../query/query-service.ts'
 import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
@@ -47,6 +48,10 @@ export class DataPlan implements Plan {
     return this.prepared.parameters.map(typeOid)
   }
 
+  get resultOids(): readonly number[] {
+    return this.prepared.columns.map(({ type }) => typeOid(type))
+  }
+
   get heldBytes(): number {
     const { source, columns, parameters } = this.prepared
     const described = columns.reduce((bytes, { name }) => bytes + name.length + columnBytes, 0)
@@ -82,12 +87,16 @@ export class DataPlan implements Plan {
    */
   rowsOf(binding: PortalBinding): () => BatchRows {
     const { session, context, prepared } = this
-    const parameters = textParameters(prepared.parameters, binding)
+    const parameters = zonedParameters(
+      session,
+      prepared.parameters,
+      textParameters(prepared.parameters, binding),
+    )
     return () => {
       tellGoverned(session, prepared)
       const stop = new AbortController()
       const { signal } = stop
-      const run = session.parts.queries.run(context, prepared, {
+      const run = session.parts.queries.run(inZone(context, session), prepared, {
         parameters,
         signal,
         timeMs: session.settings.statementMs,
@@ -125,6 +134,30 @@ export async function planData(
     session.tally.planMs += performance.now() - startedMs
   })
   return new DataPlan(session, context, prepared)
+}
+
+/** The context of a run: a statement may be prepared in one time zone and run in another. */
+function inZone(context: QueryContext, { settings }: SessionState): QueryContext {
+  const timeZone = settings.timeZone?.name
+  return timeZone === context.timeZone ? context : { ...context, timeZone }
+}
+
+/** Parameters whose texts name no offset are times of the session's zone. */
+function zonedParameters(
+  { settings }: SessionState,
+  types: readonly SqlType[],
+  values: readonly (string | null)[],
+): readonly (string | null)[] {
+  const zone = settings.timeZone
+  if (zone === undefined) return values
+  return values.map((value, index) => {
+    const type = types[index]
+    if (value === null || (type !== 'timestamptz' && type !== 'timestamptz[]')) return value
+    if (type === 'timestamptz') return withOffset(value, zone)
+    const elements = value.slice(1, -1).split(',')
+    if (elements.every((each) => /[+-]\d\d(:\d\d)*"?$|^$|^null$/i.test(each))) return value
+    throw new WireError('0A000', 'Give each element of an array of timestamps with time zone its offset.')
+  })
 }
 
 /**

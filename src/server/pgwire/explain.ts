@@ -6,7 +6,7 @@
 import type { DefElem, ExecuteStmt, ExplainStmt } from 'libpg-query'
 import { unlessAborted } from '../../base/unless-aborted.ts'
 import type { PlanInput, PlanNode } from '../../query/explain/explain-plan.ts'
-import { catalogPlan } from './catalog-plan.ts'
+import { catalogPlan, mixedRefusal } from './catalog-plan.ts'
 import { constantText } from './command-plans.ts'
 import { DataPlan, planData, textParameters } from './data-plan.ts'
 import { commandPlan } from './plan.ts'
@@ -128,11 +128,11 @@ async function sourceOf(
   if (kind === 'ExecuteStmt') return preparedSource(session, Reflect.get(tree, kind) as ExecuteStmt)
   if (kind !== 'SelectStmt')
     throw new WireError('0A000', 'EXPLAIN is served for SELECT and for EXECUTE of a prepared SELECT')
-  const owner = session.parts.catalog?.covers(text) ?? 'data'
-  if (owner === 'mixed')
-    throw new WireError('0A000', 'A statement reads either the system catalog or governed tables, not both.')
-  if (owner === 'catalog' && session.parts.catalog !== undefined)
-    return catalogSource(await catalogPlan(session, session.parts.catalog, text, oids))
+  const { catalog } = session.parts
+  const owner = catalog?.covers(text) ?? 'data'
+  if (catalog !== undefined && owner === 'mixed') throw await mixedRefusal(session, catalog, text, oids)
+  if (catalog !== undefined && owner === 'catalog')
+    return catalogSource(await catalogPlan(session, catalog, text, oids))
   // Only a statement with parameters is compiled here too, to describe them.
   if (!/\$\d/.test(text)) return dataSource(session, { statement: text, parameters: undefined })
   const { prepared, parameterOids } = await planData(session, text, oids)

@@ -15,7 +15,8 @@ import type { SqlType } from '../../core/sql-type.ts'
 import { typeOid } from '../../core/sql-type.ts'
 import { namedType } from '../../query/compile/base/types.ts'
 import type { PrepareOptions } from '../../query/query-service.ts'
-import { catalogPlan } from './catalog-plan.ts'
+import { catalogPlan, mixedRefusal } from './catalog-plan.ts'
+import { namesSize, planCatalogValues } from './catalog-values.ts'
 import { commandPlans, constantText } from './command-plans.ts'
 import { planCopy } from './copy-plan.ts'
 import { planDeclare, planFetch } from './cursor-plans.ts'
@@ -24,7 +25,7 @@ import { planExplain } from './explain.ts'
 import { commandPlan } from './plan.ts'
 import type { Plan } from './portal.ts'
 import { planSessionFunctions } from './session-functions.ts'
-import type { SessionState } from './session-state.ts'
+import type { PreparedStatement, SessionState } from './session-state.ts'
 import { cannotExecute } from './spoken-command.ts'
 import { innerQuery, queryBehind, type SourceStatement, withinStatement } from './statement.ts'
 import { WireError } from './wire-error.ts'
@@ -84,8 +85,11 @@ async function planQueryText(
 ): Promise<Plan> {
   const { catalog } = session.parts
   const owner = catalog?.covers(text) ?? 'data'
-  if (owner === 'mixed')
-    throw new WireError('0A000', 'A statement reads either the system catalog or governed tables, not both.')
+  if (catalog !== undefined && (owner === 'mixed' || namesSize(text))) {
+    const plan = await planCatalogValues(session, catalog, text, oids, options)
+    if (plan !== undefined) return plan
+    if (owner === 'mixed') throw await mixedRefusal(session, catalog, text, oids)
+  }
   if (catalog !== undefined && owner === 'catalog') return await catalogPlan(session, catalog, text, oids)
   return await planData(session, text, oids, options)
 }
@@ -99,7 +103,7 @@ function planPrepare(session: SessionState, statement: SourceStatement, tree: Pr
   return commandPlan(session, async (signal) => {
     const planned = unlessAborted(planStatement(session, inner, oids, { signal }), signal)
     const plan = await withinStatement(statement, inner, planned)
-    addStatement(session, name, inner.text, plan, false)
+    addStatement(session, name, { text: statement.text, plan, ends: false, isFromSql: true })
     return { tag: 'PREPARE' }
   })
 }
@@ -109,17 +113,15 @@ const treeBytesPerCharacter = 200
 
 /**
  * Adds a prepared statement.
- * @param ends whether the statement ends a transaction
  * @throws WireError 42P05 where the name is taken
  * @throws WireError 54000 where the connection has too many prepared statements, or they hold too many bytes
  */
 export function addStatement(
-  { statements }: SessionState,
+  { statements, parts }: SessionState,
   name: string,
-  text: string,
-  plan: Plan,
-  ends: boolean,
+  prepared: Pick<PreparedStatement, 'text' | 'plan' | 'ends' | 'isFromSql'>,
 ): void {
+  const { plan, text } = prepared
   if (name !== '' && statements.has(name))
     throw new WireError('42P05', `prepared statement "${name}" already exists`)
   if (statements.size >= pgwirePreparedMax)
@@ -131,7 +133,7 @@ export function addStatement(
       '54000',
       `The prepared statements of a connection hold at most ${pgwirePreparedBytesMax} bytes.`,
     )
-  statements.set(name, { plan, ends, heldBytes })
+  statements.set(name, { ...prepared, preparedAtMs: parts.clock.now(), heldBytes })
 }
 
 /** Types of parameters that statements about the catalog have, with their OIDs. */

@@ -1,6 +1,7 @@
 /** Builds the basic plans and portals: result rows, commands that the connection runs itself, and empty text. */
 
 import type { ResultBatch } from '../../core/result-batch.ts'
+import { typeOid } from '../../core/sql-type.ts'
 import { utf8Values } from '../../core/variable-width.ts'
 import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { writeBare, writeRowDescription } from '../../wire/postgres/backend-messages.ts'
@@ -97,6 +98,7 @@ export function commandPlan(
   const columns = options.columns?.map((name) => ({ name, type }))
   return {
     parameterOids,
+    resultOids: columns?.map(() => typeOid(type)),
     describe: (outbox) => writeDescription(outbox, columns, () => 0),
     open: async (binding) => {
       const formatOf = formatsFor(binding.resultFormats, columns?.length ?? 0)
@@ -122,17 +124,18 @@ export function commandPlan(
   }
 }
 
-/** A complete result of rows of text, or of JSON. */
+/** A complete result of rows of text, of JSON, or of booleans as `t` and `f`. */
 export function textRows(
   columns: readonly DescribedColumn[],
   rows: readonly (readonly string[])[],
 ): BatchRows {
   const batch: ResultBatch = {
     rowCount: rows.length,
-    columns: columns.map(({ type }, index) => ({
-      type: type === 'json' ? type : 'text',
-      ...utf8Values(rows.map((row) => row[index] ?? '')),
-    })),
+    columns: columns.map(({ type }, index) =>
+      type === 'bool'
+        ? { type, values: Uint8Array.from(rows, (row) => (row[index] === 't' ? 1 : 0)) }
+        : { type: type === 'json' ? type : 'text', ...utf8Values(rows.map((row) => row[index] ?? '')) },
+    ),
   }
   async function* batches() {
     yield batch

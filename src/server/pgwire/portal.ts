@@ -37,6 +37,8 @@ export interface Portal {
 
 export interface Plan {
   readonly parameterOids: readonly number[]
+  /** Types of its columns; undefined without a result. */
+  readonly resultOids?: readonly number[] | undefined
   /** Bytes held while the statement is prepared; absent: its tree is held. */
   readonly heldBytes?: number
   /** Whether it runs a prepared statement that it names. */

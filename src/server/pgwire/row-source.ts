@@ -11,6 +11,7 @@ import { type DescribedColumn, writeRowDescription } from '../../wire/postgres/b
 import type { CopyWriter } from '../../wire/postgres/copy.ts'
 import { dataRowWriter, type FormatOf, type RowWriter } from '../../wire/postgres/rows.ts'
 import type { TextOptions } from '../../wire/postgres/text-values.ts'
+import { HeldBatches, type MayHold } from './held-batches.ts'
 import type { Outbox } from './outbox.ts'
 import { WireError } from './wire-error.ts'
 
@@ -33,8 +34,31 @@ export interface RowSource {
   send(outbox: Outbox, formatOf: FormatOf, rowsMax: number, signal: AbortSignal): Promise<Progress>
   /** Skips rows without sending them. */
   skip(rowsMax: number, signal: AbortSignal): Promise<Progress>
+  /** Rows before the next one. */
+  readonly position: number
+  /** Whether a reader went beyond the last row. */
+  readonly ended: boolean
+  /** Holds rows that were passed, as long as there is memory for them. Called before the first is read. */
+  hold(mayHold: MayHold): void
+  /** Bytes of the rows that are held. */
+  readonly heldBytes: number
+  /**
+   * Goes back, so that so many rows are before the next one.
+   * @throws WireError 55000 where these rows are not held
+   */
+  rewind(position: number): void
   /** Stops the engine. */
   close(reason?: unknown): void
+}
+
+/** Rows after which one that passes them by single steps lets others run. */
+const rowsPerTurn = 1_000
+
+/** Lets cancel requests and other connections be processed after each thousandth row. @throws the signal's reason */
+export async function turnAfter(rows: number, signal: AbortSignal): Promise<void> {
+  if (rows % rowsPerTurn !== 0) return
+  await nextTurn()
+  signal.throwIfAborted()
 }
 
 /** For complete results, which need neither a usage record nor another check. */
@@ -46,10 +70,13 @@ const unguarded: Pick<QueryRun, 'putOnRecord' | 'confirm'> = {
 /** A result that comes in batches. */
 export class BatchRows implements RowSource {
   readonly #batches: AsyncIterator<ResultBatch>
+  readonly #held = new HeldBatches()
   #batch: ResultBatch | undefined
   #row = 0
+  /** Whether there are no more batches to come. */
+  #done = false
   #ended = false
-  /** Closed before the end, so a later read must fail instead of reporting the end. */
+  /** Closed, so a later read must fail instead of reporting the end. */
   #broken = false
 
   /**
@@ -67,6 +94,30 @@ export class BatchRows implements RowSource {
     readonly guard: Pick<QueryRun, 'putOnRecord' | 'confirm'> = unguarded,
   ) {
     this.#batches = batches[Symbol.asyncIterator]()
+  }
+
+  get position(): number {
+    return this.#batch === undefined ? this.#held.end : this.#held.start + this.#row
+  }
+
+  get ended(): boolean {
+    return this.#ended
+  }
+
+  get heldBytes(): number {
+    return this.#held.bytes
+  }
+
+  hold(mayHold: MayHold): void {
+    this.#held.hold(mayHold)
+  }
+
+  rewind(position: number): void {
+    if (this.#broken) throw brokenPortal()
+    if (!this.#held.rewind(position)) throw this.#held.isOver ? tooLarge() : forwardOnly()
+    this.#batch = this.#held.current
+    this.#row = position - this.#held.start
+    this.#ended = false
   }
 
   describe(outbox: Outbox, formatOf: FormatOf): void {
@@ -87,10 +138,12 @@ export class BatchRows implements RowSource {
   }
 
   close(reason?: unknown): void {
-    if (this.#ended) return
+    this.#held.release()
+    this.#batch = undefined
     this.#ended = true
     this.#broken = true
-    this.#batch = undefined
+    if (this.#done) return
+    this.#done = true
     this.stop.abort(reason ?? new WireError('57014', 'The portal was closed.'))
     // The engine's error about being stopped is ignored.
     void Promise.resolve(this.#batches.return?.()).catch(() => {})
@@ -102,7 +155,7 @@ export class BatchRows implements RowSource {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<Progress> {
-    if (this.#broken) throw new WireError('55000', 'the portal cannot be run: it has failed before its end')
+    if (this.#broken) throw brokenPortal()
     const stop = () => this.close(signal.reason)
     signal.addEventListener('abort', stop, { once: true })
     try {
@@ -152,7 +205,6 @@ export class BatchRows implements RowSource {
             await this.#confirm(signal)
           }
         }
-        if (this.#row >= batch.rowCount) this.#batch = undefined
       }
       if (outbox !== undefined && rows > 0) await leave()
       return { rows, ended: false }
@@ -171,17 +223,53 @@ export class BatchRows implements RowSource {
   /** The current batch, or the next one that holds a row. */
   async #current(signal: AbortSignal): Promise<ResultBatch | undefined> {
     while (!this.#ended && (this.#batch === undefined || this.#row >= this.#batch.rowCount)) {
+      const held = this.#held.next()
+      if (held === undefined && this.#done) {
+        this.#ended = true
+        this.#batch = undefined
+        this.#held.settle()
+        break
+      }
+      this.#row = 0
+      if (held !== undefined) {
+        this.#batch = held
+        continue
+      }
+      this.#batch = undefined
       const startedMs = performance.now()
       const next = await unlessAborted(this.#batches.next(), signal).finally(() => {
         this.spent(performance.now() - startedMs)
       })
       signal.throwIfAborted()
-      if (next.done) {
-        this.#ended = true
-        this.#batch = undefined
-      } else this.#batch = next.value
-      this.#row = 0
+      if (next.done) this.#done = true
+      else {
+        this.#held.add(next.value)
+        this.#batch = next.value
+      }
     }
     return this.#ended ? undefined : this.#batch
   }
+}
+
+function brokenPortal(): WireError {
+  return new WireError('55000', 'the portal cannot be run: it has failed before its end')
+}
+
+function tooLarge(): WireError {
+  return new WireError(
+    '54000',
+    'The cursor cannot go back: the rows that it has passed take more memory than it may hold.',
+    'ERROR',
+    'Declare it with SCROLL, which holds more, or run the query again.',
+  )
+}
+
+/** What PostgreSQL says of a cursor that cannot go back. */
+export function forwardOnly(): WireError {
+  return new WireError(
+    '55000',
+    'cursor can only scan forward',
+    'ERROR',
+    'Declare it with SCROLL option to enable backward scan.',
+  )
 }

@@ -85,9 +85,10 @@ function openSession(
   const { inbox, outbox } = client
   const { writer } = outbox
   let ready = false
-  const settings = new Settings(startUp.user, (name, value) => {
+  const report = (name: string, value: string) => {
     if (ready) writeParameterStatus(writer, name, value)
-  })
+  }
+  const settings = new Settings(startUp.user, report, client.offersTls)
   for (const [name, value] of startUp.settings) initialize(settings, name, value)
   const cancelKey = parts.cancelKeys.register(startUp.cancelKeyBytes, () => session.cancel())
   release.push(() => cancelKey.release())

@@ -10,6 +10,7 @@ import type { ReadSession, ReadSessionCheck } from '../read-session.ts'
 import type { CatalogService } from './catalog-service.ts'
 import type { Outbox } from './outbox.ts'
 import type { Plan, Portal } from './portal.ts'
+import type { RowSource } from './row-source.ts'
 import type { Settings } from './settings.ts'
 import type { Transaction } from './transaction.ts'
 import { WireError } from './wire-error.ts'
@@ -31,8 +32,13 @@ export interface WireSessionParts {
   readonly tracer?: Tracer | undefined
 }
 
-interface PreparedStatement {
+export interface PreparedStatement {
   readonly plan: Plan
+  readonly text: string
+  /** Milliseconds since 1970. */
+  readonly preparedAtMs: number
+  /** Whether PREPARE made it. */
+  readonly isFromSql: boolean
   /** Whether it ends a transaction; a failed transaction accepts no others. */
   readonly ends: boolean
   /** Estimated bytes that it holds. */
@@ -50,6 +56,10 @@ export interface OpenPortal {
   readonly statementBytes?: number
   /** Declared BINARY. */
   readonly isBinary?: boolean
+  /** Declared SCROLL or NO SCROLL. */
+  readonly scroll?: 'scroll' | 'no scroll'
+  /** Its rows, once the first was asked for. */
+  source?: RowSource
 }
 
 /** The statement that a connection runs, or ran last. */
@@ -94,7 +104,9 @@ export interface SessionState {
 /** The connection's context for the read path, with its current settings. */
 export function queryContext({ reader, catalog, settings }: SessionState): QueryContext {
   const context = reader.queryContext('pgwire', catalog, settings.searchPath)
-  return settings.get('row_security') === 'off' ? { ...context, refusesFilters: true } : context
+  const timeZone = settings.timeZone?.name
+  const zoned = timeZone === undefined ? context : { ...context, timeZone }
+  return settings.get('row_security') === 'off' ? { ...zoned, refusesFilters: true } : zoned
 }
 
 /** Checks the session while the current message is processed. Nothing is sent before the session proves valid. */

@@ -212,7 +212,8 @@ export class WireSession {
       statement === undefined
         ? emptyPlan()
         : await unlessAborted(planStatement(state, statement, parameterOids, options), signal)
-    addStatement(state, name, text, plan, statement === undefined || endsTransaction(statement))
+    const ends = statement === undefined || endsTransaction(statement)
+    addStatement(state, name, { text, plan, ends, isFromSql: false })
     writeBare(state.outbox.writer, 'parseComplete')
   }
 

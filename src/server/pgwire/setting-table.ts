@@ -1,6 +1,7 @@
 /** Lists the run-time parameters of a connection: PostgreSQL's names, accepted values and defaults. */
 
 import { serverVersion } from '../../core/server-version.ts'
+import { zoneNamed } from '../../core/time-zone.ts'
 import { limits } from '../../limits.ts'
 import { intervalStyles } from '../../wire/postgres/interval-text.ts'
 import { WireError } from './wire-error.ts'
@@ -36,14 +37,6 @@ const switched = { parse: flag, hint: 'Served: on, off.' }
 const alwaysOn = {
   parse: (value: string) => (flag(value) === 'on' ? 'on' : undefined),
   hint: 'Served: on.',
-}
-
-/** Accepts only zones that mean UTC, because times are in UTC and nothing converts them. */
-function parseTimeZone(value: string): string | undefined {
-  const isUtc = /^(?:(?:etc\/)?(?:utc|uct|gmt|universal|zulu|greenwich)|gmt0|z|[+-]?00?(?::?00)?)$/i.test(
-    value,
-  )
-  return isUtc ? 'UTC' : undefined
 }
 
 function parseEncoding(value: string): string | undefined {
@@ -166,6 +159,8 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   server_version: { default: serverVersion.text, reported: true },
   server_version_num: fixed(serverVersion.number),
   session_authorization: { default: '', reported: true },
+  // Whether the listener offers encryption; each connection tells its settings.
+  ssl: fixed('off'),
   standard_conforming_strings: { default: 'on', reported: true, ...alwaysOn },
   statement_timeout: { default: showDuration(limits.pgwireStatementMs), parse: duration, hint: durationHint },
   'svc.governance_notices': { default: 'auto', ...oneOf('on', 'off', 'auto') },
@@ -174,8 +169,8 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   timezone: {
     default: 'UTC',
     reported: true,
-    parse: parseTimeZone,
-    hint: 'Times are in UTC here; convert them with AT TIME ZONE.',
+    parse: zoneNamed,
+    hint: 'Served: names of the IANA time zone database, such as Europe/Berlin.',
   },
   transaction_deferrable: { default: 'off', ...switched },
   transaction_isolation: { default: 'read committed', ...oneOf(...isolationLevels) },

@@ -1,5 +1,6 @@
 /** Holds one connection's run-time parameters: set, shown, reset, and rolled back with their transaction. */
 
+import { type TimeZone, timeZone, zoneNamed } from '../../core/time-zone.ts'
 import { limits } from '../../limits.ts'
 import { intervalStyles } from '../../wire/postgres/interval-text.ts'
 import type { TextOptions } from '../../wire/postgres/text-values.ts'
@@ -21,20 +22,26 @@ export class Settings {
   /** Values of SET LOCAL, until the transaction ends. */
   #local: Values = none
 
-  /** @param onChange called when a reported parameter changes */
+  /**
+   * @param onChange called when a reported parameter changes
+   * @param offersTls whether the listener encrypts
+   */
   constructor(
     user: string,
     readonly onChange: (name: string, value: string) => void,
+    offersTls = false,
   ) {
-    this.#initial = new Map([['session_authorization', user]])
+    this.#initial = new Map([
+      ['session_authorization', user],
+      ['ssl', offersTls ? 'on' : 'off'],
+    ])
   }
 
   /** Takes a value that the client gave at start-up. @throws WireError */
   initialize(name: string, value: string): void {
     const key = name.toLowerCase()
     // Drivers send their machine's time zone by default. They receive UTC in ParameterStatus and follow it.
-    const parse = settingOf(key).parse
-    if (key === 'timezone' && parse?.(value) === undefined) return
+    if (key === 'timezone' && zoneNamed(value) !== 'UTC') return
     this.#initial.set(key, canonical(key, value))
   }
 
@@ -117,7 +124,13 @@ export class Settings {
     return {
       extraFloatDigits: Number(this.get('extra_float_digits')),
       intervalStyle: intervalStyles.find((each) => each === style) ?? 'postgres',
+      timeZone: this.timeZone,
     }
+  }
+
+  /** The zone of the session; undefined for UTC. */
+  get timeZone(): TimeZone | undefined {
+    return timeZone(this.get('timezone'))
   }
 
   /** Milliseconds that a statement may take: the client's value, up to the service's maximum. */

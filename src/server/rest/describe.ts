@@ -4,7 +4,7 @@ import type { FaultKind } from '../../base/fault.ts'
 import type { GivesOfTables } from '../../core/gives.ts'
 import type { Access, Operation } from '../../core/operation.ts'
 import { faultStatus } from '../../http/fault-response.ts'
-import { placesOf } from '../../http/read-input.ts'
+import { placesOf, refusesUnknown } from '../../http/read-input.ts'
 
 /** A response or a request body. */
 export interface Content {
@@ -126,7 +126,9 @@ function refusals(operation: Operation): Readonly<Record<number, Content>> {
   const { access, faults, input, badRequest } = operation
   const takesBody = 'run' in operation && placesOf(operation).body.length > 0
   const reasons: Partial<Record<FaultKind, string>> = {
-    ...(input !== undefined && { bad_request: 'A parameter or the body is malformed; see `error.message`.' }),
+    ...((input !== undefined || refusesUnknown(operation)) && {
+      bad_request: 'A parameter or the body is malformed; see `error.message`.',
+    }),
     ...(takesBody && { payload_too_large: 'The body is too large.' }),
     ...lacksOf(access),
     unavailable: 'The database is not available. Retry.',

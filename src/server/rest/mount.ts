@@ -11,7 +11,7 @@ import { respondWithFaults, wrongMethod } from '../../http/answer.ts'
 import type { BoundOperation } from '../../http/declare.ts'
 import { pathMatches, routerPaths } from '../../http/operation-path.ts'
 import { ownNames } from '../../http/own-names.ts'
-import { readInput } from '../../http/read-input.ts'
+import { assertQuery, readInput } from '../../http/read-input.ts'
 import { describeOperation } from './describe.ts'
 
 /** Whether all catalogs of a tenant fold names. */
@@ -61,6 +61,7 @@ async function serve(
   const again = () => admit(request, operation.access)
   const caller = await again()
   const context = { parts, caller, signal: request.signal, request, again } as RawContext<unknown>
+  assertQuery(operation, request)
   if ('respond' in operation) return await operation.respond(context)
   const sent = await readInput(operation, request, again)
   // Below /admin the tenant of a request is not the caller's own: there the operation itself folds names.

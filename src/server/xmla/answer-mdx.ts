@@ -25,6 +25,7 @@ interface StatementRequest {
   readonly isTabular: boolean
   readonly content: RowsetContent
   readonly session: XmlaSession | undefined
+  readonly parameters: ReadonlyMap<string, string>
 }
 
 /**
@@ -34,17 +35,17 @@ interface StatementRequest {
  */
 export async function runStatement(
   parts: RunParts,
-  { on, cubes, signal }: DiscoverContext,
-  { text, isTabular, content, session }: StatementRequest,
+  { on, cubes, dataTimes, signal }: DiscoverContext,
+  { text, isTabular, content, session, parameters }: StatementRequest,
 ): Promise<Iterable<string>> {
   const request = {
     ...{ statement: text, format: isTabular ? ('tabular' as const) : ('multidimensional' as const) },
-    ...{ session: session?.formulas ?? [], cubes: await cubes() },
+    ...{ parameters, session: session?.formulas ?? [], cubes: await cubes() },
   }
   const found = await runMdx(parts, on, request, { signal })
   switch (found.kind) {
     case 'cellset':
-      return writeDataset(datasetOf(found.cellset), content)
+      return writeDataset(datasetOf(found.cellset, (await dataTimes())(found.cellset.cube)), content)
     case 'tabular':
       return writeTable(found.tabular, content)
     case 'empty':
@@ -53,8 +54,9 @@ export async function runStatement(
   }
 }
 
-function datasetOf(cellset: Cellset) {
-  return { ...cellset, cubeName: cellset.cube.name, updatedAt: updateTime(cellset.cube) }
+function datasetOf(cellset: Cellset, dataUpdatedAt: Date | undefined) {
+  const { name: cubeName } = cellset.cube
+  return { ...cellset, cubeName, dataUpdatedAt, schemaUpdatedAt: updateTime(cellset.cube) }
 }
 
 const types: Readonly<Record<CellType, RowsetType>> = {

@@ -2,13 +2,16 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Licensed } from '../../license/licensed.ts'
 import type { QueryService } from '../../query/query-service.ts'
 import { buildCubes } from '../../semantics/cube/build-cubes.ts'
 import type { Cube } from '../../semantics/cube/model.ts'
 import type { MdxEvaluator } from '../../semantics/mdx/evaluator.ts'
+import { snapshotTimes } from '../../store/governance/snapshot-times.ts'
 import type { Store } from '../../store/store.ts'
+import { isDax } from '../../wire/dax/parse.ts'
 import {
   type Properties,
   readXmlaRequest,
@@ -30,6 +33,7 @@ import type { AtWork } from './at-work.ts'
 import type { XmlaBounds } from './bounds.ts'
 import { type DiscoverContext, readRows } from './discover/rowset.ts'
 import { rowsetOf } from './discover/rowsets.ts'
+import { runDaxStatement } from './run-dax.ts'
 import type { AdmittedRequest } from './serve-connection.ts'
 import type { SessionOwner, XmlaSession, XmlaSessions } from './sessions.ts'
 import { isSystemQuery } from './system-query.ts'
@@ -169,8 +173,20 @@ function contextOf({ parts, request, signal }: Asked): DiscoverContext {
     made ??= buildCubes({ store, clock, tenant, principal, catalog, signal })
     return made
   }
+  const dataTimes = async () => {
+    const all = await cubes()
+    const pinned = new Map(
+      all.flatMap(({ table, pinned: id }) => (id === undefined ? [] : [[tableKey(table), id] as const])),
+    )
+    const refs = all.map(({ table }) => table)
+    const times = await snapshotTimes(store, tenant, refs, pinned, signal)
+    return ({ table }: Cube) => {
+      const time = times.get(tableKey(table))
+      return time === undefined ? undefined : new Date(time)
+    }
+  }
   return {
-    ...{ catalog, cubes, queries, on: reader.queryContext('xmla', catalog, []), signal },
+    ...{ catalog, cubes, dataTimes, queries, on: reader.queryContext('xmla', catalog, []), signal },
     sessions: () => atWork.sessionsOf(reader),
     connections: () => atWork.connectionsOf(reader),
   }
@@ -182,10 +198,13 @@ const piecesInTurn = 1_000
 async function sendStatement(asked: Asked, context: DiscoverContext, text: string): Promise<void> {
   const { parts, message, session, answer, signal } = asked
   const { properties } = message.call
-  const pieces = await runStatement(parts, context, {
-    ...{ text, session, content: contentOf(properties) },
-    isTabular: properties.get('FORMAT')?.toLowerCase() === 'tabular',
-  })
+  const content = contentOf(properties)
+  const pieces = isDax(text)
+    ? await runDaxStatement(parts, context, { text, content, ...daxInput(message) })
+    : await runStatement(parts, context, {
+        ...{ text, session, content, parameters: parametersOf(message) },
+        isTabular: properties.get('FORMAT')?.toLowerCase() === 'tabular',
+      })
   await answer.write(envelopeStart('Execute', session?.id))
   let count = 0
   for (const piece of pieces) {
@@ -195,6 +214,15 @@ async function sendStatement(asked: Asked, context: DiscoverContext, text: strin
     if (++count % piecesInTurn === 0) await new Promise<void>((resolve) => setImmediate(resolve))
   }
   await answer.write(envelopeEnd('Execute'))
+}
+
+/** What a query in DAX takes of its message. */
+function daxInput(message: XmlaRequest) {
+  return { parameters: parametersOf(message), cube: message.call.properties.get('CUBE') }
+}
+
+function parametersOf({ call }: XmlaRequest): ReadonlyMap<string, string> {
+  return call.kind === 'execute' ? call.parameters : new Map<string, string>()
 }
 
 async function sendEmpty({ answer, session }: Asked): Promise<void> {

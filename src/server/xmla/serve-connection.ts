@@ -170,7 +170,8 @@ async function admit(
   if (method !== 'POST') throw new Refusal(405, { Allow: 'POST' })
   const type = (headers.get('content-type') ?? 'text/xml').toLowerCase()
   const coding = (headers.get('content-encoding') ?? 'identity').toLowerCase()
-  const isText = /^(text|application)\/(soap\+)?xml *(; *charset="?(utf-8|us-ascii)"? *)?$/.test(type)
+  const isText =
+    /^(text|application)\/(soap\+)?xml *(; *charset="?(utf-8|us-ascii|utf-16(?:le|be)?)"? *)?$/.test(type)
   if (!isText || !['identity', 'gzip'].includes(coding)) throw new HttpViolation(415, onlyText)
   const given = headers.get('authorization')
   if (given === undefined) throw unauthorized()
@@ -205,10 +206,22 @@ function textOf({ headers, body }: HttpRequest, { bounds }: Connection): string 
   const isGzip = headers.get('content-encoding')?.toLowerCase() === 'gzip'
   try {
     const plain = isGzip ? gunzipSync(body, { maxOutputLength: bounds.bodyBytesMax }) : body
-    return new TextDecoder('utf-8', { fatal: true }).decode(plain)
+    return new TextDecoder(encodingOf(headers.get('content-type') ?? '', plain), { fatal: true }).decode(
+      plain,
+    )
   } catch (cause) {
-    throw new SoapViolation('Client', 'The body is no text in UTF-8, or too large.', { cause })
+    throw new SoapViolation('Client', 'The body is no text in UTF-8 or UTF-16, or too large.', { cause })
   }
+}
+
+/** Two bytes a character where the header or the first bytes say so: a byte order mark, or a `<` beside a zero. */
+function encodingOf(type: string, [first, second]: Uint8Array): 'utf-8' | 'utf-16le' | 'utf-16be' {
+  const [, named] = /charset="?(utf-16(?:le|be)?)/.exec(type.toLowerCase()) ?? []
+  if (named === 'utf-16le' || named === 'utf-16be') return named
+  const opening = 0x3c
+  if ((first === 0xff && second === 0xfe) || (first === opening && second === 0)) return 'utf-16le'
+  if ((first === 0xfe && second === 0xff) || (first === 0 && second === opening)) return 'utf-16be'
+  return named === undefined ? 'utf-8' : 'utf-16be'
 }
 
 async function answerWith(

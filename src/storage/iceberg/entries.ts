@@ -55,7 +55,10 @@ interface EntryReads {
 }
 
 /** Iceberg's field ids. */
-const entryFields = { status: 0, snapshot_id: 1, data_file: 2, sequence_number: 3 } as const
+const entryFields = {
+  ...{ status: 0, snapshot_id: 1, data_file: 2 },
+  ...{ sequence_number: 3, file_sequence_number: 4 },
+} as const
 const fileFields = {
   content: 134,
   file_path: 100,
@@ -193,6 +196,12 @@ export function entryKey({ manifest, location, file, names }: ManifestEntry): st
 export function entrySnapshot({ record, names }: ManifestEntry): bigint | undefined {
   const id = record[names.entry.snapshot_id]
   return typeof id === 'bigint' ? id : undefined
+}
+
+/** The sequence number of the snapshot that added the file; undefined where the entry does not say it. */
+export function fileSequenceNumberOf({ record, names }: ManifestEntry): bigint | undefined {
+  const own = record[names.entry.file_sequence_number]
+  return own === undefined || own === null ? undefined : BigInt(count(own))
 }
 
 /**

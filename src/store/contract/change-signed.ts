@@ -93,17 +93,27 @@ async function deployedGovernances(
   return new Map([...governances].filter(([, { contract }]) => contract && deployed.has(contract.id)))
 }
 
-/** @throws Unsigned */
-async function useSignOff(
+/**
+ * For a change that nobody asked for and so nobody can sign. Call it under the lock of contracts, before the change.
+ * @returns called after the change, whether it loosens what a contract with a life cycle promises
+ */
+export async function loosensUnsigned(
   tx: Tx,
-  on: SignedContext,
-  asked: AskedChange,
-  { alsoLoosens }: Concern,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+): Promise<() => Promise<boolean>> {
+  const before = await deployedGovernances(tx, tenant, tables)
+  return async () => before.size > 0 && (await loosenings(tx, before)).findings.length > 0
+}
+
+/** What is looser on each table than it was, in words, and the contracts that promised more. */
+async function loosenings(
+  tx: Tx,
   before: ReadonlyMap<string, Governance>,
-): Promise<void> {
+  more: readonly string[] = [],
+): Promise<{ readonly contracts: ReadonlySet<string>; readonly findings: readonly string[] }> {
   const refs = [...before.values()].map(({ ref }) => ref)
   const after = await readGovernances((text, params) => tx.query(text, params), refs)
-  const more = (await alsoLoosens?.(tx)) ?? []
   const contracts = new Set<string>()
   const findings = refs.flatMap((ref) => {
     const [old, now] = [before.get(tableKey(ref)), after.get(tableKey(ref))]
@@ -113,6 +123,18 @@ async function useSignOff(
     if (found.length > 0 && old?.contract) contracts.add(old.contract.id)
     return found.map((one) => `${tableName(ref)}: ${one}`)
   })
+  return { contracts, findings }
+}
+
+/** @throws Unsigned */
+async function useSignOff(
+  tx: Tx,
+  on: SignedContext,
+  asked: AskedChange,
+  { alsoLoosens }: Concern,
+  before: ReadonlyMap<string, Governance>,
+): Promise<void> {
+  const { contracts, findings } = await loosenings(tx, before, (await alsoLoosens?.(tx)) ?? [])
   if (findings.length === 0) return
   const wanted = { contracts: [...contracts].sort(), findings: findings.toSorted() }
   const sha256 = createHash('sha256')

@@ -68,7 +68,9 @@ export async function requireEvidence(
 ): Promise<void> {
   const [row] = await tx.query<{ readonly finding: boolean; readonly version: boolean }>(
     `select exists (select from svc.detection_finding f
-         where f.tenant_id = svc.current_tenant() and f.finding_id = $1::uuid) as finding,
+         where f.tenant_id = svc.current_tenant() and f.finding_id = $1::uuid)
+         or exists (select from svc.detection_evidence e
+         where e.tenant_id = svc.current_tenant() and e.evidence_id = $1::uuid) as finding,
        exists (select from svc.contract_version v
          where v.tenant_id = svc.current_tenant() and v.contract_id = $2 and v.number = $3::int) as version`,
     [finding ?? null, contract ?? null, contractVersion ?? null],

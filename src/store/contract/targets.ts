@@ -63,10 +63,14 @@ export async function boundNames(
   const governance = await readGovernance((text, params) => tx.query(text, params), target.table)
   // Unquoted names fold, and a quote within a name is doubled. One name too many does no harm; a missing one would.
   const text = expression.toLowerCase().replaceAll('""', '"')
-  const columns = governance?.columns.filter(
-    ({ current, name }) => current && text.includes(name.toLowerCase()),
+  // The parts of a nested field's name stand apart in a text.
+  const isNamed = (name: string) => name.split('.').every((part) => text.includes(part))
+  const columns = governance?.columns.filter(({ current, name }) => current && isNamed(name.toLowerCase()))
+  // A name of two, as of a column `s.a` beside a struct `s` with a field `a`, is bound to none.
+  const named = [...Map.groupBy(columns ?? [], ({ name }) => name)]
+  return Object.fromEntries(
+    named.flatMap(([name, [first, ...more]]) => (first && more.length === 0 ? [[name, first.fieldId]] : [])),
   )
-  return Object.fromEntries((columns ?? []).map(({ name, fieldId }) => [name, fieldId]))
 }
 
 /** Adds an edge between two nodes. @throws Fault `internal` where one is missing */

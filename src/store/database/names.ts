@@ -60,6 +60,7 @@ export const edgeLabels = [
   'LINEAGE_OF',
   'STORED_AS',
   'PRODUCED_BY',
+  'CONSUMED_BY',
   'PINS',
   'CHECKS',
 ] as const

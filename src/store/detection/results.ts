@@ -1,10 +1,10 @@
 /**
- * Writes the result of a claimed run (docs/reference/detection.md 4): its findings and their graph, its end, and the
- * alert that is due.
+ * Writes the result of a claimed run (docs/reference/detection.md 4): its evidence, the findings that follow from it and
+ * their graph, its end, and the alert that is due. It takes no tag away (withdrawals.ts).
  */
 
-import type { Finding } from '../../core/classification.ts'
-import { alertConfidenceMin, coverageOf, type ScanReport } from '../../core/detection.ts'
+import { classes, type Finding, type FindingClass } from '../../core/classification.ts'
+import { alertConfidenceMin, coverageOf, type LiveFiles, type ScanReport } from '../../core/detection.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
@@ -13,6 +13,7 @@ import type { Tx } from '../database/session.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 import { attemptEndOptions, type ClaimedRun } from './claims.ts'
+import { type Verdicts, writeEvidence, writeVerdicts } from './evidence.ts'
 
 /** A finding with its column. */
 export interface ColumnFinding {
@@ -23,8 +24,21 @@ export interface ColumnFinding {
   readonly columnName: string
 }
 
+/** A column, or a path inside its JSON, of which values were seen. */
+export interface JudgedColumn {
+  readonly fieldId: bigint | undefined
+  readonly columnName: string
+  readonly path: string
+  /** Classes of which the name alone would be a finding. */
+  readonly named: readonly FindingClass[]
+  /** Classes of which it holds a value, which may be too few for a finding. */
+  readonly traces: readonly FindingClass[]
+}
+
 interface FinishedScan {
   readonly findings: readonly ColumnFinding[]
+  readonly judged?: readonly JudgedColumn[]
+  readonly live?: LiveFiles | undefined
   readonly report: ScanReport
   /** '' for a run that is done, else why it failed. The findings of a failed run are written too. */
   readonly reason: string
@@ -36,6 +50,8 @@ interface RecordedScan {
   /** False where the claim was lost in the meantime. Then the run's end was not written. */
   readonly recorded: boolean
   readonly alertDue: boolean
+  /** Classifications for which nothing stands any more. Absent: none. */
+  readonly withdrawable?: readonly string[]
 }
 
 /** Runs a transaction. A caller may let other work run between two transactions. */
@@ -67,7 +83,8 @@ export async function finishRun(
     storableText(scan.reason),
     storableJson(scan.report),
   ]
-  if (scan.findings.length === 0) {
+  const verdicts = verdictsOf(claim, scan)
+  if (scan.findings.length === 0 && verdicts === undefined) {
     const ended = await inTurn(() => store.tenantQuery(tenant, endText, params, attemptEndOptions(claim)))
     return { recorded: ended.length === 1, alertDue: false }
   }
@@ -78,7 +95,7 @@ export async function finishRun(
       const page = rows.slice(at, Math.min(at + findingsPage, last))
       const isHeld = await transact(async (tx) => {
         const run = await lockRun(tx, claim)
-        if (run !== undefined) await writeFindings(tx, claim, run, page)
+        if (run !== undefined) await writeEvidence(tx, claim, run, page)
         return run !== undefined
       })
       if (!isHeld) return notRecorded
@@ -88,11 +105,15 @@ export async function finishRun(
       if (run === undefined) return notRecorded
       // Another trigger has set the run's table, so the findings are written again with the ids of its columns.
       if (run.table_id !== tableId) return run
-      await writeFindings(tx, claim, run, rows.slice(last))
+      await writeEvidence(tx, claim, run, rows.slice(last))
+      const withdrawable =
+        verdicts === undefined
+          ? []
+          : await writeVerdicts(tx, claim, run, verdictRows(claim, tableId, scan, rows))
       await tx.query(endText, params)
       const alertDue = scan.alert && (await markAlertDue(tx, tenant, runId, run.attempt))
       if (alertDue) await tellAlert(tx, claim)
-      return { recorded: true, alertDue }
+      return { recorded: true, alertDue, ...(withdrawable.length > 0 && { withdrawable }) }
     })
     if ('recorded' in ended) return ended
     tableId = ended.table_id
@@ -117,27 +138,6 @@ async function lockRun(tx: Tx, { tenant, runId, leaseId }: ClaimedRun): Promise<
   return run
 }
 
-async function writeFindings(
-  tx: Tx,
-  { tenant, runId }: ClaimedRun,
-  { attempt }: LockedRun,
-  rows: readonly { readonly classification_id: string }[],
-): Promise<void> {
-  await tx.query(
-    `insert into svc.detection_finding as f (tenant_id, run_id, attempt, classification_id, field_id, column_id, column_name, path,
-       class, shape, confidence, matched, sampled, masked_sample)
-     select $1, $2, $3::int, j ->> 'classification_id', (j ->> 'field_id')::bigint, j ->> 'column_id', j ->> 'column_name', j ->> 'path',
-       j ->> 'class', j ->> 'shape', (j ->> 'confidence')::numeric, (j ->> 'matched')::int, (j ->> 'sampled')::int, j ->> 'masked_sample'
-     from jsonb_array_elements($4::text::jsonb) j
-     on conflict (tenant_id, run_id, classification_id) do update set attempt = excluded.attempt, field_id = excluded.field_id,
-       column_id = excluded.column_id, column_name = excluded.column_name, path = excluded.path, shape = excluded.shape,
-       confidence = excluded.confidence, matched = excluded.matched, sampled = excluded.sampled,
-       masked_sample = excluded.masked_sample, found_at = clock_timestamp()`,
-    [tenant, runId, attempt, storableJson(rows)],
-  )
-  for (const { classification_id } of rows) await projectClassification(tx, classification_id)
-}
-
 const endText = `
   with ended as (
     update svc.detection_run set state = $4, reason = $5, report = $6::text::jsonb, finished_at = clock_timestamp(),
@@ -147,21 +147,22 @@ const endText = `
   from ended e where a.tenant_id = $1 and a.run_id = $2 and a.attempt = e.attempt returning e.attempt, e.table_id`
 
 /**
- * Makes an alert due where a finding at 0.85 or more has no decision and was not told: no alert of another run with it
- * was sent or is due.
+ * Makes an alert due where a finding at 0.85 or more has no decision and was not told since it stands: no alert of another
+ * run with it was sent or is due.
  * @returns whether an alert is due
  */
 async function markAlertDue(tx: Tx, tenant: TenantId, runId: string, attempt: number): Promise<boolean> {
   const rows = await tx.query(
     `update svc.detection_run r set alert_due = clock_timestamp(), alert_tries = 0
      where r.tenant_id = $1 and r.run_id = $2 and exists (
-       select from svc.detection_finding f
-       where f.tenant_id = $1 and f.run_id = $2 and f.attempt = $3::int and f.confidence >= $4::numeric
-         and not exists (select from svc.detection_decision d where d.tenant_id = $1 and d.classification_id = f.classification_id)
-         and not exists (select from svc.detection_finding e
-           join svc.detection_run t on t.tenant_id = e.tenant_id and t.run_id = e.run_id
-           where e.tenant_id = $1 and e.classification_id = f.classification_id and e.run_id <> f.run_id
-             and e.confidence >= $4::numeric and (t.alerted_at is not null or t.alert_due is not null)))
+       select from svc.detection_evidence e
+       join svc.detection_finding f on f.tenant_id = e.tenant_id and f.classification_id = e.classification_id
+       where e.tenant_id = $1 and e.run_id = $2 and e.attempt = $3::int and e.confidence >= $4::numeric and f.status = 'open'
+         and not exists (select from svc.detection_evidence o
+           join svc.detection_run t on t.tenant_id = o.tenant_id and t.run_id = o.run_id
+           where o.tenant_id = $1 and o.classification_id = e.classification_id and o.run_id <> e.run_id
+             and o.confidence >= $4::numeric and o.found_at > coalesce(f.withdrawn_at, '-infinity')
+             and (t.alerted_at is not null or t.alert_due is not null)))
      returning 1`,
     [tenant, runId, attempt, alertConfidenceMin],
   )
@@ -176,30 +177,93 @@ async function tellAlert(tx: Tx, { runId, table, metadataLocation }: ClaimedRun)
   await appendEvent(tx, { type: 'detection.alerted', subject: runId, data })
 }
 
-function findingRows(claim: ClaimedRun, tableId: string | null, { findings, report }: FinishedScan) {
-  // By the table's UUID, because it and so the decisions survive a rename.
-  const owner = report.tableUuid ?? tableId ?? claim.metadataLocation
-  const rows = findings.map(({ finding, fieldId, columnName }) => ({
-    classification_id: nodeId(
-      [owner, fieldId ?? columnName, finding.column.slice(columnName.length), finding.class].join('\u001f'),
-    ),
-    field_id: fieldId ?? null,
-    column_id: tableId === null || fieldId === undefined ? null : nodeId(`${tableId}\u001f${fieldId}`),
-    column_name: columnName,
-    path: finding.column,
-    class: finding.class,
-    shape: finding.shape,
-    confidence: finding.confidence,
-    matched: finding.matched,
-    sampled: finding.sampled,
-    masked_sample: finding.maskedSample ?? null,
-  }))
+/** By the table's UUID, because it and so the decisions survive a rename. */
+function ownerOf(claim: ClaimedRun, tableId: string | null, { report }: FinishedScan): string {
+  return report.tableUuid ?? tableId ?? claim.metadataLocation
+}
+
+type Place = Pick<JudgedColumn, 'fieldId' | 'columnName' | 'path'>
+
+function classificationOf(owner: string, { fieldId, columnName, path }: Place, each: FindingClass): string {
+  return nodeId([owner, fieldId ?? columnName, path.slice(columnName.length), each].join('\u001f'))
+}
+
+function findingRows(claim: ClaimedRun, tableId: string | null, scan: FinishedScan) {
+  const owner = ownerOf(claim, tableId, scan)
+  const seen = new Set(scan.judged?.map(placeKey))
+  // A file that was not read may hold values, which later files do not refute.
+  const isUnread = scan.report.filesUnsupported + scan.report.filesFailed > 0
+  const rows = scan.findings.map(({ finding, fieldId, columnName }) => {
+    const place = { fieldId, columnName, path: finding.column }
+    return {
+      classification_id: classificationOf(owner, place, finding.class),
+      owner: nodeId(owner),
+      seen: finding.shape !== 'name' || isUnread || seen.has(placeKey(place)),
+      snapshot_ids: scan.report.snapshotIds,
+      field_id: fieldId ?? null,
+      column_id: tableId === null || fieldId === undefined ? null : nodeId(`${tableId}\u001f${fieldId}`),
+      column_name: columnName,
+      path: finding.column,
+      class: finding.class,
+      shape: finding.shape,
+      confidence: finding.confidence,
+      matched: finding.matched,
+      sampled: finding.sampled,
+      masked_sample: finding.maskedSample ?? null,
+    }
+  })
   // One order for all runs, so that two runs on one table wait for each other instead of deadlocking.
   const byId = new Map(rows.map((row) => [row.classification_id, row]))
   return [...byId.values()].sort((a, b) => (a.classification_id < b.classification_id ? -1 : 1))
 }
 
-/** Updates a classification in the graph from its latest finding and decision. */
-export function projectClassification(tx: Tx, classificationId: string): Promise<unknown> {
-  return tx.query('select svc.project_classification($1)', [classificationId])
+function placeKey({ fieldId, columnName, path }: Place): string {
+  return [fieldId ?? '', columnName, path].join('\u001f')
+}
+
+/** Whether every added file was read, so that what was not found is not there as far as samples tell. */
+function readsAll({ report, reason }: FinishedScan): boolean {
+  const { filesUnsupported, filesFailed, findingsLeftOut } = report
+  return reason === '' && filesUnsupported + filesFailed + findingsLeftOut === 0
+}
+
+/** Undefined where the scan says nothing against any class. */
+function verdictsOf(claim: ClaimedRun, scan: FinishedScan): true | undefined {
+  const refutes = readsAll(scan) && scan.judged !== undefined && scan.judged.length > 0
+  return refutes || (scan.live !== undefined && claim.table !== undefined) ? true : undefined
+}
+
+function verdictRows(
+  claim: ClaimedRun,
+  tableId: string | null,
+  scan: FinishedScan,
+  found: readonly { readonly classification_id: string; readonly shape: Finding['shape'] }[],
+): Verdicts {
+  const owner = ownerOf(claim, tableId, scan)
+  const ids = new Set(found.map(({ classification_id }) => classification_id))
+  const byValues = new Set(
+    found.flatMap(({ classification_id, shape }) => (shape === 'name' ? [] : classification_id)),
+  )
+  const judged = scan.judged ?? []
+  const refuted = readsAll(scan)
+    ? judged.flatMap((column) =>
+        [...new Set<FindingClass>([...column.named, ...classes])].map((each) => ({
+          classification_id: classificationOf(owner, column, each),
+          named: column.named.includes(each),
+        })),
+      )
+    : []
+  const traces = judged.flatMap((column) =>
+    column.traces.map((each) => classificationOf(owner, column, each)),
+  )
+  return {
+    owner: nodeId(owner),
+    snapshotIds: scan.report.snapshotIds,
+    refuted: refuted.filter(({ classification_id }) => !ids.has(classification_id)),
+    // What the run found by values is evidence of its own.
+    traces: [...new Set(traces)].filter((id) => !byValues.has(id)),
+    live: scan.live,
+    // What a file that was not read may have carried over stays.
+    isWhole: readsAll(scan) && scan.report.filesLeftOut === 0,
+  }
 }

@@ -165,12 +165,18 @@ export interface CurrentMetadata {
   readonly credentialId: string
 }
 
+/** Where a scan read its metadata file, and with which credential. */
+export interface PlaceOfScan {
+  readonly metadataLocation: string
+  readonly credentialId: string | undefined
+}
+
 /** Where the table's newest run was, and by which credential; undefined where the table has none. */
 export async function lastPlaceOf(
   store: Store,
   tenant: TenantId,
   table: TableRef,
-): Promise<{ readonly metadataLocation: string; readonly credentialId: string | undefined } | undefined> {
+): Promise<PlaceOfScan | undefined> {
   const [run] = await store.tenantQuery<{ location: string; credential_id: string | null }>(
     tenant,
     `select snapshot_metadata_location as location, credential_id from svc.detection_run

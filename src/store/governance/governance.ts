@@ -11,7 +11,6 @@ import type {
   StoredRowFilter,
 } from '../../core/governance.ts'
 import type { BoundNames } from '../../core/governed-table.ts'
-import type { IcebergType } from '../../core/iceberg-type.ts'
 import type { RevealRule } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -26,6 +25,7 @@ import {
   type PlacedRow,
   readGovernanceRows,
 } from './governance-rows.ts'
+import { kindOf, withNestedFields } from './nested-columns.ts'
 import { pinOf } from './pin-event.ts'
 import { sourcesOf } from './shared-sources.ts'
 
@@ -168,7 +168,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
       id,
       fieldId: Number(properties.field_id),
       name: String(properties.name),
-      type: icebergType(String(properties.type ?? 'unknown')),
+      type: kindOf(String(properties.type ?? 'unknown')),
       required: properties.required === true,
       current,
       ...(properties.identifier === true && { isIdentifier: true as const }),
@@ -178,8 +178,8 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
       masks: distinct((masks.get(id) ?? []).map(storedMask)),
     }))
     .sort((a, b) => a.fieldId - b.fieldId)
-  // A dropped column of the same name must not give a list its element.
-  const current = withElements(stored.filter((column) => column.current))
+  // A dropped column of the same name must not be taken for a field of a present one.
+  const current = withNestedFields(stored.filter((column) => column.current))
   const columns = [...current, ...stored.filter((column) => !column.current)].sort(
     (a, b) => a.fieldId - b.fieldId,
   )
@@ -312,26 +312,6 @@ function unappliable({ policyId, exemptRoles, origin }: StoredMask): StoredRowFi
 /** Removes duplicates: a column may have a tag from a steward and again from each finding of detection. */
 function distinct<P>(policies: readonly P[]): readonly P[] {
   return [...new Map(policies.map((policy) => [JSON.stringify(policy), policy])).values()]
-}
-
-/** An Iceberg type from the graph, which holds only the kind of a nested type; see {@link withElements}. */
-function icebergType(text: string): IcebergType {
-  if (text === 'list') return { type: 'list', element: { type: 'struct' } }
-  return text === 'struct' || text === 'map' ? { type: text } : text
-}
-
-/** The columns with the types of lists whole: the graph has an element as a column of its own, `<name>.element`. */
-function withElements<C extends Pick<StoredColumn, 'name' | 'type'>>(columns: readonly C[]): readonly C[] {
-  const isList = ({ type }: C) => typeof type !== 'string' && type.type === 'list'
-  if (!columns.some(isList)) return columns
-  const byName = Map.groupBy(columns, ({ name }) => name)
-  const whole = (column: C): IcebergType => {
-    // A struct's field may have the same full name as an element.
-    const [element, another] = byName.get(`${column.name}.element`) ?? []
-    if (!isList(column) || element === undefined || another !== undefined) return column.type
-    return { type: 'list', element: whole(element) }
-  }
-  return columns.map((column) => (isList(column) ? { ...column, type: whole(column) } : column))
 }
 
 /**

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { mapInTurns } from '../../base/in-turns.ts'
 import type { Governance } from '../../core/governance.ts'
+import { isMasked } from '../../core/governed-table.ts'
 import {
   currentSchema,
   rolesThatShow,
@@ -175,7 +176,7 @@ function readable({ pinned, ...table }: Found, governance: Governance, viewer: V
   const anyone = seenTable(governance, schema, 'anyone')
   const seen = viewer === 'anyone' ? anyone : seenTable(governance, schema, viewer)
   const stored = new Map(governance.columns.map((column) => [column.fieldId, column]))
-  const unmasked = new Set(anyone.columns.filter(({ masks }) => masks.length === 0).map((one) => one.fieldId))
+  const unmasked = new Set(anyone.columns.filter((column) => !isMasked(column)).map(({ fieldId }) => fieldId))
   return {
     ...table,
     ...(seen.contract && { contract: seen.contract }),

@@ -9,6 +9,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableJson } from '../database/names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
+import { rowNumber } from '../graph/node-numbers.ts'
 import type { Store } from '../store.ts'
 
 /** A LINEAGE_OF edge by the numbers of its datasets. The numbers are valid within one reading only. */
@@ -40,8 +41,6 @@ export async function sweepState(store: Store, tenant: TenantId): Promise<SweepS
 }
 
 const edgesPerFetch = 20_000
-// The top 16 bits of a graphid are the label; the rest numbers the label's rows.
-const numberOf = (column: string) => `(${column}::text::int8 & 281474976710655)::float8`
 
 /**
  * Passes all LINEAGE_OF edges of one snapshot of the tenant's graph to `take`, in large batches. Of the names of one
@@ -58,7 +57,7 @@ export async function readLineageEdges(
       await tx.script(
         `declare edges no scroll cursor for
          with names as (select node, first_value(node) over (partition by table_key order by node) as one from lineage_name)
-         select ${numberOf('coalesce(s.one, l.start_id)')} as source, ${numberOf('coalesce(t.one, l.end_id)')} as target
+         select ${rowNumber('coalesce(s.one, l.start_id)')}::float8 as source, ${rowNumber('coalesce(t.one, l.end_id)')}::float8 as target
          from "LINEAGE_OF" l left join names s on s.node = l.start_id left join names t on t.node = l.end_id
          where coalesce(s.one, l.start_id) <> coalesce(t.one, l.end_id)`,
       )

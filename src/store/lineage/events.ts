@@ -33,6 +33,8 @@ export type LineageOutcome =
   | { readonly kind: 'repeated' }
   /** Stored. Some of its edges would close cycles and were not drawn; the others were. */
   | { readonly kind: 'refused'; readonly count: number; readonly first: RefusedEdge }
+  /** Stored. With the other events of its run it would make too many edges, so none of its own was drawn. */
+  | { readonly kind: 'unbounded'; readonly reason: string }
   /** Stored. Its edges are merged later. */
   | { readonly kind: 'pending' }
   /** Stored. Its cycle check takes long, so that it is merged in a batch of its own. */
@@ -56,13 +58,13 @@ export interface EventRefusal {
   readonly refused?: readonly RefusedEdge[]
   /** The first cycle. */
   readonly cycle?: readonly LineageName[]
-  /** Of an event that cannot be read any more. */
+  /** Of an event that cannot be read any more, or whose run would make too many edges. */
   readonly reason?: string
 }
 
 interface OutcomeRow {
   readonly place: number
-  readonly outcome: LineageOutcome['kind']
+  readonly outcome: Exclude<LineageOutcome['kind'], 'unbounded'>
   readonly refusal: EventRefusal | null
 }
 
@@ -116,6 +118,7 @@ export async function receiveLineage(
     })
   return rows.map(({ outcome, refusal }) => {
     if (outcome !== 'refused') return { kind: outcome }
+    if (refusal?.reason !== undefined) return { kind: 'unbounded', reason: refusal.reason }
     const first = refusal?.refused?.[0]
     if (first === undefined)
       throw new Fault('internal', 'Internal error.', { detail: 'receive_lineage refused no edge' })
@@ -133,6 +136,9 @@ export function isContention(fault: Fault): boolean {
 /** An event in the form that svc.receive_lineage reads. */
 function eventItem({ event, identified, origin }: ReceivedEvent, offset: number) {
   const { job, parent, inputs, outputs, columns, body } = event
+  const sha256 = createHash('sha256').update(body).digest('hex')
+  // A clock that is ahead counts as the time of receipt.
+  const atMs = Math.min(event.eventTimeMs, event.receivedAtMs)
   return {
     kind: event.kind,
     producer: event.producer,
@@ -144,34 +150,54 @@ function eventItem({ event, identified, origin }: ReceivedEvent, offset: number)
     ...(parent !== undefined && { parent: parentItem(parent) }),
     inputs: inputs.map(datasetItem),
     outputs: outputs.map(datasetItem),
-    columns: Object.fromEntries(
-      columns.map((pair) => [String(pair.input * outputs.length + pair.output), pair.columns]),
-    ),
+    // What another event of the same run says is added to this.
+    run: event.kind === 'run' ? `${event.runId} ${event.producer}` : sha256,
+    columns: columns.map((pair) => ({
+      ...{ input: datasetId(pair.input), output: datasetId(pair.output), columns: pair.columns },
+      as_of_ms: atMs,
+    })),
+    at_ms: atMs,
+    ...aliasItems(inputs),
+    completes: event.kind === 'job' || event.eventType === 'COMPLETE',
+    state: event.eventType ?? null,
     principal: identified.principal.sub,
     principal_source: identified.source,
     ...(origin && { origin }),
-    body_sha256: createHash('sha256').update(body).digest('hex'),
+    body_sha256: sha256,
     offset,
     length: body.length,
   }
 }
 
-function parentItem({ runId, job }: LineageParent) {
-  return { run_id: runId, ...(job !== undefined && { job: { id: jobId(job), ...job } }) }
+/** The ids of other names of what an event reads, by which other events of its run may mean it. */
+function aliasItems(inputs: readonly LineageDataset[]) {
+  const named = inputs.flatMap((input) => input.aliases.map((alias) => [datasetId(alias), datasetId(input)]))
+  return named.length === 0 ? {} : { aliases: Object.fromEntries(named.toReversed()) as object }
+}
+
+function parentItem({ runId, job, root }: LineageParent): object {
+  return {
+    run_id: runId,
+    ...(job !== undefined && { job: { id: jobId(job), ...job } }),
+    ...(root !== undefined && { root: parentItem(root) }),
+  }
 }
 
 /** A dataset in the form that the functions of lineage read. Most have one name only. */
 export function datasetItem(dataset: LineageDataset) {
-  const { namespace, name, tableClaims, mappedClaims, alias } = dataset
+  const { namespace, name, tableClaims, mappedClaims, aliases } = dataset
   const item = { id: datasetId(dataset), namespace, name }
-  if (tableClaims.length === 0 && mappedClaims.length === 0 && alias === undefined) return item
+  if (tableClaims.length === 0 && mappedClaims.length === 0 && aliases.length === 0) return item
   const names = {
     tables: tableClaims.map(({ prefix, levels }) => ({ prefix, table_id: tableIdOf(levels) })),
     mapped: mappedClaims.map(({ namespace: mapped, firstLevel, levels }) => ({
       ...{ namespace: mapped, first: firstLevel },
       table_id: tableIdOf(levels),
     })),
-    ...(alias !== undefined && { alias: { id: datasetId(alias), ...alias } }),
+    aliases: aliases.map(({ isTableName, ...alias }) => ({
+      ...{ is_table_name: isTableName },
+      dataset: { id: datasetId(alias), ...alias },
+    })),
   }
   return { ...item, names }
 }

@@ -4,16 +4,16 @@
  */
 
 import { Fault } from '../../base/fault.ts'
-import type { ColumnDependency, LineageName } from '../../core/lineage.ts'
+import type { ColumnDependency, LineageEventType, LineageName } from '../../core/lineage.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { nodeId } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
-import { hiddenDatasets, isReadableKey } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { datasetId, jobId } from './events.ts'
+import { edgesAt, present, walkText } from './walk-text.ts'
 
 /** What a dataset is a name of, where that is known: see `lineage_name.table_key`. */
 interface NamedTable {
@@ -22,7 +22,7 @@ interface NamedTable {
 
 export type LineageNode =
   | ({ readonly kind: 'dataset' } & LineageName & NamedTable)
-  | ({ readonly kind: 'job' } & LineageName)
+  | ({ readonly kind: 'job'; readonly state?: LineageEventType } & LineageName)
   | ({ readonly kind: 'column'; readonly column: string } & LineageName & NamedTable)
   | ({ readonly kind: 'table' } & TableRef)
 
@@ -35,8 +35,28 @@ export type LineageStart =
 export const lineageDirections = ['upstream', 'downstream', 'both'] as const
 export type LineageDirection = (typeof lineageDirections)[number]
 
+export const lineageEdgeLabels = [
+  'LINEAGE_OF',
+  'PRODUCED_BY',
+  'CONSUMED_BY',
+  'STORED_AS',
+  'PARENT_OF',
+] as const
+type LineageEdgeLabel = (typeof lineageEdgeLabels)[number]
+
+/** Which run said an edge last. */
+interface EdgeEvidence {
+  readonly producer: string
+  readonly runId: string
+  /** Undefined for a job event. */
+  readonly state: LineageEventType | undefined
+  readonly at: Date
+  /** Whether that is longer ago than is set for its jobs. */
+  readonly stale: boolean
+}
+
 export interface LineageEdge {
-  readonly label: 'LINEAGE_OF' | 'PRODUCED_BY' | 'STORED_AS' | 'PARENT_OF'
+  readonly label: LineageEdgeLabel
   /** Data flows from here, for LINEAGE_OF. The parent, for PARENT_OF. */
   readonly from: LineageNode
   readonly to: LineageNode
@@ -44,6 +64,10 @@ export interface LineageEdge {
   readonly hops: number
   /** Number of column dependencies of a LINEAGE_OF edge between datasets. `columns` holds the first of them. */
   readonly columnCount?: number
+  /** Absent for edges of earlier versions, and of runs without a job. */
+  readonly evidence?: EdgeEvidence
+  /** Of PRODUCED_BY: whether the job also reads what it writes. */
+  readonly inPlace?: boolean
   readonly columns?: readonly ColumnDependency[]
   /** For an edge between columns. */
   readonly transformations?: ColumnDependency['transformations']
@@ -59,14 +83,19 @@ export interface LineageQuery extends PageRequest {
    * not found. Default: false.
    */
   readonly readableOnly?: boolean
+  /** The edges that there were at this time, by the times of events. Default: those that there are. */
+  readonly asOf?: Date | undefined
   readonly signal?: AbortSignal
+}
+
+/** What is asked of the lineage around each of several tables. */
+export interface TablesAround extends Pick<LineageQuery, 'direction' | 'asOf'> {
+  readonly depth: number
+  readonly limit: number
 }
 
 /** A page of edges, and how many the walk found in all. */
 export type LineagePage = Page<LineageEdge> & { readonly total: number }
-
-/** Column dependencies that an edge between datasets shows. A walk from a column shows all of its own. */
-const columnsShown = 100
 
 interface Row {
   readonly label: LineageEdge['label'] | null
@@ -82,6 +111,18 @@ interface Row {
   readonly columns: readonly ColumnDependency[] | null
   readonly transformations: ColumnDependency['transformations'] | null
   readonly total: number
+  readonly in_place: boolean | null
+  readonly evidence: EvidenceRow | null
+  readonly source_state: LineageEventType | null
+  readonly target_state: LineageEventType | null
+}
+
+interface EvidenceRow {
+  readonly producer: string
+  readonly run_id: string
+  readonly state: LineageEventType | null
+  readonly said_at_ms: number
+  readonly stale: boolean
 }
 
 /**
@@ -94,7 +135,7 @@ export async function lineageAround(
   tenant: TenantId,
   query: LineageQuery,
 ): Promise<LineagePage | undefined> {
-  const { start, direction, depth = limits.graphHopsDefault, readableOnly = false, signal } = query
+  const { start, direction, depth = limits.graphHopsDefault, readableOnly = false, asOf, signal } = query
   if (!Number.isInteger(depth) || depth < 1 || depth > limits.graphHopsMax)
     throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
   const limit = pageLimit(query)
@@ -102,10 +143,15 @@ export async function lineageAround(
   const directions = directionRows(direction)
   const column = start.kind === 'column' || start.kind === 'table-column' ? start.column : undefined
   const params = [startId(start), depth, afterHops, afterEdge, afterColumns, limit + 1]
+  const more = [
+    ...(column === undefined ? [] : [column]),
+    ...(asOf === undefined ? [] : [asOf.toISOString()]),
+  ]
+  const edges = asOf === undefined ? present : edgesAt(`$${params.length + more.length}::text::timestamptz`)
   const rows = await store.tenantQuery<Row>(
     tenant,
-    queryText(start.kind, directions, readableOnly),
-    column === undefined ? params : [...params, column],
+    walkText({ kind: start.kind, directions, readableOnly, edges }),
+    [...params, ...more],
     { readOnly: true, ...(signal && { signal }) },
   )
   // A row without a label shows that the start exists.
@@ -122,18 +168,24 @@ export async function lineageOfTables(
   store: Store,
   tenant: TenantId,
   tables: readonly TableRef[],
-  { direction, depth, limit }: { direction: LineageDirection; depth: number; limit: number },
+  { direction, depth, limit, asOf }: TablesAround,
 ): Promise<readonly LineagePage[]> {
   if (!Number.isInteger(depth) || depth < 1 || depth > limits.graphHopsMax)
     throw new Fault('bad_request', `depth must be a whole number from 1 to ${limits.graphHopsMax}.`)
   const [afterHops, afterEdge, afterColumns] = position(undefined)
   const ids = tables.map((table) => startId({ kind: 'table', ...table }))
-  const around = queryText('table', directionRows(direction), true).replaceAll('$1::text', 's.table_id')
+  const around = walkText({
+    ...{ kind: 'table', directions: directionRows(direction), readableOnly: true },
+    edges: asOf === undefined ? present : edgesAt('$7::text::timestamptz'),
+  }).replaceAll('$1::text', 's.table_id')
   const rows = await store.tenantQuery<Row & { readonly table_id: string }>(
     tenant,
     `select s.table_id, x.* from (select distinct jsonb_array_elements_text($1::text::jsonb) as table_id) s,
        lateral (${around}) x order by s.table_id, x.place`,
-    [JSON.stringify(ids), depth, afterHops, afterEdge, afterColumns, pageLimit({ limit }) + 1],
+    [
+      ...[JSON.stringify(ids), depth, afterHops, afterEdge, afterColumns, pageLimit({ limit }) + 1],
+      ...(asOf === undefined ? [] : [asOf.toISOString()]),
+    ],
     { readOnly: true },
   )
   const byTable = Map.groupBy(rows, ({ table_id }) => table_id)
@@ -150,165 +202,37 @@ function directionRows(direction: LineageDirection): string {
   return direction === 'both' ? '(1), (-1)' : direction === 'downstream' ? '(1)' : '(-1)'
 }
 
-function startId(start: LineageStart): string {
+/** The id by which the graph knows a start. */
+export function startId(start: LineageStart): string {
   if (start.kind === 'contract') return nodeId(start.id)
   if (start.kind === 'table' || start.kind === 'table-column') return nodeId(tableKey(start))
   return start.kind === 'job' ? jobId(start) : datasetId(start)
 }
 
-const key = (alias: string, property = 'id') =>
-  `agtype_access_operator(variadic array[${alias}.properties, '"${property}"'::agtype])`
-const given = 'to_jsonb($1::text)::text::agtype'
-
-/** The datasets, as `d` or `p.start_id`, at which a walk begins; a job or table may have several. */
-const starts = {
-  dataset: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
-  column: `select d.id from "Dataset" d where ${key('d')} = ${given}`,
-  // Also what the jobs have produced that its runs started.
-  job: `with recursive family (id) as (
-      select j.id from "Job" j where ${key('j')} = ${given} union
-      select c.end_id from family f join "PARENT_OF" c on c.start_id = f.id)
-    select p.start_id from family f join "PRODUCED_BY" p on p.end_id = f.id`,
-  table: `select d.id from "Dataset" d where ${key('d', 'table_id')} = ${given}`,
-  'table-column': `select d.id from "Dataset" d where ${key('d', 'table_id')} = ${given}`,
-  contract: `select d.id from "Contract" c join "GOVERNS" g on g.start_id = c.id join "Table" t on t.id = g.end_id
-    join "Dataset" d on ${key('d', 'table_id')} = ${key('t')} where ${key('c')} = ${given}`,
-} as const satisfies Record<LineageStart['kind'], string>
-
-const startExists = {
-  dataset: starts.dataset,
-  column: starts.column,
-  job: `select j.id from "Job" j where ${key('j')} = ${given}`,
-  table: `select t.id from "Table" t where ${key('t')} = ${given} union all ${starts.table}`,
-  'table-column': starts.table,
-  contract: `select c.id from "Contract" c where ${key('c')} = ${given}`,
-} as const satisfies Record<LineageStart['kind'], string>
-
-/** A job exists for a reader only through a dataset that the reader may see, a table and a contract also by themselves. */
-function existsForReader(kind: LineageStart['kind']): string {
-  const found = 'select node from start'
-  if (kind === 'table')
-    return `${found} union all select t.id from "Table" t where ${key('t')} = ${given} and ${isReadableKey(given)}`
-  if (kind !== 'contract') return found
-  return `${found} union all select c.id from "Contract" c join "GOVERNS" g on g.start_id = c.id join "Table" t on t.id = g.end_id
-    where ${key('c')} = ${given} and ${isReadableKey(key('t'))}`
-}
-
-/** A dataset and all others that are names of the same table: a walk takes them for one. */
-const namesOf = (node: string) => `(select ${node} as node union all
-      select other.node from lineage_name own
-        join lineage_name other on other.table_key = own.table_key and other.node <> own.node
-      where own.node = ${node})`
-
-function queryText(kind: LineageStart['kind'], directions: string, readableOnly: boolean): string {
-  const walk = kind === 'column' || kind === 'table-column' ? columnWalk(directions) : datasetWalk(directions)
-  const hidden = readableOnly ? hiddenDatasets : 'select id from "Dataset" where false'
-  const exists = readableOnly ? existsForReader(kind) : startExists[kind]
-  return `with recursive hidden (node) as materialized (${hidden}),
-    start (node) as (
-      select distinct named.node from (${starts[kind]}) s (id), lateral ${namesOf('s.id')} named
-      where ${isSeen('named.node')}), ${walk},
-    page as (
-      select * from found
-      where (hops, id::text::int8, columns_key) > ($3::int, $4::int8, $5::text)
-      order by hops, id::text::int8, columns_key limit $6::int)
-    select null as label, 0 as hops, '' as position, '' as source, '' as target,
-      null as source_key, null as target_key, null as input, null as output,
-      null::int as column_count, null::jsonb as columns, null::jsonb as transformations, 0 as place,
-      (select count(*)::int from found) as total
-    where exists (${exists})
-    union all
-    select p.label, p.hops, p.hops || '.' || p.id::text || '.' || p.columns_key, a.properties::text, b.properties::text,
-      (select n.table_key from lineage_name n where n.node = p.start_id),
-      (select n.table_key from lineage_name n where n.node = p.end_id), p.input, p.output, p.column_count, p.columns, p.transformations,
-      row_number() over (order by p.hops, p.id::text::int8, p.columns_key), null
-    from page p join "_ag_label_vertex" a on a.id = p.start_id join "_ag_label_vertex" b on b.id = p.end_id
-    order by place`
-}
-
-const isSeen = (node: string) => `${node} not in (select node from hidden)`
-
-/** LINEAGE_OF edges within `depth` hops, and the jobs and tables of every dataset reached. */
-function datasetWalk(directions: string): string {
-  const json = '(e.properties::text::jsonb)'
-  return `reached (node, hops, way) as (
-      select s.node, 0, d.way from start s, (values ${directions}) d (way)
-      union
-      select step.node, r.hops + 1, r.way from reached r, lateral (
-        select e.end_id from "LINEAGE_OF" e where r.way = 1 and e.start_id = r.node
-        union all
-        select e.start_id from "LINEAGE_OF" e where r.way = -1 and e.end_id = r.node) one (node),
-        lateral ${namesOf('one.node')} step
-      where r.hops < $2::int and ${isSeen('step.node')}),
-    nearest as (select node, way, min(hops) as hops from reached group by node, way),
-    lineage as (
-      select e.id, min(n.hops) + 1 as hops from nearest n, lateral (
-        select e.id, e.end_id from "LINEAGE_OF" e where n.way = 1 and e.start_id = n.node
-        union all
-        select e.id, e.start_id from "LINEAGE_OF" e where n.way = -1 and e.end_id = n.node) e (id, other)
-      where n.hops < $2::int and ${isSeen('e.other')} group by e.id),
-    beside as (
-      select e.label, e.id, e.start_id, e.end_id, n.hops
-      from (select node, min(hops) as hops from nearest group by node) n, lateral (
-        select 'PRODUCED_BY' as label, p.id, p.start_id, p.end_id from "PRODUCED_BY" p where p.start_id = n.node
-        union all
-        select 'STORED_AS', s.id, s.start_id, s.end_id from "STORED_AS" s where s.start_id = n.node) e),
-    parents (id, start_id, end_id, hops) as (
-      select p.id, p.start_id, p.end_id, b.hops from beside b join "PARENT_OF" p on p.end_id = b.end_id
-      where b.label = 'PRODUCED_BY'
-      union
-      select p.id, p.start_id, p.end_id, above.hops from parents above join "PARENT_OF" p on p.end_id = above.start_id),
-    found as (
-      select 'LINEAGE_OF' as label, l.hops, e.id, e.start_id, e.end_id, '' as columns_key, null as input, null as output,
-        coalesce(jsonb_array_length(${json} -> 'columns'), 0) as column_count,
-        jsonb_path_query_array(coalesce(${json} -> 'columns', '[]'), '$[0 to ${columnsShown - 1}]') as columns,
-        null::jsonb as transformations
-      from lineage l join "LINEAGE_OF" e on e.id = l.id
-      union all
-      select label, hops, id, start_id, end_id, '', null, null, null, null, null from beside
-      union all
-      select 'PARENT_OF', min(hops), id, start_id, end_id, '', null, null, null, null, null
-      from parents group by id, start_id, end_id)`
-}
-
-/** Dependencies between columns. A dependency of a whole dataset (output null) ends a downstream walk. */
-function columnWalk(directions: string): string {
-  const columns = `jsonb_array_elements(coalesce((e.properties::text::jsonb) -> 'columns', '[]')) c`
-  const forward = `r.way = 1 and e.start_id = r.node and c ->> 'input' = r.name`
-  const back = `r.way = -1 and e.end_id = r.node and (c ->> 'output' = r.name or c ->> 'output' is null)`
-  return `reached (node, name, hops, way) as (
-      select s.node, $7::text, 0, d.way from start s, (values ${directions}) d (way)
-      union
-      select step.node, one.name, r.hops + 1, r.way from reached r, lateral (
-        select e.end_id, c ->> 'output' from "LINEAGE_OF" e, ${columns} where ${forward}
-        union all
-        select e.start_id, c ->> 'input' from "LINEAGE_OF" e, ${columns} where ${back}) one (node, name),
-        lateral ${namesOf('one.node')} step
-      where r.hops < $2::int and r.name is not null and ${isSeen('step.node')}),
-    nearest as (select node, name, way, min(hops) as hops from reached group by node, name, way),
-    found as (
-      select 'LINEAGE_OF' as label, min(r.hops) + 1 as hops, e.id, e.start_id, e.end_id,
-        md5(e.c::text) as columns_key,
-        e.c ->> 'input' as input, e.c ->> 'output' as output, null::int as column_count, null::jsonb as columns,
-        e.c -> 'transformations' as transformations
-      from nearest r, lateral (
-        select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${forward}
-        union all
-        select e.id, e.start_id, e.end_id, c from "LINEAGE_OF" e, ${columns} where ${back}) e
-      where r.hops < $2::int and ${isSeen('e.start_id')} and ${isSeen('e.end_id')}
-      group by e.id, e.start_id, e.end_id, e.c)`
-}
-
 function toEdge(row: Row): LineageEdge {
   const label = row.label ?? 'LINEAGE_OF'
-  if (label === 'PARENT_OF') return { label, hops: row.hops, from: toJob(row.source), to: toJob(row.target) }
+  if (label === 'PARENT_OF')
+    return {
+      ...{ label, hops: row.hops },
+      from: toJob(row.source, row.source_state),
+      to: toJob(row.target, row.target_state),
+    }
   const from = toDataset(row.source, row.source_key, row.input)
-  const base = { label, hops: row.hops, from }
-  if (label === 'PRODUCED_BY') return { ...base, to: toJob(row.target) }
+  const base = {
+    ...{ label, hops: row.hops, from },
+    ...(row.evidence !== null && { evidence: toEvidence(row.evidence) }),
+    ...(row.in_place === true && { inPlace: true }),
+  }
+  if (label === 'PRODUCED_BY' || label === 'CONSUMED_BY')
+    return { ...base, to: toJob(row.target, row.target_state) }
   if (label === 'STORED_AS') return { ...base, to: { kind: 'table', ...tableOf(row.target) } }
   const edge = { ...base, to: toDataset(row.target, row.target_key, row.output) }
   if (row.transformations !== null) return { ...edge, transformations: row.transformations }
   return { ...edge, columnCount: row.column_count ?? 0, columns: row.columns ?? [] }
+}
+
+function toEvidence({ producer, run_id: runId, state, said_at_ms, stale }: EvidenceRow): EdgeEvidence {
+  return { producer, runId, state: state ?? undefined, at: new Date(Number(said_at_ms)), stale }
 }
 
 function toDataset(text: string, tableKey: string | null, column: string | null): LineageNode {
@@ -316,8 +240,8 @@ function toDataset(text: string, tableKey: string | null, column: string | null)
   return column === null ? { kind: 'dataset', ...named } : { kind: 'column', ...named, column }
 }
 
-function toJob(text: string): LineageNode {
-  return { kind: 'job', ...nameOf(text) }
+function toJob(text: string, state: LineageEventType | null): LineageNode {
+  return { kind: 'job', ...nameOf(text), ...(state !== null && { state }) }
 }
 
 function nameOf(text: string): LineageName {

@@ -6,6 +6,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
 import { afterCount, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { parseAgtype } from '../graph/graph.ts'
+import { rowAt, rowNumber } from '../graph/node-numbers.ts'
 import type { Store } from '../store.ts'
 import { isSeenDataset, isSeenJob, isSeenJobNamed } from './seen.ts'
 
@@ -31,6 +32,9 @@ interface RunRow {
   readonly parent_run_id: string | null
   readonly parent_namespace: string | null
   readonly parent_name: string | null
+  readonly root_run_id: string | null
+  readonly root_namespace: string | null
+  readonly root_name: string | null
   readonly state: LineageEventType
   readonly started_ms: number
   readonly state_ms: number
@@ -45,6 +49,8 @@ export interface RunFilter extends Seen {
   readonly job?: LineageName
   /** In lower case. */
   readonly parentRunId?: string
+  /** In lower case. */
+  readonly rootRunId?: string
 }
 
 // Times are read as numbers, because years before 100 are misread from text.
@@ -58,22 +64,22 @@ const eventsOf = (columns: string) => `(
 
 /** What is said of a run `i`. */
 const runColumns = `i.event_seq, i.producer, i.run_id, i.job_namespace, i.job_name,
-  parent.parent_run_id, parent.parent_namespace, parent.parent_name, state.event_type as state,
+  parent.parent_run_id, parent.parent_namespace, parent.parent_name,
+  parent.root_run_id, parent.root_namespace, parent.root_name, state.event_type as state,
   ${ms('state.event_time')} as state_ms, ${ms('started.event_time')} as started_ms`
 const runFrom = `cross join lateral (
     select e.event_type, e.event_time from ${eventsOf('%.event_type, %.event_time, %.event_seq')}
     order by e.event_type in ('COMPLETE', 'ABORT', 'FAIL') desc, e.event_time desc, e.event_seq desc limit 1) state
   cross join lateral (select min(e.event_time) as event_time from ${eventsOf('%.event_time')}) started
   left join lateral (
-    select e.parent_run_id, e.parent_namespace, e.parent_name
-    from ${eventsOf('%.parent_run_id, %.parent_namespace, %.parent_name, %.event_seq')}
+    select e.* from ${eventsOf('%.parent_run_id, %.parent_namespace, %.parent_name, %.root_run_id, %.root_namespace, %.root_name, %.event_seq')}
     where e.parent_run_id is not null order by e.event_seq limit 1) parent on true`
 
 /** The runs, the latest received first. @throws Fault `bad_request` for a bad page token or limit */
 export async function listRuns(
   store: Store,
   tenant: TenantId,
-  { job, parentRunId, readableOnly = false, ...page }: RunFilter & PageRequest,
+  { job, parentRunId, rootRunId, readableOnly = false, ...page }: RunFilter & PageRequest,
 ): Promise<Page<ListedRun>> {
   const limit = pageLimit(page)
   const after = afterCount(page)
@@ -85,6 +91,7 @@ export async function listRuns(
       ? []
       : [isOfJob(`${param(storableText(job.namespace))}::text`, `${param(storableText(job.name))}::text`)]),
     ...(parentRunId === undefined ? [] : [`i.parent_run_id = ${param(parentRunId)}::uuid`]),
+    ...(rootRunId === undefined ? [] : [`i.root_run_id = ${param(rootRunId)}::uuid`]),
     ...(readableOnly ? [isSeenJobNamed('i.job_namespace', 'i.job_name')] : []),
   ]
   const rows = await store.tenantQuery<RunRow>(
@@ -105,17 +112,24 @@ const isOfJob = (namespace: string, name: string) =>
 function toRun(row: RunRow): ListedRun {
   const hasEnded = row.state === 'COMPLETE' || row.state === 'ABORT' || row.state === 'FAIL'
   const { parent_run_id: runId, parent_namespace: namespace, parent_name: name } = row
-  const parentJob = namespace === null || name === null ? undefined : { namespace, name }
+  const root =
+    row.root_run_id === null
+      ? undefined
+      : { runId: row.root_run_id, job: jobNamed(row.root_namespace, row.root_name) }
   return {
     seq: row.event_seq,
     producer: row.producer,
     runId: row.run_id,
     job: row.job_name === null ? undefined : { namespace: row.job_namespace ?? '', name: row.job_name },
-    parent: runId === null ? undefined : { runId, job: parentJob },
+    parent: runId === null ? undefined : { runId, job: jobNamed(namespace, name), ...(root && { root }) },
     state: row.state,
     startedAt: new Date(row.started_ms),
     endedAt: hasEnded ? new Date(row.state_ms) : undefined,
   }
+}
+
+function jobNamed(namespace: string | null, name: string | null): LineageName | undefined {
+  return namespace === null || name === null ? undefined : { namespace, name }
 }
 
 interface ListedJob extends LineageName {
@@ -139,13 +153,13 @@ export async function listJobs(
     }
   >(
     tenant,
-    `select ${numberOf('j.id')} as number, j.properties::text as properties, (
+    `select ${rowNumber('j.id')}::text as number, j.properties::text as properties, (
        select jsonb_agg(jsonb_build_object('namespace', parent -> 'namespace', 'name', parent -> 'name') order by e.id)
        from "PARENT_OF" e join "Job" p on p.id = e.start_id, lateral (select p.properties::text::jsonb as parent) parsed
        where e.end_id = j.id) as parents, run.*
      from (select id, properties, p ->> 'namespace' as namespace, p ->> 'name' as name
        from "Job" one, lateral (select properties::text::jsonb as p) parsed
-       where id > ${nodeAt('Job')} ${readableOnly ? `and ${isSeenJob('one.id')}` : ''} order by id limit $2::int) j
+       where id > ${rowAt('Job', '$1::int8')} ${readableOnly ? `and ${isSeenJob('one.id')}` : ''} order by id limit $2::int) j
      left join lateral (
        select ${runColumns} from (
          select i.* from lineage_inbox i where ${isOfJob('j.namespace', 'j.name')}
@@ -185,13 +199,13 @@ export async function listDatasets(
     readonly jobs: readonly LineageName[] | null
   }>(
     tenant,
-    `select ${numberOf('d.id')} as number, d.properties::text as properties,
+    `select ${rowNumber('d.id')}::text as number, d.properties::text as properties,
        (select n.table_key from lineage_name n where n.node = d.id) as table_key, (
          select jsonb_agg(jsonb_build_object('namespace', job -> 'namespace', 'name', job -> 'name') order by e.id)
          from (select id, end_id from "PRODUCED_BY" where start_id = d.id order by id limit ${jobsShown}) e
            join "Job" j on j.id = e.end_id, lateral (select j.properties::text::jsonb as job) parsed) as jobs
      from (select id, properties from "Dataset" one
-       where id > ${nodeAt('Dataset')} ${readableOnly ? `and ${isSeenDataset('one')}` : ''} order by id limit $2::int) d order by d.id`,
+       where id > ${rowAt('Dataset', '$1::int8')} ${readableOnly ? `and ${isSeenDataset('one')}` : ''} order by id limit $2::int) d order by d.id`,
     [numberAfter(page), limit + 1],
     { readOnly: true },
   )
@@ -205,11 +219,6 @@ export async function listDatasets(
     })),
   }
 }
-
-// The top 16 bits of a graphid are the label; the rest numbers the label's rows.
-const numberOf = (id: string) => `(${id}::text::int8 & 281474976710655)::text`
-const nodeAt = (label: 'Job' | 'Dataset') =>
-  `(select _graphid(l.id, $1::int8) from ag_label l where l.relation = '"${label}"'::regclass)`
 
 /** Jobs that a listed dataset names. */
 const jobsShown = 20

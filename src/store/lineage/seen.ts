@@ -1,7 +1,7 @@
 /**
  * The conditions, in SQL, under which somebody who does not look after all tables sees what lineage names. A dataset is
  * seen unless it is stored as a table that may not be read. A job is seen where it has made such a dataset, or one of
- * the jobs whose runs it starts has.
+ * the jobs whose runs it starts has; and where they have made nothing, if they read such a dataset.
  */
 
 import type { TenantId } from '../../core/tenant.ts'
@@ -25,7 +25,11 @@ export const isSeenJob = (id: string) => `exists (
   with recursive family (id) as (
     select ${id} union select c.end_id from family f join "PARENT_OF" c on c.start_id = f.id)
   select 1 from family f join "PRODUCED_BY" p on p.end_id = f.id join "Dataset" d on d.id = p.start_id
-  where ${isSeenDataset('d')})`
+  where ${isSeenDataset('d')}
+  union all
+  select 1 from family f join "CONSUMED_BY" c on c.end_id = f.id join "Dataset" d on d.id = c.start_id
+  where ${isSeenDataset('d')} and not exists (
+    select from family any_job join "PRODUCED_BY" p on p.end_id = any_job.id))`
 
 /** Of the names of a job, both texts. Without a name nothing is known of its tables, so it is not seen. */
 export const isSeenJobNamed = (namespace: string, name: string) =>

@@ -1,6 +1,6 @@
 /** Lists what of the semantic layer in force reads which columns of some tables, by field id. It reads no value. */
 
-import type { BoundExpression, TableModel } from '../../core/metric.ts'
+import { type BoundExpression, isOverPeriods, type TableModel } from '../../core/metric.ts'
 import { inputsOf } from '../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { tableId } from '../contract/targets.ts'
@@ -39,7 +39,7 @@ function madeOf(metrics: readonly StoredMetric[], name: string): readonly string
   for (const part of found)
     for (const metric of metrics) {
       const { computation } = metric.definition
-      const inputs = computation.kind === 'cumulative' ? [computation.metric] : inputsOf(metric)
+      const inputs = isOverPeriods(computation) ? [computation.metric] : inputsOf(metric)
       if (inputs?.includes(part)) found.add(metric.name)
     }
   return [...found].slice(1)

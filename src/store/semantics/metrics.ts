@@ -16,6 +16,7 @@ import { upsertEdge, upsertNode } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { endReplaced } from './attestations.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
+import { requireTerms } from './term-rules.ts'
 
 export interface StoredMetric extends MetricVersion {
   readonly at: Date
@@ -35,11 +36,12 @@ interface NewMetric {
 
 /**
  * Saves the next version of a metric. An active one takes the place of the version in force.
- * @throws Fault `conflict` where another metric in force means the same term
+ * @throws Fault `conflict` where another metric in force means the same term, `unprocessable` for an unknown term
  */
 export function saveMetric(on: SemanticChange, metric: NewMetric): Promise<StoredMetric> {
   return changeSemantics(on, async (tx) => {
     const { name, definition, state } = metric
+    if (definition.term !== undefined) await requireTerms(tx, [definition.term])
     const [last] = await tx.query<{ readonly number: number }>(
       `select coalesce(max(number), 0)::int as number from svc.metric_version
        where tenant_id = svc.current_tenant() and metric = $1`,

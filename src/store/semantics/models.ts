@@ -10,10 +10,17 @@ import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { changeSemantics, recordSemantics, type SemanticChange } from './changes.ts'
 import { findNewest, listNewest, type NewestRow } from './newest.ts'
+import { requireTerms } from './term-rules.ts'
 
-/** Saves a table's model as its next version. @returns with its number */
+/**
+ * Saves a table's model as its next version.
+ * @returns with its number
+ * @throws Fault `unprocessable` for an unknown term
+ */
 export function saveTableModel(on: SemanticChange, model: Omit<TableModel, 'number'>): Promise<TableModel> {
   return changeSemantics(on, async (tx) => {
+    const terms = new Set(model.dimensions.flatMap(({ term }) => term ?? []))
+    await requireTerms(tx, [...terms])
     const [row] = await tx.query<{ readonly number: number }>(
       `insert into svc.table_model (tenant_id, table_id, number, definition, actor)
        select svc.current_tenant(), $1, coalesce(max(m.number), 0) + 1, $2::text::jsonb, $3::text::jsonb

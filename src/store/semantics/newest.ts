@@ -1,4 +1,7 @@
-/** Finds and lists the newest versions of what the semantic layer keeps by name. */
+/**
+ * Finds and lists the newest versions of what the semantic layer keeps by name. A version whose definition is JSON null
+ * says that there is none any more.
+ */
 
 import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
@@ -7,6 +10,9 @@ import type { Store } from '../store.ts'
 
 /** What has versions, and the column that names it. */
 const sources = { table_model: 'table_id', glossary_term: 'term' } as const
+
+/** The condition on a newest version under which it is in force. */
+const isThere = `definition <> 'null'`
 
 export interface NewestRow<Definition> {
   readonly name: string
@@ -25,8 +31,9 @@ export async function listNewest<Definition>(
   const name = sources[from]
   const rows = await store.tenantQuery<NewestRow<Definition>>(
     tenant,
-    `select distinct on (${name}) ${name} as name, number, definition from svc.${from}
-     where tenant_id = $1 and ${name} > $2 and ${condition} order by ${name}, number desc limit $3::int`,
+    `select * from (select distinct on (${name}) ${name} as name, number, definition from svc.${from}
+       where tenant_id = $1 and ${name} > $2 and ${condition} order by ${name}, number desc) n
+     where ${isThere} order by name limit $3::int`,
     [tenant, page.after ?? '', limit + 1],
   )
   return toPage(rows, limit, (row) => row.name)
@@ -52,9 +59,9 @@ export async function findNewestOf<Definition>(
   const name = sources[from]
   const rows = await store.tenantQuery<NewestRow<Definition>>(
     tenant,
-    `select distinct on (${name}) ${name} as name, number, definition from svc.${from}
-     where tenant_id = $1 and ${name} in (select jsonb_array_elements_text($2::text::jsonb))
-     order by ${name}, number desc`,
+    `select * from (select distinct on (${name}) ${name} as name, number, definition from svc.${from}
+       where tenant_id = $1 and ${name} in (select jsonb_array_elements_text($2::text::jsonb))
+       order by ${name}, number desc) n where ${isThere}`,
     [tenant, JSON.stringify(named.map(storableText))],
   )
   const found = new Map(rows.map((row) => [row.name, row]))

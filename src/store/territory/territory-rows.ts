@@ -219,7 +219,11 @@ export async function noteSecondName(store: Store, tenant: TenantId, named: Seco
   await store.tenantQuery(tenant, 'select svc.note_second_name($1::text::jsonb)', [storableJson(asked)])
 }
 
-/** Keeps another name as the table's one name, unless it has got another one than `from` meanwhile. @throws Fault of the store */
+/**
+ * Keeps another name as the table's one name, unless it has got another one than `from` meanwhile. What is known of its
+ * columns is known under that name too.
+ * @throws Fault of the store
+ */
 export async function moveTableName(
   store: Store,
   tenant: TenantId,
@@ -229,9 +233,12 @@ export async function moveTableName(
 ): Promise<void> {
   await store.tenantQuery(
     tenant,
-    `update svc.table_name set table_id = $4, namespace = $5::text::jsonb, table_name = $6
-     where tenant_id = svc.current_tenant() and table_uuid = $1 and catalog_md5 = md5($2) and table_id = $3
-       and kind = $7`,
+    `with moved as (
+       update svc.table_name set table_id = $4, namespace = $5::text::jsonb, table_name = $6
+       where tenant_id = svc.current_tenant() and table_uuid = $1 and catalog_md5 = md5($2) and table_id = $3
+         and kind = $7 returning table_id, namespace, table_name)
+     select svc.carry_classifications($3, jsonb_build_object('table_id', table_id, 'namespace', namespace, 'name', table_name))
+     from moved`,
     [
       ...[tableUuid ?? '', catalog, territoryTableId(from)],
       ...[territoryTableId(table), storableJson(table.namespace), table.name, kind],

@@ -1,9 +1,9 @@
 /** Extracts from table metadata what queries need: snapshots, the top-level columns of all schemas, and folders. */
 
-import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
-import type { IcebergType } from '../../core/iceberg-type.ts'
+import { isJsonObject, type JsonObject } from '../../base/json.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import { foldersOf, type NamedLocation } from './named-locations.ts'
+import { fieldIdOf, icebergTypeOf, nestedIdsOf } from './nested-type.ts'
 import {
   currentSchema,
   currentSnapshotId,
@@ -27,6 +27,8 @@ export interface TableState {
   readonly snapshotSchemaIds: ReadonlyMap<bigint, bigint | undefined>
   /** When each snapshot was committed, in milliseconds since 1970. */
   readonly snapshotTimesMs: ReadonlyMap<bigint, number>
+  /** Bytes of the files of each snapshot, as far as their summaries tell them. */
+  readonly snapshotBytes: ReadonlyMap<bigint, bigint>
   readonly schemas: ReadonlyMap<bigint, readonly SchemaColumn[]>
   /** Field ids by which rows are placed or found: sources of partitions and of the sort order, and identifiers. */
   readonly keyFieldIds: ReadonlySet<number>
@@ -42,6 +44,7 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     id: reader.integer(snapshot, 'snapshot-id'),
     schemaId: reader.optionalInteger(snapshot, 'schema-id'),
     atMs: reader.optionalInteger(snapshot, 'timestamp-ms'),
+    bytes: fileBytesOf(snapshot),
   }))
   const snapshotSchemaIds = new Map(snapshots.map(({ id, schemaId }) => [id, schemaId]))
   const current = currentSnapshotId(metadata)
@@ -57,11 +60,21 @@ export function tableStateOf({ metadataLocation, metadata, restricted }: LoadTab
     snapshotTimesMs: new Map(
       snapshots.flatMap(({ id, atMs }) => (atMs === undefined ? [] : [[id, Number(atMs)] as const])),
     ),
+    snapshotBytes: new Map(
+      snapshots.flatMap(({ id, bytes }) => (bytes === undefined ? [] : [[id, bytes] as const])),
+    ),
     keyFieldIds: keyFieldIdsOf(metadata),
     schemas: new Map(schemasOf(metadata).map((schema) => [schemaIdOf(schema), topColumns(schema)])),
     ...(hasNameMapping(metadata) && { nameMapped: true }),
     ...(restricted && { restricted }),
   }
+}
+
+/** What the summary says of all files of the snapshot; the writer need not say it. */
+function fileBytesOf(snapshot: JsonObject): bigint | undefined {
+  const summary = snapshot.get('summary')
+  const total = isJsonObject(summary) ? summary.get('total-files-size') : undefined
+  return typeof total === 'string' && /^\d{1,18}$/.test(total) ? BigInt(total) : undefined
 }
 
 function hasNameMapping(metadata: JsonObject): boolean {
@@ -77,7 +90,7 @@ export function currentColumnsOf(metadata: JsonObject): readonly SchemaColumn[] 
 export function keyFieldIdsOf(metadata: JsonObject): ReadonlySet<number> {
   const placing = [defaultPartitionSpec(metadata), defaultSortOrder(metadata)]
   const sources = placing.flatMap((one) =>
-    reader.objects(one, 'fields').map((field) => fieldIdOf(field, 'source-id')),
+    reader.objects(one, 'fields').map((field) => fieldIdOf(field, 'source-id', reader)),
   )
   const identifiers = currentSchema(metadata).get('identifier-field-ids')
   return new Set([...sources, ...(Array.isArray(identifiers) ? identifiers.map(Number) : [])])
@@ -90,38 +103,13 @@ function schemaIdOf(schema: JsonObject): bigint {
 
 function topColumns(schema: JsonObject): readonly SchemaColumn[] {
   return reader.objects(schema, 'fields').map((field) => {
-    const type = field.get('type')
+    const type = icebergTypeOf(field.get('type'), reader)
     return {
-      fieldId: fieldIdOf(field, 'id'),
+      fieldId: fieldIdOf(field, 'id', reader),
       name: reader.string(field, 'name'),
-      type: icebergTypeOf(type),
+      type,
       required: field.get('required') === true,
       nestedIds: nestedIdsOf(type),
     }
   })
-}
-
-function fieldIdOf(object: JsonObject, key: string): number {
-  const id = Number(reader.integer(object, key))
-  if (!Number.isSafeInteger(id)) throw reader.fault(`\`${key}\` is too large`)
-  return id
-}
-
-function icebergTypeOf(type: JsonValue | undefined): IcebergType {
-  if (typeof type === 'string') return type
-  if (!isJsonObject(type)) throw reader.fault('the `type` of a field must be a string or an object')
-  const kind = reader.string(type, 'type')
-  if (kind === 'list') return { type: kind, element: icebergTypeOf(type.get('element')) }
-  if (kind === 'struct' || kind === 'map') return { type: kind }
-  throw reader.fault('a nested type must be a struct, list or map')
-}
-
-function nestedIdsOf(type: JsonValue | undefined): readonly number[] {
-  if (!isJsonObject(type)) return []
-  if (type.get('type') === 'struct')
-    return reader
-      .objects(type, 'fields')
-      .flatMap((field) => [fieldIdOf(field, 'id'), ...nestedIdsOf(field.get('type'))])
-  const parts = type.get('type') === 'list' ? ['element'] : ['key', 'value']
-  return parts.flatMap((part) => [fieldIdOf(type, `${part}-id`), ...nestedIdsOf(type.get(part))])
 }

@@ -56,6 +56,8 @@ export type MdxExpression =
       readonly right: MdxExpression
     }
   | { readonly kind: 'not' | 'negative' | 'existing'; readonly operand: MdxExpression }
+  /** `of AS name`: the set has this name from there on. */
+  | { readonly kind: 'alias'; readonly of: MdxExpression; readonly name: string }
   | {
       readonly kind: 'case'
       readonly of: MdxExpression | undefined

@@ -13,9 +13,17 @@ const isMethod = isOneOf(mdxMethods)
 export function parseMdxExpression(cursor: MdxCursor): MdxExpression {
   return cursor.nested(() => {
     const left = parseOr(cursor)
-    if (!cursor.symbol(':')) return left
-    return { kind: 'binary', operator: ':', left, right: parseOr(cursor) }
+    if (!cursor.symbol(':')) return named(cursor, left)
+    return named(cursor, { kind: 'binary', operator: ':', left, right: parseOr(cursor) })
   })
+}
+
+/** A set that is given a name where it stands, as Excel's filters do. */
+function named(cursor: MdxCursor, of: MdxExpression): MdxExpression {
+  if (!cursor.words('AS')) return of
+  const part = parsePart(cursor)
+  if (part.kind !== 'name') return cursor.fail('the name of a set is expected')
+  return { kind: 'alias', of, name: part.name }
 }
 
 type Parse = (cursor: MdxCursor) => MdxExpression
@@ -168,7 +176,6 @@ function parseItems(cursor: MdxCursor, end: ')' | '}'): readonly MdxExpression[]
   const items: MdxExpression[] = []
   do items.push(parseMdxExpression(cursor))
   while (cursor.symbol(','))
-  if (cursor.isWord('AS')) cursor.fail('a name for a set within an expression is not supported')
   cursor.expectSymbol(end)
   return items
 }

@@ -60,6 +60,8 @@ export function printMdxExpression(expression: MdxExpression): string {
       return `- ${printMdxExpression(expression.operand)}`
     case 'existing':
       return `EXISTING ${printMdxExpression(expression.operand)}`
+    case 'alias':
+      return `${printMdxExpression(expression.of)} AS ${bracketed(expression.name)}`
     case 'case': {
       const { of, branches, otherwise } = expression
       const written = branches.map(

@@ -40,20 +40,23 @@ export function writeDate(view: DataView, at: number, day: number): number {
   return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 
-/** Writes a timestamp whose microseconds since 1970 are exact as a number. */
-export function writeTimestamp(view: DataView, at: number, micros: number, zoned: boolean): number {
+/**
+ * Writes a timestamp whose microseconds since 1970 are exact as a number.
+ * @param offset what stands behind the time, as `+00`
+ */
+export function writeTimestamp(view: DataView, at: number, micros: number, offset: string): number {
   const day = Math.floor(micros / microsPerDay)
-  return writeDayAndTime(view, at, day, micros - day * microsPerDay, zoned)
+  return writeDayAndTime(view, at, day, micros - day * microsPerDay, offset)
 }
 
 /** Writes any timestamp, infinities included. @throws ValueError 22008 for a timestamp out of range */
-export function writeTimestampBig(view: DataView, at: number, micros: bigint, zoned: boolean): number {
+export function writeTimestampBig(view: DataView, at: number, micros: bigint, offset: string): number {
   if (micros === infinityMicros) return writeAscii(view, at, 'infinity')
   if (micros === minusInfinityMicros) return writeAscii(view, at, '-infinity')
   checkMicros(micros)
   const perDay = BigInt(microsPerDay)
   const within = ((micros % perDay) + perDay) % perDay
-  return writeDayAndTime(view, at, Number((micros - within) / perDay), Number(within), zoned)
+  return writeDayAndTime(view, at, Number((micros - within) / perDay), Number(within), offset)
 }
 
 const space = 0x20
@@ -63,11 +66,11 @@ const point = 0x2e
 /** 0001-01-01. The day before is in 1 BC, because there is no year 0. */
 const christDay = -719_162
 
-function writeDayAndTime(view: DataView, at: number, day: number, micros: number, zoned: boolean): number {
+function writeDayAndTime(view: DataView, at: number, day: number, micros: number, offset: string): number {
   let end = writeCivil(view, at, day)
   view.setUint8(end, space)
   end = writeTime(view, end + 1, micros)
-  if (zoned) end = writeAscii(view, end, '+00')
+  if (offset !== '') end = writeAscii(view, end, offset)
   return day < christDay ? writeAscii(view, end, ' BC') : end
 }
 

@@ -33,6 +33,14 @@ export function describeFrames(text: string, oids: readonly number[]): Uint8Arra
   return out.view()
 }
 
+/** Parse, Sync: the statement is analysed, and neither described nor run. */
+export function parseFrames(text: string, oids: readonly number[]): Uint8Array {
+  const out = new MessageWriter()
+  parseInto(out, text, oids)
+  syncInto(out)
+  return out.view()
+}
+
 export interface Binding {
   readonly parameterFormats: readonly Format[]
   readonly parameters: readonly (Uint8Array | null)[]

@@ -1,6 +1,7 @@
 /** Encodes values in PostgreSQL's text format, a column at a time. */
 
 import { type ColumnVector, isNull, scaleAt } from '../../core/result-batch.ts'
+import { offsetText, type TimeZone } from '../../core/time-zone.ts'
 import type { VariableWidth } from '../../core/variable-width.ts'
 import {
   datetimeRoom,
@@ -29,6 +30,8 @@ export interface TextOptions {
   /** PostgreSQL's extra_float_digits, -15 to 3. */
   readonly extraFloatDigits: number
   readonly intervalStyle: IntervalStyle
+  /** The session's time zone, in which instants are written. Absent: UTC. */
+  readonly timeZone?: TimeZone | undefined
 }
 
 /** What PostgreSQL does unless it is told otherwise. */
@@ -68,8 +71,12 @@ export function textEncoder(column: ColumnVector, options: TextOptions): Variabl
       return encoder(column, datetimeRoom, (view, at, row) => writeTime(view, at, reader.number(row)))
     }
     case 'timestamp':
-    case 'timestamptz':
-      return timestampEncoder(column, column.values, column.type === 'timestamptz')
+      return timestampEncoder(column, column.values, '')
+    case 'timestamptz': {
+      const { values } = column
+      const { timeZone } = options
+      return timeZone ? zonedEncoder(column, values, timeZone) : timestampEncoder(column, values, '+00')
+    }
     case 'interval': {
       const { months, days, micros } = column
       const { intervalStyle } = options
@@ -163,13 +170,29 @@ function floatEncoder(
   return textsEncoder(column, (row) => floatText(values[row] ?? 0, width, extraFloatDigits))
 }
 
-function timestampEncoder(column: ColumnVector, values: BigInt64Array, zoned: boolean): VariableEncoder {
+function timestampEncoder(column: ColumnVector, values: BigInt64Array, offset: string): VariableEncoder {
   const reader = new Int64Reader(values)
   return encoder(column, datetimeRoom, (view, at, row) => {
     const micros = reader.number(row)
     return Number.isNaN(micros)
-      ? writeTimestampBig(view, at, reader.bigint(row), zoned)
-      : writeTimestamp(view, at, micros, zoned)
+      ? writeTimestampBig(view, at, reader.bigint(row), offset)
+      : writeTimestamp(view, at, micros, offset)
+  })
+}
+
+/** Instants as the clocks of a zone show them. */
+function zonedEncoder(column: ColumnVector, values: BigInt64Array, { offsetAt }: TimeZone): VariableEncoder {
+  const reader = new Int64Reader(values)
+  return encoder(column, datetimeRoom, (view, at, row) => {
+    const micros = reader.number(row)
+    if (!Number.isNaN(micros)) {
+      const offset = offsetAt(micros / 1_000_000)
+      return writeTimestamp(view, at, micros + offset * 1_000_000, offsetText(offset))
+    }
+    const big = reader.bigint(row)
+    if (isInfinite(big)) return writeTimestampBig(view, at, big, '')
+    const offset = offsetAt(Number(big / 1_000_000n))
+    return writeTimestampBig(view, at, big + BigInt(offset) * 1_000_000n, offsetText(offset))
   })
 }
 

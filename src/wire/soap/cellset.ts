@@ -10,7 +10,9 @@ import { encodeXmlName, escapeXml } from './xml.ts'
 
 export interface Dataset {
   readonly cubeName: string
-  readonly updatedAt: Date
+  /** Undefined where it is not told. */
+  readonly dataUpdatedAt: Date | undefined
+  readonly schemaUpdatedAt: Date
   readonly axes: readonly CellsetAxis[]
   readonly slicer: CellsetAxis
   /** In upper case. */
@@ -58,10 +60,17 @@ const cellElements: Readonly<Record<string, readonly [element: string, type: str
   CELL_ORDINAL: ['CellOrdinal', 'xsd:unsignedInt'],
 }
 
-function writeInfo({ cubeName, updatedAt, axes, slicer, cellProperties }: Dataset): string {
-  const time = updatedAt.toISOString().slice(0, 19)
-  const update = (name: string) => `<${name} xmlns="${engineNamespace}">${time}</${name}>`
-  const cube = `<Cube><CubeName>${escapeXml(cubeName)}</CubeName>${update('LastDataUpdate')}${update('LastSchemaUpdate')}</Cube>`
+function writeInfo({
+  cubeName,
+  dataUpdatedAt,
+  schemaUpdatedAt,
+  axes,
+  slicer,
+  cellProperties,
+}: Dataset): string {
+  const update = (name: string, at: Date | undefined) =>
+    at === undefined ? '' : `<${name} xmlns="${engineNamespace}">${at.toISOString().slice(0, 19)}</${name}>`
+  const cube = `<Cube><CubeName>${escapeXml(cubeName)}</CubeName>${update('LastDataUpdate', dataUpdatedAt)}${update('LastSchemaUpdate', schemaUpdatedAt)}</Cube>`
   const infos = [...axes.map((axis, index) => axisInfo(`Axis${index}`, axis)), axisInfo('SlicerAxis', slicer)]
   const cells = cellProperties.map((name) => {
     const [element, type] = cellElements[name] ?? [undefined, '']

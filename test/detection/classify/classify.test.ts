@@ -107,7 +107,7 @@ describe('what looks masked is no value', () => {
 })
 
 describe('a hint needs values that stand for themselves', () => {
-  const cards = ['4111111111111111', '5555555555554444', '378282246310005']
+  const cards = ['4539738969293791', '5513241241578664', '378255300963489']
   test('which raise it to an alert', () => {
     expect(findings('account_number', cards)).toMatchObject([{ class: 'credit_card', confidence: 0.92 }])
     expect(findings('stored_card_number', cards)).toMatchObject([{ confidence: 0.92 }])
@@ -124,7 +124,7 @@ describe('a column is tagged by the share of its cells', () => {
 
   test('not by one stray number', () => {
     expect(findings('notes', [...others(99), '123-45-6789'])).toEqual([])
-    expect(findings('x', ['4111111111111111'])).toEqual([])
+    expect(findings('x', ['4539738969293791'])).toEqual([])
   })
 
   test('nor does one stray value raise a name to an alert', () => {
@@ -190,7 +190,7 @@ describe('a masked sample', () => {
   test.each([
     ['us_ssn', 'ssn', '123-45-6789', '***-**-**89'],
     ['email', 'email', 'jane.doe@example.com', '****.***@*******.***'],
-    ['credit_card', 'card_number', '4111 1111 1111 1111', '**** **** **** 1111'],
+    ['credit_card', 'card_number', '4539 7389 6929 3791', '**** **** **** 3791'],
     ['phone', 'phone', '+1-555-0100', '+*-***-**00'],
     ['phone', 'phone', '+1 (415) 555-2671', '+* (***) ***-**71'],
     ['iban', 'iban', 'DE89370400440532013000', '******************3000'],
@@ -259,5 +259,43 @@ describe('hostile cells', () => {
       }),
       { seed: 42, numRuns: 150 },
     )
+  })
+})
+
+describe('a value that belongs to nobody', () => {
+  const nobody = {
+    us_ssn: ['078-05-1120', '219-09-9999', '078051120', '219 09 9999'],
+    credit_card: ['4111111111111111', '5555 5555 5555 4444', '3782 822463 10005', '6011-1111-1111-1117'],
+    email: [
+      'loader@lake-1.iam.gserviceaccount.com',
+      '123-compute@developer.gserviceaccount.com',
+      'Bot <bot@x.gserviceaccount.com>',
+    ],
+  } as const
+  const names = { us_ssn: 'ssn', credit_card: 'card_number', email: 'email' } as const
+  const someones = {
+    us_ssn: '536-22-8726',
+    credit_card: '4539578763621486',
+    email: 'ann@gserviceaccount.com.example.com',
+  } as const
+  const held = ['us_ssn', 'credit_card', 'email'] as const
+  const repeated = (values: readonly string[]) =>
+    Array.from({ length: 40 }, (_, at) => values[at % values.length] as string)
+
+  test.each(held)('%s: leaves a name alone its finding, and alerts under no name', (each) => {
+    const values = repeated(nobody[each])
+    expect(findings(names[each], values)).toMatchObject([{ class: each, shape: 'name', confidence: 0.65 }])
+    expect(findings('c7', values)).toEqual([])
+  })
+
+  test.each(held)('%s: does not alert inside text', (each) => {
+    const texts = repeated(nobody[each].slice(0, 2)).map((value) => `ask for ${value} again`)
+    expect(findings('notes', texts)).toEqual([])
+  })
+
+  test.each(held)('%s: does not hide those of persons beside it', (each) => {
+    const values = [...repeated(nobody[each]), ...repeated([someones[each]]).slice(0, 5)]
+    expect(findings(names[each], values)).toMatchObject([{ class: each, confidence: 0.92, matched: 5 }])
+    expect(findings('c7', values)).toMatchObject([{ class: each, confidence: 0.55, matched: 5 }])
   })
 })

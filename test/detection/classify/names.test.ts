@@ -109,3 +109,29 @@ test('hostile names are read all the same', () => {
   ])
     expect(Object.keys(readNameSignals(name)).toSorted()).toEqual([...classes].toSorted())
 })
+
+describe('the hash of a value is read alike, however it is called', () => {
+  const plainNames: Readonly<Record<SensitiveClass, string>> = {
+    us_ssn: 'ssn',
+    email: 'email',
+    credit_card: 'card_number',
+    phone: 'phone',
+    iban: 'iban',
+  }
+  const hashes =
+    `hash md5 MD5 sha1 sha_1 sha256 SHA-256 sha2 sha3_256 sha512 hmac_sha256 ripemd160 blake2b blake3 crc32 xxhash64 xxh3
+    murmur3 fnv1a siphash bcrypt argon2 pbkdf2 checksum digest md5_hex sha256_salted hashed`.split(/\s+/)
+  test.each(classes)('%s', (each) => {
+    const name = plainNames[each]
+    const expected = readNameSignals(`${name}_hash`)[each]
+    expect(expected).toBe('hint')
+    for (const hash of hashes)
+      for (const written of [`${name}_${hash}`, `${hash}_${name}`, `customer_${name}_${hash}_value`])
+        expect([written, readNameSignals(written)[each]]).toEqual([written, expected])
+  })
+
+  test('and a number behind a name still leaves it the class', () => {
+    expect(readNameSignals('email_2').email).toBe('sure')
+    expect(readNameSignals('phone_5').phone).toBe('sure')
+  })
+})

@@ -103,7 +103,6 @@ const mismatches: readonly (readonly [SqlType, string])[] = [
   ['int8', 'double'],
   ['float4', 'double'],
   ['float8', 'real'],
-  ['numeric', 'varchar'],
   ['text', 'char(3)'],
   ['text', 'json'],
   ['date', 'timestamp(6)'],

@@ -55,17 +55,17 @@ function transaction(names: readonly string[], property: string): string {
   return JSON.stringify({ 'table-changes': changes })
 }
 
-/** Two clients, eight transactions each, over the same two tables. */
-async function race(names: readonly string[], tenant: TestTenant): Promise<void> {
+/** Two clients, eight transactions each, over the same two tables. @param second the replica that the second one asks */
+async function race(names: readonly string[], tenant: TestTenant, second = service): Promise<void> {
   service.catalog.faults.setDelay('commit', 60)
-  const client = async (name: string) => {
+  const client = async (name: string, asked: TestService) => {
     for (let number = 0; number < 8; number++) {
       const body = transaction(names, `by-${name}-${number}`)
-      const { status } = await send(service, 'POST', '/transactions/commit', body, { tenant })
+      const { status } = await send(asked, 'POST', '/transactions/commit', body, { tenant })
       expect(status).toBe(204)
     }
   }
-  await Promise.all([client('alice'), client('bob')])
+  await Promise.all([client('alice', service), client('bob', second)])
 }
 
 /** The catalog with a reply to transactions that names the file of each table. It makes one after the other. */
@@ -120,11 +120,21 @@ describe('transactions of two clients on the same two tables', () => {
     expect(await wrongFiles(service.store, named.tenant)).toEqual({ checked: 32, wrong: [] })
   })
 
-  test('name no file of another where files cannot be read: what nothing tells apart stays open', async () => {
+  test('are told apart by a load between them where files cannot be read', async () => {
     const names = await newTables(blind)
     await race(names, blind)
+    expect(await wrongFiles(service.store, blind.tenant)).toEqual({ checked: 32, wrong: [] })
+    expect(await openOf(blind)).toEqual([])
+  })
+
+  test('name no file of another where nothing tells them apart: their intents stay open', async () => {
+    const names = await newTables(blind)
+    const before = await wrongFiles(service.store, blind.tenant)
+    // The turns of transactions hold within one process.
+    await using replica = await startTestService({ wrapStore: () => service.store })
+    await race(names, blind, replica)
     const { checked, wrong } = await wrongFiles(service.store, blind.tenant)
     expect(wrong).toEqual([])
-    expect(checked + (await openOf(blind)).length).toBe(32)
+    expect(checked - before.checked + (await openOf(blind)).length).toBe(32)
   })
 })

@@ -162,7 +162,7 @@ describe('an export of decisions', () => {
   })
 
   test('is the same under /admin but for values that were written, and one tenant’s alone', async () => {
-    const own = await (await exported('limit=1&format=csv')).text()
+    const own = await (await exported('format=csv')).text()
     const operated = await (await ask(admin('/decisions/export?format=csv'), service.operator)).text()
     expect(own).toContain('x is 2')
     expect(operated).toBe(withoutValues(own))

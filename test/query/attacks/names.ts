@@ -77,8 +77,8 @@ export const nameAttacks = [
     `SELECT (o.*).note FROM orders o`,
     `SELECT (orders).note FROM orders`,
     `SELECT ROW(o.*) FROM orders o`,
-    `SELECT ROW(o.id, o.note) FROM orders o`,
-    `SELECT (o.id, o.note) FROM orders o`,
+    `SELECT ROW(o.id, o.note) FROM orders o ORDER BY 1`,
+    `SELECT DISTINCT (o.id, o.note) FROM orders o`,
     `SELECT max(o) FROM orders o`,
     `SELECT id FROM orders o ORDER BY o`,
     `SELECT 1 FROM orders o GROUP BY o`,
@@ -88,6 +88,10 @@ export const nameAttacks = [
     `SELECT o[1] FROM orders o`,
     `SELECT id FROM orders o WHERE (o.*) IS NOT NULL`,
     `SELECT (SELECT o FROM (SELECT 1) x) FROM orders o`,
+  ]),
+  ...attacksOf('row that is shown', 'same', [
+    `SELECT ROW(o.id, o.note) FROM orders o`,
+    `SELECT (o.id, o.note)::text FROM orders o`,
   ]),
   ...attacksOf('functional notation', 'refused', [
     `SELECT note(orders) FROM orders`,

@@ -34,6 +34,9 @@ export const rowAttacks = [
     `SELECT json_build_array(note, region) FROM orders`,
     `SELECT key FROM (SELECT jsonb_object_keys(to_jsonb(o)) AS key FROM orders o) k GROUP BY key`,
   ]),
+  ...attacksOf('a whole row of an interval', 'same', [
+    `SELECT row_to_json(n) FROM (SELECT interval '1 day' AS i) n`,
+  ]),
   ...attacksOf('a whole row elsewhere', 'refused', [
     `SELECT c FROM customers c`,
     `SELECT c::text FROM customers c`,
@@ -47,7 +50,6 @@ export const rowAttacks = [
     `SELECT row_to_json(_b) FROM orders`,
     `SELECT row_to_json(sales) FROM sales.orders`,
     `SELECT json_agg(DISTINCT c) FROM customers c`,
-    `SELECT row_to_json(n) FROM (SELECT interval '1 day' AS i) n`,
   ]),
   ...attacksOf('recursion over protected rows', 'same', [
     `WITH RECURSIVE t AS (SELECT id, name, salary, 1 AS level FROM employees WHERE manager_id IS NULL UNION ALL SELECT e.id, e.name, e.salary, t.level + 1 FROM employees e JOIN t ON e.manager_id = t.id) SELECT * FROM t`,

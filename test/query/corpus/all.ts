@@ -2,6 +2,7 @@
 
 import { dbeaver } from './dbeaver.ts'
 import { drivers } from './drivers.ts'
+import { firstDay } from './first-day.ts'
 import { grafana } from './grafana.ts'
 import { looker } from './looker.ts'
 import { lookerDistinct } from './looker-distinct.ts'
@@ -28,4 +29,5 @@ export const corpus = [
   ...notebooks,
   ...orms,
   ...pipelines,
+  ...firstDay,
 ]

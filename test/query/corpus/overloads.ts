@@ -8,6 +8,9 @@ const over = (columns: string, expressions: readonly string[]) =>
   expressions.map((each) => `SELECT ${each} AS v FROM (VALUES ${columns}) t(a, b)`)
 
 export const overloads: readonly string[] = [
+  `SELECT repeat(status, 2), make_date(2024, quantity + 1, 1) FROM orders`,
+  `SELECT id, row_number() OVER w, rank() OVER w, dense_rank() OVER w, percent_rank() OVER w, cume_dist() OVER w, ntile(3) OVER w, lag(status) OVER w, lead(id, 2, 0) OVER w, last_value(id) OVER w FROM orders WINDOW w AS (ORDER BY id ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING)`,
+  `SELECT 'a' = ALL (tags), 'b' <> ANY (tags), 'b' > ANY (tags), 'b' >= ALL (tags), status < ANY (tags), NULL = ALL (tags), id <= ALL (array_remove(ARRAY[quantity, id], 7)) FROM orders`,
   `SELECT string_to_array(status, ''), string_to_array(status, ','), string_to_array(status, NULL), split_part(region, '', NULLIF(id, 6)), split_part(status, NULL, 1) FROM orders`,
   ...values([
     `character_length('ä€😀' || sku)`,

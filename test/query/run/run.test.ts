@@ -127,6 +127,20 @@ describe.each([true, false])('with work that starts early: %p', (isSpeculative) 
   const lastSql = () => scripted.asked.at(-1)?.statement?.sql ?? ''
 
   describe('a run', () => {
+    test('is of the time zone of its session, also where the same text ran in another', async () => {
+      const text = "SELECT id FROM sales.orders WHERE '2024-07-01'::timestamptz = '2024-06-30 22:00+00'"
+      const sqls: string[] = []
+      for (const timeZone of [undefined, 'Europe/Berlin', undefined, 'Asia/Tokyo']) {
+        expect((await ran(text, { timeZone })).error).toBeUndefined()
+        sqls.push(lastSql())
+      }
+      const [utc = '', berlin = '', again, tokyo] = sqls
+      expect(again).toBe(utc)
+      expect(utc).toContain('2024-07-01 00:00:00+00')
+      expect(berlin).toContain('2024-06-30 22:00:00+00')
+      expect(tokyo).toContain('2024-06-30 15:00:00+00')
+    })
+
     test('reads the current snapshot, gives its rows and is recorded before its end is seen', async () => {
       scripted.rows = () => batches([longs(1n, 2n), longs(3n)])
       const text = "SELECT id FROM sales.orders WHERE customer = 'secret-literal'"

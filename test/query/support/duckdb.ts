@@ -1,8 +1,11 @@
 /** DuckDB as the engine under test, its values in PostgreSQL's text form. */
 
 import { DuckDBInstance, DuckDBListValue } from '@duckdb/node-api'
+import { computeExact, parseExact } from '../../../src/core/exact-numeric.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
+import { shownDigits, type TextScale } from '../../../src/core/quotient-scale.ts'
 import { elementOf, isArray, type SqlType } from '../../../src/core/sql-type.ts'
+import { shortest } from '../../../src/engine/duckdb/decode-numeric.ts'
 import {
   type CompiledQuery,
   type CompileInput,
@@ -10,6 +13,7 @@ import {
   type ResultColumn,
 } from '../../../src/query/compile/compile.ts'
 import { renderSql } from '../../../src/query/compile/emit/render.ts'
+import { scaledText } from '../../../src/wire/postgres/decimal-text.ts'
 import { duckdbSetup, governedTables, principal } from './fixture.ts'
 
 export interface Answer {
@@ -28,7 +32,7 @@ export interface SubjectTables {
 
 /** What a statement is compiled with, instead of the fixture's. */
 type Instead = Partial<
-  Pick<CompileInput, 'principal' | 'tables' | 'expansion' | 'parameterTypes' | 'parameterValues'>
+  Pick<CompileInput, 'principal' | 'tables' | 'expansion' | 'parameterTypes' | 'parameterValues' | 'timeZone'>
 >
 
 /** Opens a database with tables, the fixture's by default, and a function that runs statements through the compiler. */
@@ -64,7 +68,9 @@ export async function openSubject(
       return {
         columns: compiled.columns,
         rows: rows.map((row) =>
-          row.map((value, index) => toText(value, compiled.columns[index]?.type ?? 'text')),
+          row.map((value, index) =>
+            toText(value, compiled.columns[index]?.type ?? 'text', compiled.columns[index]?.textScale),
+          ),
         ),
       }
     },
@@ -94,24 +100,39 @@ function withValues(
   return compiled
 }
 
-function toText(value: unknown, type: SqlType): string | null {
+function toText(value: unknown, type: SqlType, textScale?: TextScale): string | null {
   if (value === null || value === undefined) return null
   if (isArray(type)) {
     if (!(value instanceof DuckDBListValue)) throw new Error(`a list was expected, not ${value}`)
     const items = value.items.map((item) => arrayItem(toText(item, elementOf(type))))
     return `{${items.join(',')}}`
   }
-  const text = String(value)
+  const text = Object.is(value, -0) ? '-0' : String(value)
   switch (type) {
     case 'bool':
       return value === true ? 't' : 'f'
     case 'timestamptz':
       return text.endsWith('+00') ? text : `${text}+00`
+    case 'numeric':
+      return numericText(value, textScale)
     case 'bytea':
       return `\\x${Buffer.from((value as { bytes: Uint8Array }).bytes).toString('hex')}`
     default:
       return text
   }
+}
+
+/** As the engine's decoder shows it: what is a text here is computed by it. */
+function numericText(value: unknown, textScale: TextScale | undefined): string | null {
+  if (typeof value === 'string') {
+    const computed = computeExact(value)
+    return computed === undefined ? null : scaledText(computed.digits, computed.scale)
+  }
+  const text = String(value)
+  if (textScale === undefined || !Number.isFinite(Number(text))) return text
+  const own = typeof value === 'number' ? shortest(value) : parseExact(text)
+  const { digits, scale } = shownDigits(Number(text), own, textScale)
+  return scaledText(digits, scale)
 }
 
 function arrayItem(text: string | null): string {

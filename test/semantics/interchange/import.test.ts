@@ -1,6 +1,6 @@
 /** Documents of other formats over REST: what is saved, what is listed, what is exported, and for whom. */
 
-import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createServiceSession } from '../../../src/store/session/sessions.ts'
 import { ask } from '../../support/identity.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
@@ -57,6 +57,7 @@ async function imported(body: object, secret = steward) {
     readonly metrics: readonly string[]
     readonly not_carried: readonly { readonly at: string; readonly why: string }[]
     readonly not_carried_count: number
+    readonly changes: readonly { readonly metric?: string; readonly change: string }[]
   }
 }
 const exported = async (format: string, secret = steward) =>
@@ -107,6 +108,89 @@ test('what was exported in Ossie is imported without a change, and exported agai
   expect(await Promise.all(['revenue', 'so_far'].map(versionOf))).toEqual(before)
   expect(await exported('ossie')).toEqual(first)
 })
+
+describe('a document that gives a metric of the same name another table', () => {
+  const other = `
+models:
+- name: regions
+  semantic_model: true
+  columns:
+  - {name: name, entity: {type: primary, name: area}, dimension: categorical}
+  metrics:
+  - {name: order_count, agg: count, expr: 1}
+  - {name: areas, agg: count, expr: 1}
+  - {name: areas, agg: count_distinct, expr: name}
+`
+  const body = { format: 'dbt', document: other, namespace: ['sales'] }
+  const tables = async (metric: string) =>
+    (await ask(lake, 'GET', `/api/v1/metrics/${metric}`, steward)).body.tables
+
+  test('is told by a dry run, with what else changes', async () => {
+    const { changes, not_carried: lost } = await imported({ ...body, dry_run: true })
+    const [orders, regions] = ['orders', 'regions'].map((name) => ({ namespace: ['sales'], name }))
+    expect(changes).toMatchObject([
+      { metric: 'order_count', change: 'replaced', before: [orders], after: [regions] },
+      { metric: 'areas', change: 'added' },
+    ])
+    expect(lost).toEqual([{ at: '/models/0/metrics/2/name', why: 'There is a metric of that name already' }])
+  })
+
+  test('is refused whole with 409, which names each', async () => {
+    const { status, body: answer } = await ask(lake, 'POST', imports, steward, body)
+    expect([status, answer.error]).toEqual([
+      409,
+      expect.objectContaining({
+        message: expect.stringContaining('order_count (over sales.orders, then over sales.regions)'),
+        replaces: ['order_count'],
+      }),
+    ])
+    expect(await tables('order_count')).toEqual([{ namespace: ['sales'], name: 'orders' }])
+    expect((await ask(lake, 'GET', '/api/v1/metrics/areas', steward)).status).toBe(404)
+  })
+
+  test('is carried where the importer says so', async () => {
+    const first = { format: 'dbt', document: dbt, namespace: ['sales'] }
+    const own = dbt.replaceAll('order_count', 'own_count').replaceAll('basket', 'own_basket')
+    await imported({ ...first, document: own })
+    const found = await imported({
+      ...body,
+      document: other.replaceAll('order_count', 'own_basket'),
+      replace: true,
+    })
+    expect(found.changes.map(({ metric, change }) => [metric, change])).toEqual([
+      ['own_basket', 'replaced'],
+      ['areas', 'added'],
+    ])
+    expect(await tables('own_basket')).toEqual([{ namespace: ['sales'], name: 'regions' }])
+  })
+
+  test('a changed definition and lost dimensions are named, and need no word', async () => {
+    const fewer = dbt
+      .replace('  - {name: gone, dimension: categorical}\n', '')
+      .replace(', dimension: categorical}\n  - {name: day', '}\n  - {name: day')
+      .replace(`, filter: "{{ Dimension('order__region') }} <> 'north'"`, '')
+      .replace('  - {name: lost, agg: sum, expr: nothing}\n', '')
+    const given = { format: 'dbt', document: fewer, namespace: ['sales'] }
+    const { changes } = await imported({ ...given, dry_run: true })
+    expect(changes).toMatchObject([
+      { table: { namespace: ['sales'], name: 'orders' }, change: 'changed', removes: ['region'] },
+      { metric: 'revenue', change: 'changed' },
+    ])
+  })
+})
+
+test('of several metrics of one name a document of Ossie carries the first, and lists the others', async () => {
+  const { document } = await exported('ossie')
+  const [model] = document.semantic_model
+  const twice = {
+    ...document,
+    semantic_model: [{ ...model, metrics: [0, 0].flatMap(() => metricsOf(model)) }],
+  }
+  const found = await imported({ format: 'ossie', document: JSON.stringify(twice), dry_run: true })
+  expect(new Set(found.metrics).size).toBe(found.metrics.length)
+  expect(found.not_carried.map(({ why }) => why)).toContain('The document has the metric revenue before')
+})
+const metricsOf = (model: object | undefined) => (model as { readonly metrics: readonly object[] }).metrics
 
 test('measures and dimensions of ODCS are exported and imported', async () => {
   const { document, not_carried: lost } = await exported('odcs')

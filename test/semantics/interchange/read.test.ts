@@ -131,6 +131,8 @@ metrics:
 - {name: month_to_date, type: cumulative, input_metric: revenue, grain_to_date: month}
 - {name: trailing, type: cumulative, input_metric: revenue, window: 30d, period_agg: last}
 - {name: signups, type: conversion, entity: user}
+- {name: of_start, type: ratio, numerator: revenue, denominator: {name: revenue, offset_to_grain: month}}
+- {name: few, type: derived, expr: revenue, input_metrics: [{name: revenue, filter: status = 'x', offset_window: 1 month}]}
 `
   test('needs a namespace', () => {
     expect(refusal('dbt', latest)).toContain('names no namespaces')
@@ -155,6 +157,13 @@ metrics:
       balance: { semi_additive: { dimension: 'ordered_at', take: 'last', over: [] } },
       basket: { kind: 'ratio', numerator: 'revenue', denominator: 'orders' },
       twice: { kind: 'derived', expression: 'revenue + revenue' },
+      revenue_7_day_before: {
+        ...{ kind: 'offset', of: 'revenue' },
+        offset_window: { count: 7, grain: 'day' },
+      },
+      growth: { kind: 'derived', expression: 'revenue - revenue_7_day_before' },
+      revenue_at_month_start: { kind: 'offset', of: 'revenue', offset_to_grain: 'month' },
+      of_start: { kind: 'ratio', numerator: 'revenue', denominator: 'revenue_at_month_start' },
       month_to_date: { kind: 'cumulative', of: 'revenue', to_date: 'month' },
       trailing: { kind: 'cumulative', of: 'revenue', window: { count: 30, grain: 'day' } },
     })
@@ -166,7 +175,7 @@ metrics:
         '/models/0/metrics/4',
         '/models/0/metrics/5',
         '/models/2',
-        '/metrics/1',
+        '/metrics/7',
         '/metrics/4/period_agg',
         '/metrics/5',
       ]),

@@ -83,6 +83,13 @@ function randomLayer(random: () => number): ExportedLayer {
   const expression = pick(['one + two', 'one / two', 'coalesce(one, 0) - two'])
   add('derived', { kind: 'derived', expression, metrics: ['one', 'two'] }, { expression })
   add('so_far', { kind: 'cumulative', metric: 'one', toDate: 'year' }, { of: 'one', to_date: 'year' })
+  const month = { count: 1, grain: 'month' } as const
+  add('before', { kind: 'offset', metric: 'one', offsetWindow: month }, { of: 'one', offset_window: month })
+  add(
+    'at_start',
+    { kind: 'offset', metric: 'one', offsetToGrain: 'year' },
+    { of: 'one', offset_to_grain: 'year' },
+  )
   return { tables: [orders, customers], metrics }
 }
 

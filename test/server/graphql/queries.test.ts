@@ -139,8 +139,8 @@ describe('a contract page', () => {
     do {
       const { data } = await graphql(service, reader, list, { after })
       names.push(...data.tables.edges.map(({ node }: { node: { name: string } }) => node.name))
-      expect(data.tables.pageInfo.hasNextPage).toBe(data.tables.pageInfo.endCursor !== null)
-      after = data.tables.pageInfo.endCursor
+      expect(data.tables.pageInfo.endCursor).toBe(data.tables.edges.at(-1)?.cursor)
+      after = data.tables.pageInfo.hasNextPage ? data.tables.pageInfo.endCursor : null
     } while (after !== null)
     expect(names).toEqual(['items', 'orders', 'parts', 'people', 'shops'])
     const { data } = await graphql(
@@ -320,10 +320,67 @@ describe('a bound', () => {
     expect(await refusal(`{ ${'__typename '.repeat(2_100)} }`)).toContain('Token limit of 2000')
   })
 
-  test('on the cost of the text names itself and the value (graphql-armor)', async () => {
-    const query =
-      '{ tables(first: 100) { edges { node { columns(first: 100) { edges { node { name } } } } } } }'
-    expect(await refusal(query)).toMatch(/Cost limit of 5000 exceeded, found \d+/)
+  test('on objects costs the same with a literal and with a variable', async () => {
+    const query = (first: string) =>
+      `{ tables(first: ${first}) { edges { node { columns(first: ${first}) { edges { node { name } } } } } } }`
+    const literal = await refusal(query('100'))
+    expect(literal).toMatch(/may give \d+ objects; at most 5000/)
+    expect(await refusal(`query Q($n: Int!) ${query('$n')}`, { n: 100 })).toBe(literal)
+    expect((await graphql(service, reader, query('20'))).errors).toEqual([])
+  })
+
+  test('has a code of its own, and is no error of syntax', async () => {
+    const aliases = Array.from({ length: 16 }, (_, n) => `a${n}: tables(first: 1) { totalCount }`).join(' ')
+    let deep = 'name'
+    for (let depth = 0; depth < 7; depth += 1)
+      deep = `contract { tables(first: 1) { edges { node { ${deep} } } } }`
+    const wide = 'tables(first: 100) { edges { node { columns(first: 100) { edges { node { name } } } } } }'
+    for (const [inner, code] of [
+      [aliases, 'ALIASES_LIMIT'],
+      [table(deep), 'DEPTH_LIMIT'],
+      ['__typename '.repeat(2_100), 'TOKENS_LIMIT'],
+      [wide, 'COST_LIMIT'],
+    ] as const) {
+      const { errors } = await graphql(service, reader, `{ ${inner} }`)
+      expect(errors.map(({ extensions }) => extensions?.code)).toEqual([code])
+      expect(errors[0]?.message).not.toContain('Syntax Error')
+    }
+    const [syntax] = (await graphql(service, reader, '{ tables( }')).errors
+    expect(syntax?.message).toContain('Syntax Error')
+  })
+
+  test.each(['!!!', 'b3JkZXJz=', 'bm8gY3Vyc29y!', '', 'A'])(
+    'on what is no cursor of ours: %p',
+    async (after) => {
+      for (const list of ['tables', 'policies']) {
+        const query = `query Q($after: String) { ${list}(first: 1, after: $after) { totalCount } }`
+        const { errors } = await graphql(service, steward, query, { after })
+        expect(errors.map(({ extensions }) => extensions?.code)).toEqual(['BAD_USER_INPUT'])
+      }
+      const { errors } = await graphql(
+        service,
+        reader,
+        `query Q($after: String) { ${table('columns(first: 1, after: $after) { totalCount }')} }`,
+        { after },
+      )
+      expect(errors.map(({ extensions }) => extensions?.code)).toEqual(['BAD_USER_INPUT'])
+    },
+  )
+
+  test('a page tells where it begins and ends, and whether there is more on either side', async () => {
+    const info = 'pageInfo { hasNextPage hasPreviousPage startCursor endCursor } edges { cursor }'
+    const query = `query Q($after: String) { ${table(`columns(first: 1, after: $after) { ${info} }`)} }`
+    const page = async (after?: string) =>
+      (await graphql(service, reader, query, { after })).data.table.columns
+    const one = await page()
+    const own = (edges: readonly { readonly cursor: string }[]) => ({
+      startCursor: edges[0]?.cursor,
+      endCursor: edges.at(-1)?.cursor,
+    })
+    expect(one.pageInfo).toEqual({ hasNextPage: true, hasPreviousPage: false, ...own(one.edges) })
+    const two = await page(one.pageInfo.endCursor)
+    expect(two.pageInfo).toMatchObject({ hasPreviousPage: true, ...own(two.edges) })
+    expect(two.edges[0]?.cursor).not.toBe(one.edges[0]?.cursor)
   })
 
   test('on objects counts pages whose size is a variable, through fragments (our counter)', async () => {

@@ -116,6 +116,7 @@ const callsOf = (name: string, query = nobodys, decision = nobodys): readonly (r
   ],
   ['why_denied', { query_id: query }],
   ['why_denied', { decision_id: decision }],
+  ['who_may_see', { table: `sales.${name}` }],
   [
     'propose_contract_change',
     { table: `sales.${name}`, edits: [{ op: 'remove', path: '/x' }], reason: 'because' },
@@ -202,6 +203,7 @@ test('a masked reader and a steward get what each may see from the same call', a
     ['graph_query', { cypher }, /for stewards/],
     ['why_denied', { query_id: ran }, /not_found/],
     ['why_denied', { decision_id: rejected }, /not_found/],
+    ['who_may_see', { table: 'sales.shown' }, /forbidden/],
     [
       'propose_contract_change',
       { table: 'sales.shown', edits: [{ op: 'remove', path: '/x' }], reason: 'because' },

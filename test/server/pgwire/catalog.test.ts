@@ -47,6 +47,29 @@ afterAll(async () => {
 
 const typnames = "select typname, oid from pg_type where typname in ('int2', 'int4', 'int8') order by 1"
 
+test('the catalog is given what the connection has prepared, with its types', async () => {
+  const own = await wire.logIn()
+  await own.ask(
+    parse('select n from three', 'data'),
+    parse(typnames, 'catalog'),
+    parse('select n from three', ''),
+    sync(),
+  )
+  await own.ask(query('prepare p as select n from three'))
+  await own.ask(query('select name from pg_prepared_statements'))
+  own.close()
+  expect(sessions.at(-1)?.prepared?.()).toEqual(
+    [
+      ['data', 'select n from three', [23], false],
+      ['catalog', typnames, [19, 26], false],
+      ['p', 'prepare p as select n from three', [23], true],
+    ].map(([name, statement, result_types, from_sql]) => ({
+      ...{ name, statement, parameter_types: [], result_types, from_sql },
+      prepare_time: expect.stringMatching(/^2/),
+    })) as never,
+  )
+})
+
 describe('a catalog statement', () => {
   test('is answered in the simple protocol, as who is connected', async () => {
     await client.ask(query('set search_path to sales'))

@@ -35,6 +35,15 @@ async function direct(ALPNProtocols: string[] | undefined): Promise<{ socket: TL
 }
 
 describe('TLS', () => {
+  test('is what SHOW ssl says that the server has', async () => {
+    const connection = { host: 'localhost', port: wire.port, user: 'ada', password: testSecret }
+    const ssl = { ca: certificate.cert }
+    const client = new pg.Client({ ...connection, database: 'main', ssl })
+    await client.connect()
+    expect((await client.query('show ssl')).rows).toEqual([{ ssl: 'on' }])
+    await client.end()
+  })
+
   test('is begun by SSLRequest, and carries results of any size', async () => {
     const client = new pg.Client({
       host: 'localhost',

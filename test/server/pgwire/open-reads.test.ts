@@ -12,7 +12,9 @@ import {
 } from 'bun:test'
 import type { ChangeContext } from '../../../src/contract/change.ts'
 import { deleteMask } from '../../../src/contract/delete-mask.ts'
+import { deleteRowFilter } from '../../../src/contract/delete-row-filter.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
+import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import { putTag } from '../../../src/contract/put-tag.ts'
 import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { rotateCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
@@ -136,6 +138,70 @@ describe('a cursor gives no more rows', () => {
       return answers.at(0)?.startsWith('E') && answers
     })
     expect(ended).toEqual(['E 57014 canceling statement due to statement timeout'])
+  })
+})
+
+describe('rows that a cursor holds, though the engine has given its last, are not given again', () => {
+  const kinds = ['', 'SCROLL', 'WITH HOLD', 'SCROLL WITH HOLD']
+
+  async function holdAll(kind = ''): Promise<void> {
+    const [scroll, hold] = [/SCROLL/, /WITH HOLD/].map((word) => kind.match(word)?.[0] ?? '')
+    await ask('BEGIN')
+    await ask(`DECLARE c ${scroll} CURSOR ${hold} FOR ${statement}`)
+    expect(await ask('MOVE ALL IN c')).toEqual([`C MOVE ${orderCount}`])
+    if (hold !== '') await ask('COMMIT')
+    expect(await ask('FETCH ABSOLUTE 1 FROM c')).toEqual(['D 1|note 1', 'C FETCH 1'])
+  }
+
+  test.each(kinds)('once a mask is saved: %s', async (kind) => {
+    await holdAll(kind)
+    await putMask(on, note, mask)
+    expect(await ask('FETCH ABSOLUTE 1 FROM c')).toEqual([governed])
+    await ask('ROLLBACK')
+    await deleteMask(on, note, 'open')
+    // What was let go is not an end.
+    const again = ['FETCH c', 'FETCH PRIOR c', 'MOVE ALL c']
+    for (const text of kind.includes('HOLD') ? again : [])
+      expect((await ask(text)).at(0)).toStartWith('E 55000 the portal cannot be run')
+  })
+
+  test('once a row filter is saved', async () => {
+    await holdAll()
+    await putRowFilter(on, { table: orders }, { id: 'open', expression: 'id > 1', exemptRoles: [] })
+    expect(await ask('FETCH ABSOLUTE 1 FROM c')).toEqual([governed])
+    await deleteRowFilter(on, { table: orders }, 'open')
+  })
+
+  test('once its table is pinned', async () => {
+    const change = { table: orders, actor: actorOf('stella'), atMs: 0 }
+    const [snapshotId = 0n] = await snapshots()
+    await holdAll()
+    await pinTable(lake.store, lake.tenant, change, { snapshotId, schemaId: 0n, catalog: lake.catalog })
+    expect(await ask('FETCH ABSOLUTE 1 FROM c')).toEqual([governed])
+    await unpinTable(lake.store, lake.tenant, change)
+  })
+
+  test('once the credential of its catalog is rotated', async () => {
+    await holdAll()
+    await rotateCatalogCredential(lake.store, lake.tenant, lake.catalog, { prefix: undefined })
+    expect(await ask('FETCH ABSOLUTE 1 FROM c')).toEqual([catalog])
+  })
+
+  test('once its session is revoked', async () => {
+    await holdAll('WITH HOLD')
+    await revokeServiceSession(lake.store, lake.tenant, session)
+    client.send(query('FETCH ABSOLUTE 1 FROM c'))
+    const answers = (await client.until('never')).map(spoken)
+    expect(answers.map((answer) => answer.slice(0, 7))).toEqual(['E 57P01'])
+  })
+
+  test('to a portal with a row limit', async () => {
+    await holdAll()
+    const fetch = [parse('FETCH BACKWARD ALL FROM c'), bind({ portal: 'p' }), execute('p', 2)]
+    await ask('MOVE ALL IN c')
+    expect(outcome(await client.ask(...fetch, sync())).at(-1)).toBe('s')
+    await putMask(on, note, mask)
+    expect(outcome(await client.ask(execute('p', 2), sync()))).toEqual([governed])
   })
 })
 

@@ -47,6 +47,30 @@ beforeAll(async () => {
         },
       },
       'SELECT "n" FROM "three"': numbers(3),
+      'select moments': {
+        columns: [
+          { name: 'at', type: 'timestamptz' },
+          { name: 'zone', type: 'text' },
+        ],
+        async *batches({ context }) {
+          const values = BigInt64Array.of(1_720_000_000_500_000n, -4_000_000_000_000_000n)
+          const zones = utf8Values([context.timeZone ?? 'none', ''])
+          yield {
+            rowCount: 2,
+            columns: [
+              { type: 'timestamptz', values },
+              { type: 'text', ...zones },
+            ],
+          }
+        },
+      },
+      'select moment $1': {
+        columns: [{ name: 'x', type: 'text' }],
+        parameters: ['timestamptz'],
+        async *batches({ parameters: [x] }) {
+          yield { rowCount: 1, columns: [{ type: 'text', ...utf8Values([x ?? '']) }] }
+        },
+      },
       'select $1': {
         columns: [{ name: 'x', type: 'text' }],
         parameters: ['text'],
@@ -166,9 +190,30 @@ describe('settings', () => {
   })
 
   test.each([
+    [
+      "set_config('bytea_output', 'hex', false) from pg_show_all_settings() where name = 'bytea_output'",
+      'hex',
+    ],
+    [
+      "set_config(name, 'hex', false) from pg_catalog.pg_show_all_settings() s where s.name = 'bytea_output'",
+      'hex',
+    ],
+    ["set_config('bytea_output', 'hex', false) from pg_settings where name = 'bytea_output'", 'hex'],
+    ["set_config(name, 'off', false) from pg_catalog.pg_settings where 'jit' = name", 'off'],
+    ["set_config('jit', 'off', false) from pg_settings where name = 'DateStyle'", 'off'],
+    ["set_config('jit', 'off', false) from pg_settings where name = 'nothing_of_ours'", undefined],
+    ["set_config('jit', 'off', false) from pg_settings where name = 'datestyle'", undefined],
+  ])('are set where there is one, as pgAdmin and pg_dump ask: select %s', async (text, value) => {
+    const rows = value === undefined ? [] : [`D ${value}`]
+    expect(await say(`select ${text}`)).toEqual(['T set_config', ...rows, `C SELECT ${rows.length}`, 'Z I'])
+  })
+
+  test.each([
     ['set nothing_of_ours = 1', '42704'],
     ['show nothing_of_ours', '42704'],
-    ["set timezone = 'Europe/Berlin'", '22023'],
+    ["set timezone = 'Mars/Olympus'", '22023'],
+    ["set timezone = 'CET'", '22023'],
+    ["set timezone = '+02'", '22023'],
     ["set datestyle = 'German'", '22023'],
     ["set client_encoding = 'LATIN1'", '22023'],
     ['set standard_conforming_strings = off', '22023'],
@@ -186,6 +231,7 @@ describe('settings', () => {
 
   test.each([
     'set timezone to utc',
+    "set session time zone 'Europe/Berlin'",
     'set time zone default',
     "set names 'utf8'",
     'set session characteristics as transaction read only',
@@ -207,6 +253,48 @@ describe('settings', () => {
     const answers = await say(text)
     expect(answers.filter((answer) => answer.startsWith('E'))).toEqual([])
     expect(answers.at(-1)).toBe('Z I')
+  })
+
+  test('SHOW ssl says whether the server encrypts', async () => {
+    expect(await say('show ssl')).toContain('D off')
+    expect(await say('set ssl = on')).toContain('E 55P02 parameter "ssl" cannot be changed')
+  })
+
+  test.each([
+    ['select pg_advisory_unlock(1)', 'ExclusiveLock'],
+    ['select pg_catalog.pg_advisory_unlock(1, 2) as "unlocked"', 'ExclusiveLock'],
+    ['select pg_advisory_unlock_shared(4611686018427387904)', 'ShareLock'],
+  ])('%s says that there is no such lock', async (text, lock) => {
+    const answers = await say(text)
+    expect(answers).toContain('D f')
+    expect(answers.find((answer) => answer.startsWith('N'))).toContain(`you don't own a lock of type ${lock}`)
+  })
+
+  test('the time zone is that of results, of parameters and of statements, from then on', async () => {
+    expect(await say("set timezone to 'europe/berlin'", 'show timezone', 'select moments')).toEqual(
+      expect.arrayContaining([
+        'S TimeZone=Europe/Berlin',
+        'D Europe/Berlin',
+        'D 2024-07-03 11:46:40.5+02|Europe/Berlin',
+        'D 1843-03-31 17:46:48+00:53:28|',
+      ]),
+    )
+    const parameters = ['2024-03-31 02:30']
+    const bound = await client.ask(parse('select moment $1'), bind({ parameters }), execute(), sync())
+    expect(bound).toContain('D 2024-03-31 01:30:00+00')
+    expect(await say('reset timezone', 'select moments')).toContain('D 2024-07-03 09:46:40.5+00|none')
+  })
+
+  test('a time zone that is set locally ends with the transaction', async () => {
+    const answers = await say(
+      'begin',
+      "set local timezone to 'Asia/Kolkata'",
+      'select moments',
+      'commit',
+      'select moments',
+    )
+    expect(answers).toContain('D 2024-07-03 15:16:40.5+05:30|Asia/Kolkata')
+    expect(answers).toContain('D 2024-07-03 09:46:40.5+00|none')
   })
 
   test('of time are taken as PostgreSQL reads them', async () => {
@@ -425,11 +513,9 @@ describe('cursors', () => {
 
   test.each([
     ['declare c cursor for select n from three', '25P01'],
-    ['begin; declare c scroll cursor for select n from three', '0A000'],
     ['begin; declare c cursor for select n from three; declare c cursor for select n from three', '42P03'],
-    ['begin; declare c cursor for select n from three; fetch backward 1 from c', '55000'],
-    ['begin; declare c cursor for select n from three; fetch absolute 2 from c', '55000'],
-    ['begin; declare c cursor for select n from three; fetch 0 from c', '55000'],
+    ['begin; declare c no scroll cursor for select n from three; fetch c; fetch prior c', '55000'],
+    ['begin; declare c no scroll cursor for select n from three; fetch 2 c; fetch absolute 1 c', '55000'],
   ])('%s is refused with %s', async (text, sqlState) => {
     expect((await say(text)).find((answer) => answer.startsWith('E'))).toStartWith(`E ${sqlState}`)
   })

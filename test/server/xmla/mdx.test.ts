@@ -93,6 +93,24 @@ describe('a statement in MDX', () => {
     ])
   })
 
+  test('takes parameters as texts, which are never read as MDX', async () => {
+    const run = async (who: XmlaClientOptions, statement: string, parameters: Record<string, string>) =>
+      await ask(who, executeBody(statement, parameters, { Format: 'Multidimensional' }))
+    const region = '[orders].[region]'
+    const statement = `SELECT {StrToMember(@Region, CONSTRAINED)} ON 0 FROM [sales.orders] WHERE ([Measures].[revenue])`
+    const plain = `SELECT {${region}.&[east]} ON 0 FROM [sales.orders] WHERE ([Measures].[revenue])`
+    for (const who of [ann, bob])
+      expect(await run(who, statement, { region: `${region}.&[east]` })).toEqual(await run(who, plain, {}))
+    for (const [who, given] of [
+      [bob, { region: `${region}.&[north]` }],
+      [ann, { region: `${region}.Members.Item(0)` }],
+      [ann, {}],
+    ] as const)
+      expect((await run(who, statement, given)).kind).toBe('fault')
+    const set = `SELECT StrToSet(@set, CONSTRAINED) ON 0 FROM [sales.orders] WHERE ([Measures].[revenue])`
+    expect((await run(ann, set, { SET: `{${region}.&[east],${region}.&[west]}` })).kind).toBe('dataset')
+  })
+
   test('refreshes, and drills through to the rows that the reader sees', async () => {
     expect((await ask(ann, executeBody('REFRESH CUBE [sales.orders]'))).kind).toBe('empty')
     const text = 'DRILLTHROUGH MAXROWS 5 SELECT FROM [sales.orders] WHERE ([Measures].[revenue])'

@@ -41,11 +41,21 @@ test('every rowset that Excel, Power BI and olap4j ask for is there', () => {
   expect(asked.filter((name) => !rowsetNames.includes(name))).toEqual([])
 })
 
-test('a rowset of DAX alone is refused by its name', async () => {
-  const answer = await ask(ann, discoverBody('DISCOVER_CSDL_METADATA'))
+test('the data of a cube was changed when its snapshot says', async () => {
+  for (const who of [ann, bob]) {
+    const [cube] = await rowsOf(ask(who, discoverBody('MDSCHEMA_CUBES')))
+    expect(cube?.LAST_DATA_UPDATE).toBe('2023-11-14T22:13:20')
+    expect(cube?.LAST_SCHEMA_UPDATE).not.toBe(cube?.LAST_DATA_UPDATE)
+    const [catalog] = await rowsOf(ask(who, discoverBody('DBSCHEMA_CATALOGS')))
+    expect(catalog?.DATE_MODIFIED).toBe('2023-11-14T22:13:20')
+  }
+})
+
+test('a rowset that is not served is refused by its name', async () => {
+  const answer = await ask(ann, discoverBody('DISCOVER_STORAGE_TABLES'))
   expect(answer).toMatchObject({
     kind: 'fault',
-    message: 'The rowset `DISCOVER_CSDL_METADATA` is not served here.',
+    message: 'The rowset `DISCOVER_STORAGE_TABLES` is not served here.',
   })
 })
 

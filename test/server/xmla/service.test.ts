@@ -71,6 +71,7 @@ describe('a connection', () => {
     ['no credential', { headers: { Authorization: '' } }, 401],
     ['a scheme that is not served', { headers: { Authorization: 'Negotiate abc' } }, 401],
     ['an origin', { headers: { Origin: 'https://example.com' } }, 403],
+    ['an encoding that is not read', { headers: { 'Content-Type': 'text/xml; charset=utf-32' } }, 415],
     ['binary XML', { headers: { 'Content-Type': 'application/sx' } }, 415],
     ['compressed binary XML', { headers: { 'Content-Type': 'application/xml+xpress' } }, 415],
     ['a path without a catalog', { catalog: '' }, 404],
@@ -91,6 +92,40 @@ describe('a connection', () => {
   test('takes a bearer', async () => {
     const headers = { Authorization: `Bearer ${ann.secret}` }
     expect((await ask({ ...ann, headers }, executeBody(''))).kind).toBe('empty')
+  })
+
+  test.each([
+    ['utf-16', [0xff, 0xfe], 'utf-16le'],
+    ['utf-16', [0xfe, 0xff], 'utf-16be'],
+    ['utf-16', [], 'utf-16le'],
+    ['utf-16', [], 'utf-16be'],
+    ['utf-16le', [], 'utf-16le'],
+    ['utf-16be', [], 'utf-16be'],
+    [undefined, [0xff, 0xfe], 'utf-16le'],
+  ] as const)(
+    'takes a body of two bytes a character: charset %s, mark %j, %s',
+    async (charset, mark, order) => {
+      const body = `<?xml version="1.0" encoding="utf-16"?>${envelope(discoverBody('MDSCHEMA_CUBES', { CUBE_NAME: 'sales.orders' }))}`
+      const bytes = Buffer.from(body, 'utf16le')
+      if (order === 'utf-16be') bytes.swap16()
+      const headers = charset === undefined ? {} : { 'Content-Type': `text/xml; charset="${charset}"` }
+      using connection = await XmlaConnection.open(ann.port)
+      connection.write(postText({ ...ann, headers }, Buffer.concat([Buffer.from(mark), bytes])))
+      expect(readAnswer(await connection.answer())).toMatchObject({
+        kind: 'rowset',
+        rows: [{ CUBE_NAME: 'sales.orders' }],
+      })
+    },
+  )
+
+  test('refuses a document type in two bytes a character, and half a character', async () => {
+    const headers = { 'Content-Type': 'text/xml; charset=utf-16le' }
+    const whole = Buffer.from('<!DOCTYPE a><a/>', 'utf16le')
+    for (const bytes of [whole, Buffer.from(envelope(executeBody('')), 'utf16le').subarray(1)]) {
+      using connection = await XmlaConnection.open(ann.port)
+      connection.write(postText({ ...ann, headers }, bytes))
+      expect(readAnswer(await connection.answer()).kind).toBe('fault')
+    }
   })
 
   test.each([
@@ -326,34 +361,5 @@ describe('members', () => {
       '[Measures].[buyers]',
       '[Measures].[revenue]',
     ])
-  })
-})
-
-describe('queries on $system', () => {
-  test('take parameters and give the columns that are named', async () => {
-    const text =
-      'SELECT [CUBE_NAME], MEASURE_NAME FROM $system.MDSCHEMA_MEASURES WHERE ([CUBE_NAME] = @CubeName) AND MEASURE_AGGREGATOR = 127'
-    const answer = await ask(ann, executeBody(text, { CubeName: 'sales.orders' }, { Format: 'Tabular' }))
-    expect(answer).toMatchObject({
-      columns: ['CUBE_NAME', 'MEASURE_NAME'],
-      rows: [{ CUBE_NAME: 'sales.orders', MEASURE_NAME: 'buyers' }],
-    })
-  })
-
-  test.each([
-    ['a parameter without a value', 'SELECT * FROM $system.MDSCHEMA_CUBES WHERE CUBE_NAME = @x'],
-    ['an unknown column', 'SELECT foo FROM $system.MDSCHEMA_CUBES'],
-    ['an unknown rowset', 'SELECT * FROM $system.DISCOVER_LOCKS'],
-    ['OR', "SELECT * FROM $system.MDSCHEMA_CUBES WHERE CUBE_NAME = 'a' OR CUBE_NAME = 'b'"],
-    ['a text without an end', "SELECT * FROM $system.MDSCHEMA_CUBES WHERE CUBE_NAME = 'a"],
-  ])('refuse %s', async (_, text) => {
-    expect((await ask(ann, executeBody(text))).kind).toBe('fault')
-  })
-
-  test('show a principal what Discover shows them', async () => {
-    const text =
-      "SELECT HIERARCHY_UNIQUE_NAME FROM $system.MDSCHEMA_HIERARCHIES WHERE HIERARCHY_NAME = 'note'"
-    expect(await rowsOf(ask(ann, executeBody(text)))).toHaveLength(1)
-    expect(await rowsOf(ask(bob, executeBody(text)))).toHaveLength(0)
   })
 })

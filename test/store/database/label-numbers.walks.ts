@@ -65,6 +65,11 @@ async function add(label: string, id: string): Promise<void> {
 async function newest(): Promise<ReadonlyMap<string, bigint>> {
   const found = new Map<string, bigint>()
   for (const label of labels) {
+    // A label that came later is in no former graph.
+    const [is] = await sql.unsafe<{ there: boolean }[]>(
+      `select to_regclass('${graph}."${label}"') is not null as there`,
+    )
+    if (is?.there !== true) continue
     const [row] = await sql.unsafe<{ number: string | null }[]>(
       `select max(id::text::bigint & 281474976710655) as number from ${graph}."${label}"`,
     )

@@ -56,13 +56,14 @@ test('its columns are those that a statement can name, and say whether any mask 
   await putMask(on, { table: alpha, column: 'email' }, { id: 'm', action: 'show-last-4', exemptRoles: [] })
   const [first] = (await listReadableTables(store, home, 'anyone')).items
   const plain = { required: false, nestedIds: [], masks: [], tags: [], masked: false }
+  const city = { fieldId: 4, name: 'city', type: 'string', required: false }
   const masks = [{ policyId: 'm', action: 'show-last-4', origin: { kind: 'column' } }] as const
   expect(first).toEqual({
     ...{ ref: alpha, contract: { id: 'alpha', version: 1 }, rowFilters: [] },
     columns: [
       { ...plain, fieldId: 1, name: 'id', type: 'long' },
       { ...plain, fieldId: 2, name: 'email', type: 'string', masked: true, masks },
-      { ...plain, fieldId: 3, name: 'home', type: { type: 'struct' }, nestedIds: [4] },
+      { ...plain, fieldId: 3, name: 'home', type: { type: 'struct', fields: [city] }, nestedIds: [4] },
     ],
     ...{ rolesThatShow: [], pinnedSnapshotId: undefined },
   })

@@ -15,7 +15,7 @@ const [home, foreign] = ['11111111-1111-4111-8111-111111111111', '22222222-2222-
 const quiet = () => {}
 
 /** The control migrations that change the tables of history, and what rests on those. */
-const ofHistory = [1422, 1423, 1424, 1540, 1541, 1542, 1560]
+const ofHistory = [1422, 1423, 1424, 1540, 1541, 1542, 1560, 1750]
 
 /** A version of the program before the one of {@link ofHistory} with this number. */
 function before(number: number): URL {

@@ -10,7 +10,8 @@ const member = (hierarchy: string, uniqueName: string, properties: readonly (str
 
 const dataset: Dataset = {
   cubeName: 'a & b',
-  updatedAt: new Date(0),
+  dataUpdatedAt: new Date(0),
+  schemaUpdatedAt: new Date(0),
   axes: [
     {
       hierarchies: [{ uniqueName: '[D].[H]', properties: ['PARENT_UNIQUE_NAME', 'MEMBER KEY'] }],
@@ -57,6 +58,14 @@ describe('a dataset', () => {
     expect(body).toContain(
       '<PARENT_UNIQUE_NAME></PARENT_UNIQUE_NAME><MEMBER_x0020_KEY>&lt;</MEMBER_x0020_KEY>',
     )
+  })
+
+  test('tells when data and schema were changed, each where that is told', () => {
+    const update = (text: string, name: string) => new RegExp(`<${name} [^>]*>([^<]*)<`).exec(text)?.[1]
+    const { body } = read({ ...dataset, dataUpdatedAt: new Date('2026-01-02T03:04:05.678Z') })
+    expect(update(body, 'LastDataUpdate')).toBe('2026-01-02T03:04:05')
+    expect(update(body, 'LastSchemaUpdate')).toBe('1970-01-01T00:00:00')
+    expect(update(read({ ...dataset, dataUpdatedAt: undefined }).body, 'LastDataUpdate')).toBeUndefined()
   })
 
   test('has no nil, and a type for every value', () => {

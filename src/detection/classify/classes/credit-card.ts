@@ -4,6 +4,7 @@ import { matchesOf, type TextForm } from '../text-form.ts'
 import { type CellMatch, matchCells } from '../value-match.ts'
 import { creditCardWords } from './credit-card-words.ts'
 import type { DetectorClass } from './detector-class.ts'
+import { testCardNumbers } from './test-card-numbers.ts'
 
 /** Bounds of the leading digits, and the lengths of the whole number. */
 interface IssuerRange {
@@ -98,6 +99,7 @@ const text: TextForm = {
 export const creditCard: DetectorClass = {
   words: creditCardWords,
   match: (cells) => matchCells(cells, judgeCreditCard),
+  isNobodys: (value) => testCardNumbers.has(value.replace(/[-. ]/g, '')),
   validMin: 0.8,
   hintedValidMin: 0.5,
   formSuffices: false,

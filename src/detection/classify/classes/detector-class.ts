@@ -31,6 +31,11 @@ export interface DetectorClass {
   readonly words: ClassWords
   /** Counts the values of the class among the cells of one column. */
   readonly match: (cells: readonly string[], countsWeak: boolean) => ValueMatch
+  /**
+   * Whether a value of the class belongs to nobody, because authorities publish it as an example, or only services have
+   * it. It speaks neither for nor against the class.
+   */
+  readonly isNobodys?: (value: string) => boolean
   /** Share of the cells with the form of the class that must be valid when no name points to the class. */
   readonly validMin: number
   /** The same share when a name only hints at the class. */

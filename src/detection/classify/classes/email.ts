@@ -92,6 +92,16 @@ function* addresses(text: string): Generator<Candidate> {
   }
 }
 
+/** Domains under which only services and calendars have addresses. */
+const serviceDomain =
+  /@(?:[\p{L}\p{N}-]+\.)*(?:gserviceaccount\.com|(?:group|resource|import)\.calendar\.google\.com)$/iu
+const listedAddress = /[^\s;,|<>()[\]{}"'=:]+@[^\s;,|<>()[\]{}"'=?]+/gu
+
+function isOfServices(cell: string): boolean {
+  const addresses = cell.match(listedAddress) ?? []
+  return addresses.length > 0 && addresses.every((one) => serviceDomain.test(one))
+}
+
 /** How addresses stand in text. */
 const text: TextForm = {
   needs: /@/,
@@ -105,6 +115,7 @@ const text: TextForm = {
 export const email: DetectorClass = {
   words: emailWords,
   match: (cells) => matchCells(cells, judgeEmail),
+  isNobodys: isOfServices,
   validMin: 0,
   hintedValidMin: 0,
   formSuffices: false,

@@ -39,6 +39,12 @@ function isValidSsn(digits: string): boolean {
 const namesake =
   /^(?:[A-Z]{0,2}[- ]?(?!\d{9}$|\d{3}([- ])\d{2}\1\d{4}$)\d(?:[ ./-]?\d){6,15}[ -]?[A-Z]?(?:[ -]?\d{3})?|[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z])$/i
 
+/** Printed by the Social Security Administration, or in advertisements, and voided by it for that. */
+const voidedSsns = new Set(
+  `078051120 219099999 042103580 062360749 095073645 128036045 135016629 141186941 165167999 165187999 165207999
+  165227999 165247999 189092294 212097694 212099999 306302348 308125070 468288779 549241889`.split(/\s+/),
+)
+
 /** How numbers stand in text. */
 const text: TextForm = {
   needs: /\d-\d\d-\d/,
@@ -52,6 +58,7 @@ const text: TextForm = {
 export const usSsn: DetectorClass = {
   words: usSsnWords,
   match: (cells) => matchCells(cells, judgeUsSsn),
+  isNobodys: (value) => voidedSsns.has(value.replace(/[-. ]/g, '').padStart(9, '0')),
   // Nine in ten random numbers of that form are valid.
   validMin: 0.96,
   hintedValidMin: 0.96,

@@ -28,7 +28,9 @@ export const english: LanguageWords = {
     s sz vc vch vchar varchar nvc nvarchar chr char fld field col column cl attr attribute attrib prop property param arg p v u z zz yy in out
     data dat info information detail details dtl dtls primary secondary main the of and or x f c t k kw cf ud udf custom     tbl dim fact stg ods hist record rec row obj object json mapped input entered provided given submitted captured
     latest last current most recent best known effective final master golden merged matched resolved derived original`,
-  otherContent: `hash hashed hsh sha sha1 sha256 sha512 md5 hmac digest token tokens tokenized tokenised masked mask redacted
+  otherContent: `hash hashed hashes hashing hsh sha sha1 sha2 sha3 sha224 sha256 sha384 sha512 md4 md5 ripemd ripemd160 hmac blake blake2 blake2b blake3
+    crc crc32 crc64 adler32 fnv fnv1a murmur murmur3 xxhash xxh3 xxh64 xxh128 siphash farmhash cityhash metrohash highwayhash bcrypt scrypt
+    argon2 pbkdf2 checksum salted digest token tokens tokenized tokenised masked mask redacted
     encrypted enc encr cipher ciphertext anonymized anonymised pseudonym fingerprint surrogate
     domain template subject body campaign newsletter verified verify verification valid validated validation
     validity invalid confirmed confirmation optin optout opt consent permission subscribed unsubscribed subscription

@@ -25,7 +25,7 @@ export const westEuropean: LanguageWords = {
   neutral: `adresse adres adressen direccion indirizzo endereco adresa adress adressa del de della dello delle do da dos das di du des la le les el
     los las der die das den dem van von vom het een en et y e o a al au aux per por para pour fur fuer zur zum til av af fra i lui ului
     haupt principale principal weitere zweite`,
-  otherContent: `anzahl datum gueltig gultig verifiziert nombre statut valide cantidad fecha estado tipo valido verificado quantita
+  otherContent: `hashwert prufsumme pruefsumme hachage hache haches empreinte anzahl datum gueltig gultig verifiziert nombre statut valide cantidad fecha estado tipo valido verificado quantita
     data verificata stato quantidade estado aantal soort geverifieerd domaine dominio domein vorwahl
     art gultigkeit ablaufdatum ablauf inhaber anbieter caducidad vencimiento scadenza validade vervaldatum
     antal dato gyldig giltig giltighet utgangsdatum utlopsdato tip expirare valabil`,

@@ -1,6 +1,6 @@
 /** Defines how functions, operators and aggregates are declared: their types and their SQL for each engine. */
 
-import type { SqlType } from '../../../core/sql-type.ts'
+import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 
 /**
  * Engine SQL with `{0}`, `{1}` … for arguments and `{*}` for all of them with commas; `null` where the engine has no
@@ -16,6 +16,10 @@ export interface TemplateCall {
   readonly literals: readonly (string | null | undefined)[]
   /** Marks an argument as one that may throw, for DuckDB; unchanged where nothing is hidden. See flat.ts. */
   readonly flat: (sql: string) => string
+  /** Precision and scale of numerics and integers, as engines have them; undefined where only the engine knows. */
+  readonly sizeOf: (index: number) => NumericSize | undefined
+  /** Whether the result is a double that stands for a numeric. */
+  readonly isDouble: () => boolean
 }
 
 /** `any` accepts every type; `anyelement` and `anyarray` of one signature must match. */
@@ -41,8 +45,12 @@ export interface FunctionDef extends Signature {
   readonly duckdbKey?: Template | undefined
   /** Whether some input makes the function fail. Then the barrier must hide its input, not only its result. */
   readonly fallible: boolean
+  /** Whether it writes its arguments as texts, and fails where a cast to text can. */
+  readonly writesTexts?: boolean
   /** Arguments, by index, that must be literals. */
   readonly literalArgs: readonly number[]
+  /** Whether an argument, by index, is taken by its value where it is a parameter. Other expressions stay. */
+  readonly takesValue?: ((index: number) => boolean) | undefined
   /** The result of literals, in PostgreSQL's text form. By a literal the engine prunes. */
   readonly fold?: ((literals: readonly string[]) => string) | undefined
 }
@@ -61,9 +69,11 @@ let count = 0
 
 interface Options {
   readonly fallible?: boolean
+  readonly writesTexts?: boolean
   readonly variadic?: boolean
   readonly literal?: readonly number[]
   readonly duckdbKey?: Template
+  readonly takesValue?: FunctionDef['takesValue']
   readonly fold?: FunctionDef['fold']
 }
 
@@ -92,7 +102,9 @@ export function fn(
     trino,
     duckdbKey: options.duckdbKey,
     fallible: options.fallible ?? false,
+    ...(options.writesTexts && { writesTexts: true }),
     literalArgs: options.literal ?? [],
+    takesValue: options.takesValue,
     fold: options.fold,
   }
 }
@@ -112,6 +124,20 @@ export function aggregate(
     ordered: options.ordered ?? false,
     keepsOrder: options.keepsOrder ?? false,
     skipsNulls: options.skipsNulls ?? false,
+  }
+}
+
+/** The template of a function that is NULL where an argument is, and fails for none of its other arguments then. */
+export const strictly = (template: Template): Template => {
+  if (template === null) return null
+  return (args, call) => {
+    const written =
+      typeof template === 'string'
+        ? template.replace(/\{(\d+)\}/g, (_, index) => args[Number(index)] ?? '')
+        : template(args, call)
+    const open = args.filter((_, index) => typeof call.literals[index] !== 'string')
+    const tests = open.map((arg) => `${arg} IS NOT NULL`)
+    return tests.length === 0 ? written : `CASE WHEN ${tests.join(' AND ')} THEN ${written} END`
   }
 }
 

@@ -73,6 +73,8 @@ export function parseIntervalLiteral(text: string, unit?: string): IntervalLiter
   while (rest !== '') {
     const clock = /^([+-]?)(\d{1,9}):(\d{1,2})(?::(\d{1,2}(?:\.\d{1,6})?))?(?=\s|$)\s*/.exec(rest)
     const amount = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))\s*([a-zA-Z]+)(?=[\s\d+-]|$)\s*/.exec(rest)
+    // A bare number before a time of day counts days.
+    const days = /^([+-]?\d{1,10})\s+(?=[+-]?\d{1,9}:)/.exec(rest)
     const bare = /^([+-]?(?:\d+(?:\.\d*)?|\.\d+))$/.exec(rest)
     if (clock) {
       const [all, sign, hours, minutes, seconds] = clock
@@ -81,6 +83,9 @@ export function parseIntervalLiteral(text: string, unit?: string): IntervalLiter
         (Number(hours) * 3_600 + Number(minutes) * 60) * second + Math.round(Number(seconds ?? 0) * second)
       total.micros += sign === '-' ? -micros : micros
       rest = rest.slice(all.length)
+    } else if (days) {
+      total.days += Number(days[1])
+      rest = rest.slice(days[0].length)
     } else if (amount) {
       add(Number(amount[1]), amount[2] ?? '')
       rest = rest.slice(amount[0].length)

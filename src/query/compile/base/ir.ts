@@ -4,10 +4,12 @@
  */
 
 import type { GovernedColumn, GovernedTable } from '../../../core/governed-table.ts'
+import type { IcebergType } from '../../../core/iceberg-type.ts'
 import type { TextScale } from '../../../core/quotient-scale.ts'
 import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import type { AggregateDef, FunctionDef } from './function-definition.ts'
+import { placeAt } from './nested-fields.ts'
 
 /** How engines store a numeric: precision and scale, or a double. */
 export type DecimalShape = NumericSize | 'double'
@@ -36,12 +38,17 @@ export type Expr =
 
 export interface ColumnExpr extends Typed {
   readonly kind: 'column'
-  /** The relation's alias in emitted SQL; `index` is the column's place in it, from 0, or a {@link rawIndex}. */
+  /**
+   * The relation's alias in emitted SQL; `index` is the column's place in it, from 0, a {@link rawIndex}, or that of a
+   * field inside a column (nested-fields.ts).
+   */
   readonly relation: string
   readonly index: number
   /** How engines store a numeric of a query, where known. */
   readonly shape?: DecimalShape | undefined
   readonly textScale?: TextScale | undefined
+  /** Set where its fields can be read: the type of a struct, or of a list of structs. */
+  readonly nested?: IcebergType | undefined
   /** How many query levels further out the relation is. */
   readonly levelsUp: number
 }
@@ -50,6 +57,11 @@ export interface LiteralExpr extends Typed {
   readonly kind: 'literal'
   /** In PostgreSQL's text form; null is NULL. */
   readonly value: string | null
+  /**
+   * Set where a session's time zone other than UTC changes the value: `local` for an instant that was written without an
+   * offset, `instant` for a timestamp that was made from an instant.
+   */
+  readonly moment?: 'local' | 'instant' | undefined
 }
 
 /** A value of a parameter in PostgreSQL's text form, with the parameter's number. */
@@ -115,7 +127,9 @@ export interface CaseExpr extends Typed {
 interface SubqueryExpr extends Typed {
   readonly kind: 'subquery'
   /** `rows` is IN of a row whose NULL and FALSE must differ; engines do not distinguish them. */
-  readonly form: 'scalar' | 'exists' | 'in' | 'rows' | 'array'
+  readonly form: 'scalar' | 'exists' | 'in' | 'rows' | 'array' | 'compare'
+  /** How `compare` compares, as in `> ALL`; FALSE, NULL and TRUE are those of PostgreSQL. */
+  readonly compares?: `${'=' | '<>' | '<' | '<=' | '>' | '>='} ${'ANY' | 'ALL'}` | undefined
   /** Left side of IN; several make a row. */
   readonly args: readonly Expr[]
   readonly query: Query
@@ -134,6 +148,8 @@ export interface OutputColumn extends Typed {
   /** How engines store a numeric, where known. */
   readonly shape?: DecimalShape | undefined
   readonly textScale?: TextScale | undefined
+  /** As of a {@link ColumnExpr}. */
+  readonly nested?: IcebergType | undefined
 }
 
 export interface Query {
@@ -213,7 +229,7 @@ export interface FunctionItem {
   /** Of `unnest`: one array for each column. Shorter ones are filled up with NULL. */
   readonly args: readonly Expr[]
   /** Types of its columns. */
-  readonly outputs: readonly Typed[]
+  readonly outputs: readonly (Typed & Pick<ColumnExpr, 'nested'>)[]
   /** Whether a further column numbers the rows, from 1. */
   readonly ordinality: boolean
 }
@@ -222,6 +238,8 @@ export interface FunctionItem {
 export interface SetCall extends Pick<FunctionItem, 'name' | 'args' | 'outputs'> {
   /** The name that the function gives its column, where it is not the function's own. */
   readonly columnName?: string | undefined
+  /** The names of its columns, where it has several of its own. */
+  readonly columnNames?: readonly string[] | undefined
 }
 
 export interface JoinItem {
@@ -245,8 +263,10 @@ export function rawIndex({ columns }: GovernedTable, index: number): number {
   return columns.length + index
 }
 
-/** The column of a place, raw or not. */
-export function columnAt({ columns }: GovernedTable, index: number): GovernedColumn | undefined {
+/** The column of a place, raw or not, or the field inside a column. */
+export function columnAt(table: GovernedTable, index: number): GovernedColumn | undefined {
+  const { columns } = table
+  if (index >= 2 * columns.length) return placeAt(table, index)?.shown
   return columns[index < columns.length ? index : index - columns.length]
 }
 

@@ -48,7 +48,7 @@ export function readLiteral(text: string, type: SqlType): string {
     }
     case 'float4':
     case 'float8':
-      if (/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return String(Number(value))
+      if (/^[+-]?(\d+(\.\d*)?|\.\d+)(e[+-]?\d{1,3})?$/i.test(value)) return readFloat(value, type)
       if (/^(nan|[+-]?inf(inity)?)$/i.test(value))
         return /nan/i.test(value) ? 'NaN' : value.startsWith('-') ? '-Infinity' : 'Infinity'
       throw wrong()
@@ -87,6 +87,16 @@ export function literalSize(value: string): NumericSize | undefined {
   const [whole = '', fraction = ''] = value.replace(/^-/, '').split('.')
   const precision = Math.max(whole.replace(/^0+/, '').length + fraction.length, 1)
   return precision > decimalDigitsMax ? undefined : [precision, fraction.length]
+}
+
+/** @throws SqlError 22003 for what is too large, or so small that it would be zero */
+function readFloat(value: string, type: 'float4' | 'float8'): string {
+  const number = type === 'float8' ? Number(value) : Math.fround(Number(value))
+  const isLost = number === 0 && /[1-9]/.test(value.replace(/e.*$/i, ''))
+  if (!Number.isFinite(number) || isLost)
+    throw new SqlError('22003', `value is out of range for type ${spokenType(type)}`)
+  // The double itself, because a real is rounded once where the engine reads it.
+  return number === 0 && value.startsWith('-') ? '-0' : String(Number(value))
 }
 
 /** @returns lower-case digits. As in PostgreSQL, blanks stand between bytes, never inside of one */
@@ -141,6 +151,13 @@ const timeForm =
   /^(\d{4,6})-(\d{1,2})-(\d{1,2})(?:[ T](\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?)?\s*(z|utc|gmt|[+-]\d{1,2}(?::?\d{2})?)?$/i
 const clockForm = /^(\d{1,2}):(\d{2})(?::(\d{2})(?:\.(\d{1,6}))?)?$/
 
+/** Whether a text that was read as an instant names no offset, so that it is a time of the session's zone. */
+export function isLocalTime(text: string): boolean {
+  const value = text.trim()
+  if (value.toLowerCase() === 'epoch') return false
+  return timeForm.exec(value.replaceAll('/', '-'))?.[8] === undefined
+}
+
 function readTime(value: string, type: 'date' | 'time' | 'timestamp' | 'timestamptz'): string {
   const wrong = () => new SqlError('22007', `invalid input syntax for type ${spokenType(type)}`)
   const range = () => new SqlError('22008', 'date/time field value out of range')
@@ -190,12 +207,20 @@ function clock(
   return `${hour.padStart(2, '0')}:${minute.padStart(2, '0')}:${second.padStart(2, '0')}${micros && `.${micros}`}`
 }
 
+/** Whether what stands in braces is braces alone, each with elements: `{1,2},{3,4}`. */
+const isOfArrays = (inner: string): boolean =>
+  /^\s*\{(?:[^{}"\\]|"(?:[^"\\]|\\[\s\S])*")+\}(?:\s*,\s*\{(?:[^{}"\\]|"(?:[^"\\]|\\[\s\S])*")+\})*\s*$/.test(
+    inner,
+  )
+
 /** A one-dimensional array literal, `{a,"b c",NULL}`, its elements in canonical form. */
 function readArray(text: string, type: Extract<SqlType, `${string}[]`>): (string | null)[] {
   const wrong = new SqlError('22P02', 'malformed array literal')
   const inner = /^\s*\{([\s\S]*)\}\s*$/.exec(text)?.[1]
   if (inner === undefined) throw wrong
   if (inner.trim() === '') return []
+  // PostgreSQL reads it, and the type says nothing of it.
+  if (isOfArrays(inner)) throw notSupported('An array of arrays')
   const elements: (string | null)[] = []
   const form = /\s*(?:"((?:[^"\\]|\\[\s\S])*)"|([^",{}\\]*))\s*(,|$)/y
   for (;;) {

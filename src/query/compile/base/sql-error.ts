@@ -11,13 +11,22 @@ const kindOf = {
   '22012': 'bad_request', // division_by_zero
   '22P02': 'bad_request', // invalid_text_representation
   '22003': 'bad_request', // numeric_value_out_of_range
+  '22004': 'bad_request', // null_value_not_allowed
   '22007': 'bad_request', // invalid_datetime_format
   '22008': 'bad_request', // datetime_field_overflow
   '2201B': 'bad_request', // invalid_regular_expression
+  '2201E': 'bad_request', // invalid_argument_for_logarithm
+  '2201F': 'bad_request', // invalid_argument_for_power_function
+  '2201G': 'bad_request', // invalid_argument_for_width_bucket_function
+  '22011': 'bad_request', // substring_error
+  '22014': 'bad_request', // invalid_argument_for_ntile_function
+  '22016': 'bad_request', // invalid_argument_for_nth_value_function
+  '2202E': 'bad_request', // array_subscript_error
   '2201W': 'bad_request', // invalid_row_count_in_limit_clause
   '2201X': 'bad_request', // invalid_row_count_in_result_offset_clause
   '22023': 'bad_request', // invalid_parameter_value
   '22025': 'bad_request', // invalid_escape_sequence
+  '25006': 'bad_request', // read_only_sql_transaction
   '28000': 'unauthenticated', // invalid_authorization_specification
   '3D000': 'not_found', // invalid_catalog_name
   '42501': 'forbidden', // insufficient_privilege
@@ -26,8 +35,10 @@ const kindOf = {
   '42703': 'bad_request', // undefined_column
   '42704': 'bad_request', // undefined_object
   '42712': 'bad_request', // duplicate_alias
+  '42725': 'bad_request', // ambiguous_function
   '42803': 'bad_request', // grouping_error
   '42804': 'bad_request', // datatype_mismatch
+  '42809': 'bad_request', // wrong_object_type
   '42846': 'bad_request', // cannot_coerce
   '42883': 'bad_request', // undefined_function
   '42P01': 'bad_request', // undefined_table
@@ -40,6 +51,7 @@ const kindOf = {
   '53200': 'overloaded', // out_of_memory
   '53300': 'unavailable', // too_many_connections
   '53400': 'overloaded', // configuration_limit_exceeded
+  '54000': 'bad_request', // program_limit_exceeded
   '54001': 'bad_request', // statement_too_complex
   '54011': 'bad_request', // too_many_columns
   '55000': 'conflict', // object_not_in_prerequisite_state
@@ -79,8 +91,8 @@ export class SqlError extends Fault {
     this.hint = hint
   }
 
-  /** The same error with a place in the statement. */
-  at(position: number): SqlError {
+  /** The same error with a place in the statement, or without one. */
+  at(position: number | undefined): SqlError {
     return new SqlError(this.sqlState, this.publicMessage, position, this.options)
   }
 }

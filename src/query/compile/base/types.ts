@@ -1,6 +1,6 @@
 /** Lists the PostgreSQL types that the read path supports, their Iceberg types, and which convert to which. */
 
-import type { IcebergType } from '../../../core/iceberg-type.ts'
+import { fieldsIn, type IcebergType } from '../../../core/iceberg-type.ts'
 import {
   elementOf,
   isArray,
@@ -9,6 +9,10 @@ import {
   type SqlType,
   scalarTypes,
 } from '../../../core/sql-type.ts'
+
+/** Bounds of one column: what is nested more deeply, or has more fields, is not served. */
+const nestingMax = 12
+const nestedFieldsMax = 1_000
 
 const icebergTypes: Readonly<Record<string, ScalarType>> = {
   boolean: 'bool',
@@ -28,13 +32,18 @@ const icebergTypes: Readonly<Record<string, ScalarType>> = {
   binary: 'bytea',
 }
 
-/** The PostgreSQL type of a column; undefined for a type that is not supported. */
+/**
+ * The PostgreSQL type of a column; undefined for a type that is not supported. A struct or map is jsonb, and a list of
+ * them an array of jsonb (docs/adr/0032-nested-values-are-jsonb.md).
+ */
 export function servedType(type: IcebergType): { type: SqlType; size?: NumericSize } | undefined {
   if (typeof type !== 'string') {
-    if (type.type !== 'list') return undefined
-    const element = servedType(type.element)
-    if (element === undefined || element.type === 'unknown' || isArray(element.type)) return undefined
-    return { type: `${element.type}[]`, ...(element.size && { size: element.size }) }
+    if (type.type === 'list') {
+      const element = typeof type.element === 'string' ? servedType(type.element) : undefined
+      if (element !== undefined && element.type !== 'unknown' && !isArray(element.type))
+        return { type: `${element.type}[]`, ...(element.size && { size: element.size }) }
+    }
+    return isNestedServed(type) ? { type: type.type === 'list' ? 'jsonb[]' : 'jsonb' } : undefined
   }
   const decimal = /^decimal\((\d+),\s*(\d+)\)$/.exec(type)
   if (decimal) return { type: 'numeric', size: [Number(decimal[1]), Number(decimal[2])] }
@@ -42,6 +51,38 @@ export function servedType(type: IcebergType): { type: SqlType; size?: NumericSi
   const scalar = Object.hasOwn(icebergTypes, type) ? icebergTypes[type] : undefined
   return scalar && { type: scalar }
 }
+
+/** Whether a column is shown as JSON: a struct, a map, or a list of nested values. */
+export function isNested(type: IcebergType): type is Exclude<IcebergType, string> {
+  if (typeof type === 'string') return false
+  return type.type !== 'list' || typeof type.element !== 'string'
+}
+
+const nestedServed = new WeakMap<object, boolean>()
+
+/** Whether each field inside is served, and they are not too many or too deep. */
+function isNestedServed(type: Exclude<IcebergType, string>): boolean {
+  const cached = nestedServed.get(type)
+  if (cached !== undefined) return cached
+  const fields = { left: nestedFieldsMax }
+  const served = isServedInside(type, nestingMax, fields)
+  nestedServed.set(type, served)
+  return served
+}
+
+function isServedInside(type: IcebergType, levels: number, fields: { left: number }): boolean {
+  if (--fields.left < 0) return false
+  if (typeof type === 'string') return servedType(type) !== undefined
+  const inside = fieldsIn(type)
+  if (levels === 0 || inside.length === 0) return false
+  // Names of JSON's members are texts.
+  if (type.type === 'map' && typeof type.key !== 'string') return false
+  const names = inside.map(({ name }) => name)
+  if (new Set(names).size < names.length || names.some((name) => name === '' || !isText(name))) return false
+  return inside.every((field) => isServedInside(field.type, levels - 1, fields))
+}
+
+const isText = (name: string) => !name.includes('\0') && name.isWellFormed()
 
 const typeNames: Readonly<Record<string, ScalarType>> = {
   boolean: 'bool',
@@ -124,13 +165,14 @@ export function isPreferred(type: SqlType): boolean {
 export function casts(from: SqlType, to: SqlType): boolean {
   if (from === to || from === 'unknown' || convertsImplicitly(from, to)) return true
   if (to === 'unknown') return false
-  if (isArray(from) || isArray(to))
-    return isArray(from) && isArray(to) && casts(elementOf(from), elementOf(to))
+  if (isArray(from) && isArray(to)) return casts(elementOf(from), elementOf(to))
+  if (isArray(from)) return isString(to) && !['json', 'jsonb', 'bytea'].includes(elementOf(from))
+  if (isArray(to)) return isString(from) && !['json', 'jsonb', 'bytea'].includes(elementOf(to))
   if (isNumber(from) && isNumber(to)) return true
   if (isTime(from) && isTime(to)) return true
-  // Engines write intervals and bytea in different forms, so those casts are not supported.
+  // Engines read bytea in different forms, so that cast is not supported.
   if (isString(from)) return to !== 'bytea'
-  if (isString(to)) return from !== 'interval'
+  if (isString(to)) return true
   if (from === 'bool' || to === 'bool') return from === 'int4' || to === 'int4'
   if (to === 'time') return from === 'timestamp' || from === 'timestamptz'
   return (from === 'json' && to === 'jsonb') || (from === 'jsonb' && to === 'json')
@@ -148,8 +190,9 @@ export function commonType(types: readonly SqlType[]): SqlType | undefined {
   let chosen: SqlType = first
   for (const type of typed) {
     if (type === chosen) continue
-    if (isString(chosen) && isString(type)) chosen = 'text'
-    else if (convertsImplicitly(chosen, type)) chosen = type
+    // Of text and varchar the first stays, as each is read as the other.
+    if (isString(chosen) && isString(type)) continue
+    if (convertsImplicitly(chosen, type)) chosen = type
     else if (!convertsImplicitly(type, chosen)) return undefined
   }
   return chosen

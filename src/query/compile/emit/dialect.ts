@@ -3,6 +3,7 @@
 import type { IcebergType } from '../../../core/iceberg-type.ts'
 import type { DialectName, NumericSize, ScalarType, SqlType } from '../../../core/sql-type.ts'
 import type { FunctionDef, Template } from '../base/function-definition.ts'
+import type { NestedDialect } from './nested-dialect.ts'
 
 export interface Dialect {
   readonly name: DialectName
@@ -21,10 +22,13 @@ export interface Dialect {
   readonly truncated: (unit: 'year' | 'month', sql: string, type: IcebergType) => string
   /** A raw column's hash in its own type. @param salt SQL of bytes that are hashed before the value */
   readonly sha256: (sql: string, type: IcebergType, salt: string | undefined) => string
+  readonly nested: NestedDialect
   readonly template: (def: { readonly duckdb: Template; readonly trino: Template }) => Template
   /** SQL of the key by which a call's groups are formed, where it is not the result. */
   readonly groupKey: (def: FunctionDef) => Template | undefined
   readonly list: (elements: readonly string[]) => string
+  /** The right side of IN as one constant, where that is faster; its result is undefined where it cannot be one. */
+  readonly members?: (texts: readonly (string | null)[], type: SqlType) => string | undefined
   /** Undefined where the engine cannot keep the subquery's order. */
   readonly arraySubquery: ((query: string) => string) | undefined
   /** @param numbered whether a second column numbers the rows */

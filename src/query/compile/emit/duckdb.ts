@@ -11,8 +11,11 @@ import {
 } from '../../../core/sql-type.ts'
 import { flat } from '../base/flat.ts'
 import { notSupported } from '../base/sql-error.ts'
-import { isInteger, isNumber, isString, servedType } from '../base/types.ts'
+import { isFloat, isInteger, isNumber, isString, servedType } from '../base/types.ts'
+import { intervalToText } from '../functions/interval.ts'
 import type { Dialect } from './dialect.ts'
+import { duckdbMembers } from './long-list.ts'
+import { duckdbNested } from './nested-dialect.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
   bool: 'BOOLEAN',
@@ -58,6 +61,7 @@ function literal(value: string, type: ScalarType): string {
 }
 
 const invalid = "error('invalid input syntax')"
+const invalidTime = "error('invalid input syntax for a date or time')"
 
 function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): string {
   const target = typeName(to, size)
@@ -67,9 +71,10 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (to === 'numeric' && size === undefined) {
     if (from === 'int2' || from === 'int4') return `CAST(${sql} AS DECIMAL(10,0))`
     if (from === 'int8') return `CAST(${sql} AS DECIMAL(19,0))`
-    // Casting through text keeps only the digits that a float4 has.
-    return from === 'float4' ? `CAST(CAST(${sql} AS VARCHAR) AS DOUBLE)` : `CAST(${sql} AS DOUBLE)`
+    if (isFloat(from)) return `CAST(printf('${sureDigits(from)}', ${sql}) AS DOUBLE)`
   }
+  if (to === 'numeric' && isFloat(from))
+    return `CAST(CASE WHEN isfinite(${sql}) THEN printf('${sureDigits(from)}', ${sql}) WHEN ${sql} IS NOT NULL THEN error('input is out of range') END AS ${target})`
   // A numeric may be stored as a double, but must round half away from zero.
   if (isInteger(to) && from === 'numeric') return `CAST(round(${sql}) AS ${target})`
   if (to === 'bool' && isNumber(from)) return `(${sql} <> 0)`
@@ -81,6 +86,9 @@ function cast(sql: string, from: SqlType, to: SqlType, size?: NumericSize): stri
   if (isArray(to)) return flat(`CAST(${sql} AS ${target})`)
   return `CAST(${sql} AS ${target})`
 }
+
+/** A float as a numeric has the digits that every float of its type has: 15, or 6. */
+const sureDigits = (from: SqlType): string => (from === 'float4' ? '%.5e' : '%.14e')
 
 /** A number without its fraction. A double has 15 digits as a numeric, and one that has more becomes one that has not. */
 function wholeNumber(sql: string, from: SqlType): string {
@@ -97,24 +105,51 @@ function toText(sql: string, from: SqlType): string {
     return `replace(replace(regexp_replace(CAST(${sql} AS VARCHAR), '\\.0$', ''), 'inf', 'Infinity'), 'nan', 'NaN')`
   if (from === 'bytea') return `('\\x' || lower(hex(${sql})))`
   if (from === 'timestamptz') return `(CAST(timezone('UTC', ${sql}) AS VARCHAR) || '+00')`
+  if (from === 'interval') return intervalToText(sql)
+  if (isArray(from)) return arrayToText(sql, elementOf(from))
   return `CAST(${sql} AS VARCHAR)`
 }
 
 /** DuckDB accepts more texts than PostgreSQL, so texts that PostgreSQL refuses must fail. */
 function fromText(sql: string, to: SqlType, target: string): string {
-  const guarded = (pattern: string) =>
-    `CASE WHEN ${sql} IS NULL OR regexp_full_match(trim(${sql}), ${quoteText(pattern)}) THEN CAST(trim(${sql}) AS ${target}) ELSE ${invalid} END`
+  const guarded = (pattern: string, fault = invalid) =>
+    `CASE WHEN ${sql} IS NULL OR regexp_full_match(trim(${sql}), ${quoteText(pattern)}) THEN CAST(trim(${sql}) AS ${target}) ELSE ${fault} END`
   if (isInteger(to)) return guarded('[+-]?[0-9]+')
   if (to === 'numeric') return guarded('[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)([eE][+-]?[0-9]+)?')
   if (to === 'float4' || to === 'float8')
     return guarded('(?i)[+-]?([0-9]+([.][0-9]*)?|[.][0-9]+)(e[+-]?[0-9]+)?|nan|[+-]?inf(inity)?')
   if (to === 'bool')
     return `CASE WHEN ${sql} IS NULL THEN NULL WHEN lower(trim(${sql})) IN ('t', 'tr', 'tru', 'true', 'y', 'ye', 'yes', 'on', '1') THEN TRUE WHEN lower(trim(${sql})) IN ('f', 'fa', 'fal', 'fals', 'false', 'n', 'no', 'of', 'off', '0') THEN FALSE ELSE ${invalid} END`
-  if (isArray(to)) throw notSupported('A cast of text to an array')
+  if (isArray(to)) return textToArray(sql, elementOf(to))
   // DuckDB reads a date as midnight.
-  if (to === 'time') return guarded('(?s).*:.*')
-  if (to === 'interval') return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?')
-  return `CAST(${sql} AS ${target})`
+  if (to === 'time') return guarded('(?s).*:.*', invalidTime)
+  if (to === 'interval')
+    return guarded('[+-]?[0-9]+ *(second|minute|hour|day|week|month|year)s?', invalidTime)
+  return to === 'json' || to === 'jsonb' ? `CAST(${sql} AS ${target})` : `CAST(trim(${sql}) AS ${target})`
+}
+
+/** An element in an array's text: in quotes, or without them and without blanks around it. */
+const element = String.raw`\s*(?:"(?:[^"\\]|\\.)*"|[^",{}\\\s](?:[^",{}\\]*[^",{}\\\s])?)\s*`
+
+/** The array that a text means, of one dimension. */
+function textToArray(sql: string, type: ScalarType): string {
+  const whole = quoteText(String.raw`(?s)\s*\{(?:\s*|${element}(?:,${element})*)\}\s*`)
+  const unquoted = String.raw`regexp_replace(substr(e, 2, length(e) - 2), '(?s)\\(.)', '\1', 'g')`
+  const texts = `list_transform(regexp_extract_all(regexp_extract(x, '(?s)^\\s*\\{(.*)\\}\\s*$', 1), ${quoteText(`(?s)${element}`)}), lambda g: trim(g, e' \\t\\n\\r'))`
+  const read = type === 'text' ? 'v' : cast('v', 'text', type)
+  const value = `CASE WHEN starts_with(e, '"') THEN ${unquoted} WHEN upper(e) = 'NULL' THEN NULL ELSE e END`
+  const elements = `list_transform(list_transform(${texts}, lambda e: ${value}), lambda v: ${read})`
+  return `list_extract(list_transform([${sql}], lambda x: CASE WHEN x IS NULL THEN NULL WHEN regexp_full_match(x, ${whole}) THEN ${elements} ELSE ${invalid} END), 1)`
+}
+
+/** The text of an array: elements in quotes where they hold signs of its syntax. */
+function arrayToText(sql: string, type: ScalarType): string {
+  const text = type === 'bool' ? "CASE WHEN v THEN 't' ELSE 'f' END" : toText('v', type)
+  const special = String.raw`'[{}",\\\s]'`
+  const quoted = `'"' || replace(replace(e, '\\', '\\\\'), '"', '\\"') || '"'`
+  const written = `CASE WHEN e IS NULL THEN 'NULL' WHEN e = '' OR upper(e) = 'NULL' OR regexp_matches(e, ${special}) THEN ${quoted} ELSE e END`
+  const elements = `list_transform(list_transform(${sql}, lambda v: ${text}), lambda e: ${written})`
+  return `CASE WHEN len(${sql}) = 0 THEN '{}' ELSE '{' || array_to_string(${elements}, ',') || '}' END`
 }
 
 function raw(sql: string, type: IcebergType): string {
@@ -170,9 +205,11 @@ export const duckdb: Dialect = {
   maskedText,
   truncated,
   sha256,
+  nested: duckdbNested,
   template: (def) => def.duckdb,
   groupKey: (def) => def.duckdbKey,
   list: (elements) => `[${elements.join(', ')}]`,
+  members: (texts, type) => duckdbMembers(texts, type, typeName),
   arraySubquery: (query) => `coalesce(ARRAY(${query}), [])`,
   // DuckDB's generate_series is always a bigint.
   series: (args, type, alias, numbered) => {

@@ -8,9 +8,11 @@ import { notSupported, SqlError } from '../base/sql-error.ts'
 import { isInteger, isString } from '../base/types.ts'
 import * as special from '../functions/special.ts'
 import { nodeCanFail } from '../protect/fallible.ts'
+import { operandShape } from '../resolve/decimal.ts'
 import { isWide } from '../resolve/wide.ts'
 import type { Dialect } from './dialect.ts'
 import { emitArray, emitLiteral } from './literal.ts'
+import { longListOf } from './long-list.ts'
 
 export interface Emitter {
   readonly dialect: Dialect
@@ -34,6 +36,20 @@ export function emitExpression(emitter: Emitter, expr: Expr): string {
   if (sql.length > limits.compiledStatementBytesMax)
     throw new SqlError('54001', 'The SQL for the engine is too long. Shorten the statement.')
   return sql
+}
+
+/** Writes a condition of WHERE, where a long list of constants may be one constant. */
+export function emitTest(emitter: Emitter, expr: Expr): string {
+  if (emitter.grouped !== undefined || emitter.dialect.members === undefined)
+    return emitExpression(emitter, expr)
+  if (expr.kind === 'logic') {
+    const args = expr.args.map((each) => emitTest(emitter, each))
+    return expr.op === 'NOT' ? `(NOT ${args.join('')})` : `(${args.join(` ${expr.op} `)})`
+  }
+  const long = longListOf(expr)
+  if (long === undefined) return emitExpression(emitter, expr)
+  const { arg, ...list } = long
+  return `(${emitExpression(emitter, arg)} IN ${slotMark}m${JSON.stringify(list)}${slotMark})`
 }
 
 function write(emitter: Emitter, expr: Expr): string {
@@ -96,6 +112,7 @@ function write(emitter: Emitter, expr: Expr): string {
       if (expr.form === 'in') {
         return `(${args.length === 1 ? args[0] : `(${args.join(', ')})`} IN (${query}))`
       }
+      if (expr.form === 'compare') return `(${args.join('')} ${expr.compares} (${query}))`
       if (dialect.arraySubquery === undefined) throw notSupported('ARRAY of a subquery on this engine')
       return dialect.arraySubquery(query)
     }
@@ -187,6 +204,12 @@ function fill(
     type: call.type,
     literals: call.args.map((arg) => (arg.kind === 'literal' ? arg.value : undefined)),
     flat: emitter.marksFallible ? emitter.dialect.flat : (sql) => sql,
+    sizeOf: (index) => {
+      const arg = call.args[index]
+      const shape = arg && operandShape(arg)
+      return typeof shape === 'object' ? shape : undefined
+    },
+    isDouble: () => operandShape(call) === 'double',
   })
 }
 
@@ -214,6 +237,8 @@ function emitAggregate(emitter: Emitter, expr: AggregateExpr, over: string): str
   const { dialect } = emitter
   let args = expr.args.map((arg) => emitExpression(emitter, arg))
   let template = dialect.template(expr.def)
+  // An average that no decimal has room for is one of doubles.
+  if (expr.def.name === 'avg' && operandShape(expr) === 'double') template = 'avg[CAST({0} AS DOUBLE)]'
   const conditions = expr.filter ? [emitExpression(emitter, expr.filter)] : []
   if (expr.def.skipsNulls && dialect.filtersNulls) conditions.push(`${args[0]} IS NOT NULL`)
   let filter = conditions.length > 0 ? ` FILTER (WHERE ${conditions.join(' AND ')})` : ''

@@ -15,6 +15,8 @@ export function emitLiteral(
   dialect: Pick<Dialect, 'typeName' | 'literal' | 'list'>,
   { type, value, size }: LiteralExpr,
 ): string {
+  // Beside other numerics a NULL must not bring digits of its own.
+  if (value === null && type === 'numeric' && size === undefined) return 'CAST(NULL AS DECIMAL(1,0))'
   if (value === null) return `CAST(NULL AS ${dialect.typeName(type, size)})`
   if (isArray(type)) {
     const element = elementOf(type)

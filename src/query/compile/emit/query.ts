@@ -1,11 +1,7 @@
 /** Writes queries: every relation and column under a generated name, every governed table protected. */
 
-import { quoteIdentifier } from '../../../base/sql-text.ts'
-import type { GovernedColumn, GovernedTable } from '../../../core/governed-table.ts'
-import { isMaskAction } from '../../../core/mask.ts'
 import { limits } from '../../../limits.ts'
 import {
-  columnAt,
   type Expr,
   exprKey,
   type FromItem,
@@ -18,15 +14,24 @@ import {
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import type { Barrier } from '../protect/barrier.ts'
 import { conjuncts, isBare } from '../protect/exposure.ts'
-import { type ProtectedColumn, type Protection, rawAlias } from '../protect/protect.ts'
+import type { Protection } from '../protect/protect.ts'
 import { groupExprs } from '../resolve/grouping.ts'
 import { ownAlias } from '../resolve/recursion.ts'
 import type { Dialect } from './dialect.ts'
-import { type Emitter, emitExpression, emitGroupKey, emitSort, notOrdinal, slotMark } from './expression.ts'
+import {
+  type Emitter,
+  emitExpression,
+  emitGroupKey,
+  emitSort,
+  emitTest,
+  notOrdinal,
+  slotMark,
+} from './expression.ts'
 import { type GroupedBelow, groupedBelow } from './grouped-below.ts'
 import { groupingSets } from './grouping.ts'
-import { emitMask } from './mask.ts'
+import { emitFilters, emitProtected, isWrittenTwice, rawEmitter, same } from './protected-table.ts'
 import { emitRecursion } from './recursion.ts'
+import { shownNumeric } from './shown-numeric.ts'
 
 /**
  * Writes a statement, with marks where a run fills in values (see render.ts).
@@ -69,89 +74,19 @@ export function emitStatement(
     copies.set(item.id, sql)
     return `${slotMark}c${item.id}${slotMark} AS ${item.id}`
   }
-  const sql = emitQuery(emitter, query, table)
+  const sql = emitQuery(emitter, query, table, true)
   if (sql.length > limits.compiledStatementBytesMax)
     throw new SqlError('54001', 'The SQL for the engine is too long. Shorten the statement.')
   return sql
 }
 
-const same = (sql: string): string => sql
-
-/** Whether a column is written twice: behind the barrier as `c…`, and bare as `b…`. */
-function isWrittenTwice(barrier: Barrier, item: Pick<TableItem, 'id'>, index: number): boolean {
-  return barrier.hides(item, index) && barrier.isReadBare(item, index)
-}
-
-/** Writes expressions of filters and masks, which read raw columns only. @param form wraps each raw column */
-function rawEmitter(emitter: Emitter, table: GovernedTable, form: (sql: string) => string): Emitter {
-  const column = (relation: string, index: number) => {
-    const found = relation === rawAlias ? columnAt(table, index) : undefined
-    if (found === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
-    return form(emitter.dialect.raw(physical(found), found.type))
-  }
-  return { ...emitter, column, bareColumn: undefined }
-}
-
-function physical({ name }: GovernedColumn): string {
-  return `${rawAlias}.${quoteIdentifier(name)}`
-}
-
-function emitFilters(emitter: Emitter, filters: readonly Expr[]): string {
-  return filters.map((each) => emitExpression(emitter, each)).join(' AND ')
-}
-
-/** Writes a table with its filters and masks. @param condition of the visible rows; empty without filters */
-function emitProtected(
-  emitter: Emitter,
-  item: TableItem,
-  { columns, filters }: Protection,
-  condition: string,
-  barrier: Barrier,
-): string {
-  const { dialect } = emitter
-  const isFiltered = filters.length > 0
-  const ifVisible = (sql: string) => (isFiltered ? `CASE WHEN ${condition} THEN ${sql} END` : sql)
-  const hidden = (sql: string) => dialect.flat(ifVisible(sql))
-  // Without barriers around masks, a mask that can fail blanks all columns of hidden rows.
-  const blanksAll = !barrier.aroundPolicies && columns.some(({ fallible }) => fallible)
-  const outputs = columns.flatMap((column) => {
-    const { index } = column
-    const guardsMask = column.fallible && barrier.aroundPolicies
-    const value = emitMasked(emitter, item.table, column, guardsMask ? hidden : same)
-    if (!barrier.hides(item, index) && !guardsMask && !blanksAll) return [`${value} AS c${index + 1}`]
-    const shown = hidden(value)
-    if (!isWrittenTwice(barrier, item, index)) return [`${shown} AS c${index + 1}`]
-    return [`${shown} AS c${index + 1}`, `${guardsMask ? shown : value} AS b${index + 1}`]
-  })
-  const relation = `${slotMark}r${item.id}${slotMark}`
-  const where = isFiltered ? ` WHERE ${condition}` : ''
-  return `SELECT ${outputs.join(', ') || '1 AS c0'} FROM ${relation} AS ${rawAlias}${where}`
-}
-
-/** @param form wraps the raw column that the mask reads */
-function emitMasked(
-  emitter: Emitter,
-  table: GovernedTable,
-  { index, mask, expression }: ProtectedColumn,
-  form: (sql: string) => string,
-): string {
-  const column = columnAt(table, index)
-  if (column === undefined) throw new SqlError('XX000', 'The statement could not be compiled.')
-  const raw = rawEmitter(emitter, table, form)
-  if (mask === undefined) return raw.column(rawAlias, index)
-  if (expression !== undefined) return emitExpression(raw, expression)
-  if (!isMaskAction(mask.action) || mask.action === 'apply-expression')
-    throw new SqlError('42501', 'permission denied')
-  const salt = `${slotMark}s${slotMark}`
-  return emitMask(emitter.dialect, mask.action, form(physical(column)), column.type, salt)
-}
-
 type WriteTable = (item: TableItem) => string
 
-function emitQuery(emitter: Emitter, query: Query, table: WriteTable): string {
+/** @param outermost whether a client reads its rows */
+function emitQuery(emitter: Emitter, query: Query, table: WriteTable, outermost = false): string {
   const ctes = query.ctes.map((cte) => `${cte.id} AS (${emitCte(emitter, cte.query, table)})`)
   const head = ctes.length > 0 ? `WITH ${ctes.join(', ')} ` : ''
-  return `${head}${emitBody(emitter, query, table)}`
+  return `${head}${emitBody(emitter, query, table, outermost)}`
 }
 
 function emitCte(emitter: Emitter, query: Query, table: WriteTable): string {
@@ -166,7 +101,7 @@ function emitCte(emitter: Emitter, query: Query, table: WriteTable): string {
   })
 }
 
-function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
+function emitBody(emitter: Emitter, query: Query, table: WriteTable, outermost: boolean): string {
   const { body, orderBy } = query
   const limit = query.limit && emitCount(emitter, query.limit, 'n')
   const offset = query.offset && emitCount(emitter, query.offset, 'o')
@@ -186,8 +121,21 @@ function emitBody(emitter: Emitter, query: Query, table: WriteTable): string {
     return `${left} ${body.op}${body.all ? ' ALL' : ''} ${right}${sort(orderBy)}${tail}`
   }
   if (body.distinctOn) return emitDistinctOn(emitter, body, orderBy, tail, table, below)
-  const order = sort(orderBy)
-  return `${emitSelect(emitter, body, [], table, below)}${order}${tail}`
+  const shown = outermost && !body.distinct ? shownTargets(above, body) : []
+  // A text is no key of an order.
+  const order = sort(
+    orderBy.map((key) =>
+      shown[(key.ordinal ?? 0) - 1] === undefined ? key : { ...key, ordinal: undefined },
+    ),
+  )
+  return `${emitSelect(emitter, body, [], table, below, shown)}${order}${tail}`
+}
+
+/** The targets that are written as texts, by their places. */
+function shownTargets(emitter: Emitter, { targets, groupBy }: Select): readonly (string | undefined)[] {
+  if (!targets.some(({ type, size }) => type === 'numeric' && size === undefined)) return []
+  const keys = new Set(groupBy.flatMap(groupExprs).map(exprKey))
+  return targets.map((each) => shownNumeric(emitter, each, keys))
 }
 
 /** A number of rows: a literal's digits, or a parameter. */
@@ -218,16 +166,17 @@ function emitSelect(
   more: readonly string[],
   table: WriteTable,
   below: GroupedBelow | undefined,
+  shown: readonly (string | undefined)[] = [],
 ): string {
   const above = below?.emitter ?? emitter
   const sub = (each: Expr) => emitExpression(above, each)
-  const targets = select.targets.map((each, index) => `${sub(each)} AS c${index + 1}`)
+  const targets = select.targets.map((each, index) => `${shown[index] ?? sub(each)} AS c${index + 1}`)
   const from = select.from.map((item) => emitItem(emitter, item, table)).join(' CROSS JOIN ')
   if (select.groupDistinct) throw notSupported('GROUP BY DISTINCT')
   // Without a key or an aggregate DuckDB merges several grouping sets into one group.
   const isKeyless = select.groupBy.length > 0 && select.groupBy.flatMap(groupExprs).length === 0
   const having = [...(select.having ? [sub(select.having)] : []), ...(isKeyless ? ['count(*) >= 0'] : [])]
-  const where = select.where ? ` WHERE ${emitCondition(emitter, select.where)}` : ''
+  const where = select.where ? ` WHERE ${emitCondition(emitter, select.where, emitTest)}` : ''
   const rows = `${from && ` FROM ${from}`}${where}`
   const groups = emitGroups(above, select.groupBy)
   return [
@@ -241,10 +190,10 @@ function emitSelect(
 }
 
 /** A condition of WHERE or ON. Parts that cannot fail read bare columns, without the barrier. */
-function emitCondition(emitter: Emitter, condition: Expr): string {
+function emitCondition(emitter: Emitter, condition: Expr, write = emitExpression): string {
   const bare = emitter.bareColumn && { ...emitter, column: emitter.bareColumn }
   const written = conjuncts(condition).map((each) =>
-    emitExpression(bare !== undefined && isBare(each) ? bare : emitter, each),
+    write(bare !== undefined && isBare(each) ? bare : emitter, each),
   )
   return written.length === 1 ? written.join('') : `(${written.join(' AND ')})`
 }

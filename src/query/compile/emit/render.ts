@@ -13,6 +13,7 @@ import type { Dialect } from './dialect.ts'
 import { duckdb } from './duckdb.ts'
 import { slotMark } from './expression.ts'
 import { emitLiteral } from './literal.ts'
+import type { Member } from './long-list.ts'
 import { trino } from './trino.ts'
 
 /** `value`: a typed literal. `limit`, `offset`: digits, or what stands for NULL. `elements`: the right side of IN. */
@@ -21,6 +22,13 @@ interface ParameterSlot {
   readonly number: number
   readonly type: SqlType
   readonly form: 'value' | 'limit' | 'offset' | 'elements'
+}
+
+/** The right side of IN of a long list. */
+interface MembersSlot {
+  readonly slot: 'members'
+  readonly type: SqlType
+  readonly members: readonly Member[]
 }
 
 const forms: ReadonlyMap<string, ParameterSlot['form']> = new Map([
@@ -34,6 +42,7 @@ export type SqlPart =
   | string
   | { readonly slot: 'relation'; readonly table: GovernedTable }
   | ParameterSlot
+  | MembersSlot
   | { readonly slot: 'salt' }
   /** A copy of the visible rows of a table's appearance. */
   | { readonly slot: 'copy'; readonly id: string }
@@ -49,6 +58,7 @@ export function splitSlots(
   return sql.split(slotMark).map((text, index): SqlPart => {
     if (index % 2 === 0) return text
     const name = text.slice(1)
+    if (text.startsWith('m')) return { slot: 'members', ...(JSON.parse(name) as Omit<MembersSlot, 'slot'>) }
     if (text === 's') return { slot: 'salt' }
     if (text.startsWith('r')) {
       const table = tables.get(name)
@@ -90,6 +100,7 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
         return (options.relation ?? ((table) => relationOf(table, name)))(part.table)
       if (part.slot === 'copy') return copyOf(part.id, options)
       if (part.slot === 'salt') return dialect.literal(saltOf(options), 'bytea')
+      if (part.slot === 'members') return renderMembers(dialect, part, options.parameters)
       if (options.parameters === undefined) {
         if (name !== 'duckdb') throw new SqlError('42P02', `there is no value for parameter $${part.number}`)
         return part.form === 'elements' ? `(SELECT unnest($${part.number}))` : `$${part.number}`
@@ -97,6 +108,30 @@ export function renderSql(parts: readonly SqlPart[], name: DialectName, options:
       return renderParameter(dialect, part, options.parameters[part.number - 1])
     })
     .join('')
+}
+
+function renderMembers(
+  dialect: Dialect,
+  { type, members }: MembersSlot,
+  parameters: RenderOptions['parameters'],
+): string {
+  const texts = members.map((member) => {
+    if (typeof member === 'string' || member === null) return member
+    const [number, own] = member
+    if (parameters === undefined) return undefined
+    const value = parameters[number - 1]
+    if (value === undefined) throw new SqlError('42P02', `there is no value for parameter $${number}`)
+    return value === null ? null : literalOf(value, own).value
+  })
+  const known = texts.filter((text) => text !== undefined)
+  const whole = known.length === texts.length ? dialect.members?.(known, type) : undefined
+  if (whole !== undefined) return whole
+  const items = texts.map((text, index) => {
+    const member = members[index]
+    if (text === undefined && Array.isArray(member)) return `CAST($${member[0]} AS ${dialect.typeName(type)})`
+    return emitLiteral(dialect, text === null || text === undefined ? nullOf(type) : literalOf(text, type))
+  })
+  return `(${items.join(', ')})`
 }
 
 function renderParameter(dialect: Dialect, part: ParameterSlot, value: string | null | undefined): string {

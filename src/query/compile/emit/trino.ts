@@ -12,6 +12,7 @@ import {
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { isInteger, isNumber, isString, servedType } from '../base/types.ts'
 import type { Dialect } from './dialect.ts'
+import { trinoNested } from './nested-dialect.ts'
 
 const typeNames: Readonly<Partial<Record<SqlType, string>>> = {
   bool: 'BOOLEAN',
@@ -115,7 +116,7 @@ const spaced = (sql: string): string => `regexp_replace(trim(${sql}), '^([0-9-]+
 function toText(sql: string, from: SqlType): string {
   if (isString(from)) return sql
   if (from === 'float4' || from === 'float8') return floatText(sql, from === 'float4' ? 5 : 14)
-  if (from === 'interval') throw notSupported('A cast of interval to text on this engine')
+  if (from === 'interval' || isArray(from)) throw notSupported(`A cast of ${from} to text on this engine`)
   if (from === 'bytea') return `('\\x' || lower(to_hex(${sql})))`
   if (from === 'timestamp') return trimmedFraction(`CAST(${sql} AS VARCHAR)`)
   if (from === 'timestamptz')
@@ -193,6 +194,7 @@ export const trino: Dialect = {
   maskedText,
   truncated,
   sha256,
+  nested: trinoNested,
   template: (def) => def.trino,
   groupKey: () => undefined,
   list: (elements) => `ARRAY[${elements.join(', ')}]`,

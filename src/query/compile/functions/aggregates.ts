@@ -3,9 +3,14 @@
  * parentheses of an aggregate's own call, to which the emitter adds DISTINCT, ORDER BY, FILTER and OVER.
  */
 
-import type { ScalarType, SqlType } from '../../../core/sql-type.ts'
+import { isArray, type SqlType, scalarTypes } from '../../../core/sql-type.ts'
 import { type AggregateDef, aggregate, byName, type FunctionDef, fn } from '../base/function-definition.ts'
-import { jsonValue } from './collections.ts'
+import { intervalAggregates } from './interval.ts'
+import { asJson, inBrackets, jsonText, memberText } from './json-text.ts'
+import { jsonAggregates } from './jsonb.ts'
+import { moreAggregates } from './more.ts'
+import { percentiles } from './percentiles.ts'
+import { average } from './quotient.ts'
 
 const ordered = (
   [
@@ -21,7 +26,7 @@ const ordered = (
     'timestamp',
     'timestamptz',
     'interval',
-    'uuid',
+    'bytea',
   ] as const
 ).flatMap((type) => [aggregate('min', type, type, 'min[{0}]'), aggregate('max', type, type, 'max[{0}]')])
 
@@ -41,7 +46,7 @@ const sums = [
   aggregate('sum', 'numeric', 'numeric', 'sum[{0}]', 'sum[{0}]', may),
   aggregate('sum', 'float4', 'float4', 'CAST(sum[{0}] AS FLOAT)', 'CAST(sum[{0}] AS REAL)'),
   aggregate('sum', 'float8', 'float8', 'sum[{0}]'),
-  aggregate('sum', 'interval', 'interval', null, 'sum[{0}]', may),
+  ...intervalAggregates,
 ]
 
 /** A statistic: PostgreSQL returns numeric for integers and numerics, double for floats. */
@@ -52,11 +57,20 @@ const statistic = (name: string, duckdb = name, trino = duckdb): AggregateDef[] 
   aggregate(name, 'float8', 'float8', `${duckdb}[{0}]`, `${trino}[CAST({0} AS DOUBLE)]`, may),
 ]
 
-/** Divides an exact sum, because engines average by adding doubles and lose digits with every row. */
-const average = '(CAST(sum[{0}] AS DOUBLE) / nullif(count[{0}], 0))'
 const averages: readonly AggregateDef[] = [
-  ...statistic('avg').filter(({ args }) => args[0] !== 'numeric'),
-  aggregate('avg', 'numeric', 'numeric', average, average, may),
+  ...statistic('avg').filter(({ returns }) => returns !== 'numeric'),
+  ...(['int2', 'int4', 'int8', 'numeric'] as const).map((type) =>
+    aggregate(
+      'avg',
+      type,
+      'numeric',
+      type === 'numeric'
+        ? average.duckdb
+        : average.duckdb.replace('sum[{0}]', 'CAST(sum[{0}] AS DECIMAL(38,0))'),
+      type === 'numeric' ? average.trino : average.trino.replaceAll('{0}', 'CAST({0} AS DECIMAL(38,0))'),
+      may,
+    ),
+  ),
   aggregate('avg', 'interval', 'interval', 'avg[{0}]', null),
 ]
 
@@ -74,33 +88,16 @@ const sloped = (name: string): AggregateDef =>
     may,
   )
 
-/** The sort key of WITHIN GROUP is the argument after the direct ones. */
-const percentile = (name: string, duckdb: string, types: readonly SqlType[]): AggregateDef[] =>
-  types.map((type) =>
-    aggregate(name, `float8 ${type}`, type, `${duckdb}[{1}, {0}]`, null, { ordered: true, literal: [0] }),
-  )
-
-/** Several fractions at once. */
-const percentiles = (name: string, duckdb: string, types: readonly ScalarType[]): AggregateDef[] =>
-  (['numeric[]', 'float8[]'] as const).flatMap((fractions) =>
-    types.map((type) =>
-      aggregate(name, `${fractions} ${type}`, `${type}[]`, `${duckdb}[{1}, {0}]`, null, {
-        ordered: true,
-        literal: [0],
-      }),
-    ),
-  )
-
-const jsonElements: readonly SqlType[] = [
-  ...(['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8', 'text', 'json', 'jsonb'] as const),
-  ...(['date', 'time', 'timestamp', 'timestamptz', 'uuid'] as const),
-]
+/** In JSON each array that is gathered begins a line. */
 const gathered = (['json', 'jsonb'] as const).flatMap((result) =>
-  jsonElements.map((type) =>
-    aggregate(`${result}_agg`, type, result, `to_json(list[${jsonValue('{0}', type)}])`, null, {
-      keepsOrder: true,
-    }),
-  ),
+  [...scalarTypes, ...scalarTypes.map((type): SqlType => `${type}[]`)].map((type) => {
+    const isInLines = result === 'json' && isArray(type)
+    const line = `coalesce(chr(10) || ' ' || ${jsonText('{0}', type, result)}, 'null')`
+    const member = isInLines ? line : memberText('{0}', type, result)
+    const joined = `array_to_string(list[${member}], ', ')`
+    const text = inBrackets(isInLines ? `ltrim(${joined}, chr(10) || ' ')` : joined)
+    return aggregate(`${result}_agg`, type, result, asJson(text), null, { keepsOrder: true })
+  }),
 )
 
 const bits = (['int2', 'int4', 'int8'] as const).flatMap((type) => [
@@ -140,21 +137,21 @@ export const aggregates: ReadonlyMap<string, readonly AggregateDef[]> = byName([
   aggregate('array_agg', 'anyelement', 'anyarray', 'array_agg[{0}]', 'array_agg[{0}]', { keepsOrder: true }),
   ...gathered,
   aggregate('any_value', 'anyelement', 'anyelement', 'any_value[{0}]'),
-  ...percentile('percentile_cont', 'quantile_cont', ['float8']),
-  ...percentiles('percentile_cont', 'quantile_cont', ['float8']),
-  ...percentiles('percentile_disc', 'quantile_disc', ['int4', 'int8', 'float8', 'date', 'timestamp', 'text']),
-  ...percentile('percentile_disc', 'quantile_disc', [
-    'int4',
-    'int8',
-    'numeric',
-    'float8',
-    'text',
-    'date',
-    'timestamp',
-    'timestamptz',
-  ]),
-  aggregate('mode', 'anyelement', 'anyelement', 'mode[{0}]', null, { ordered: true }),
+  ...percentiles,
+  ...jsonAggregates,
+  ...moreAggregates,
+  // Of values that are there equally often PostgreSQL takes the first in its order, the least.
+  aggregate('mode', 'anyelement', 'anyelement', 'mode[{0} ORDER BY {0}]', null, { ordered: true }),
 ])
+
+/** Estimates how many different values there are. Only expanded metrics call it, and no text of a client has its name. */
+export const estimate = aggregate(
+  '\u0001estimate',
+  'any',
+  'int8',
+  'approx_count_distinct[{0}]',
+  'approx_distinct[{0}]',
+)
 
 /** Window functions proper. Every aggregate without an order of its own can be one too. */
 export const windowFunctions: ReadonlyMap<string, readonly FunctionDef[]> = byName([

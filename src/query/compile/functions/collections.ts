@@ -1,8 +1,9 @@
 /** Defines functions of arrays and JSON. Arrays start at 1 and have one dimension. */
 
-import { elementOf, isArray, type SqlType } from '../../../core/sql-type.ts'
+import { quoteText } from '../../../base/sql-text.ts'
 import { type FunctionDef, fn, type Template } from '../base/function-definition.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
+import { asJson, inBrackets, jsonText, memberText } from './json-text.ts'
 
 /** Joining to a NULL array yields the other operand. */
 export const joined = (both: string): string =>
@@ -34,60 +35,70 @@ const elementsJoined: Template = ([array, separator], { literals }) =>
     ? `array_to_string(${array}, ${separator})`
     : `CASE WHEN ${array} IS NULL OR ${separator} IS NULL THEN NULL WHEN list_count(${array}) = 0 THEN '' ELSE list_reduce(list_filter(${array}, lambda e: e IS NOT NULL), lambda a, b: a || ${separator} || b) END`
 
-/** A value as JSON has it: moments with a T, an instant with its zone. */
-export function jsonValue(value: string, type: SqlType): string {
-  if (type === 'timestamp') return `replace(CAST(${value} AS VARCHAR), ' ', 'T')`
-  if (type === 'timestamptz')
-    return `(replace(CAST(timezone('UTC', ${value}) AS VARCHAR), ' ', 'T') || '+00:00')`
-  if (isArray(type)) {
-    const element = jsonValue('e', elementOf(type))
-    return element === 'e' ? value : `list_transform(${value}, lambda e: ${element})`
-  }
-  if (type === 'interval' || type === 'bytea') throw notSupported(`${type} in JSON`)
-  return ['date', 'time', 'uuid'].includes(type) ? `CAST(${value} AS VARCHAR)` : value
-}
-
 /** jsonb has its keys in the order of their lengths, then of their bytes. */
-function byKey(a: string, b: string): number {
+export function byKey(a: string, b: string): number {
   const [left, right] = [Buffer.from(a), Buffer.from(b)]
   return left.length - right.length || Buffer.compare(left, right)
 }
 
-const jsonObject: Template = (args, { literals, types, type }) => {
-  if (args.length % 2 === 1) throw new SqlError('22023', 'argument list must have even number of elements')
-  const keys = literals.filter((_, index) => index % 2 === 0)
-  const members = keys.map((key, place) => {
-    if (typeof key !== 'string') throw notSupported('A key of a JSON object that is no literal')
-    const index = 2 * place
-    const value = jsonValue(args[index + 1] ?? '', types[index + 1] ?? 'text')
-    return { key, written: `${args[index]}, ${value}` }
-  })
-  if (type === 'jsonb') members.sort((a, b) => byKey(a.key, b.key))
-  return `json_object(${members.map(({ written }) => written).join(', ')})`
-}
+/** @param isRow of a row: `json` then has no blanks */
+const jsonObject =
+  (isRow: boolean): Template =>
+  (args, { literals, types, type }) => {
+    if (args.length % 2 === 1) throw new SqlError('22023', 'argument list must have even number of elements')
+    const of = type === 'jsonb' ? 'jsonb' : 'json'
+    const keys = literals.filter((_, index) => index % 2 === 0)
+    const members = keys.map((key, place) => {
+      if (typeof key !== 'string') throw notSupported('A key of a JSON object that is no literal')
+      const index = 2 * place
+      const value = memberText(args[index + 1] ?? '', types[index + 1] ?? 'text', of)
+      const between = of === 'jsonb' ? ': ' : isRow ? ':' : ' : '
+      return { key, written: `${quoteText(`${JSON.stringify(key)}${between}`)} || ${value}` }
+    })
+    // Of a key that is there twice jsonb has the last.
+    const kept =
+      of === 'json'
+        ? members
+        : members
+            .filter(({ key }, index) => !members.slice(index + 1).some((later) => later.key === key))
+            .sort((a, b) => byKey(a.key, b.key))
+    const separator = of === 'json' && isRow ? ',' : ', '
+    const inside = kept.map(({ written }) => written).join(` || '${separator}' || `)
+    return asJson(inside === '' ? "'{}'" : `'{' || ${inside} || '}'`)
+  }
 
-const jsonObjects = (['json', 'jsonb'] as const).map((type) =>
-  fn(`${type}_build_object`, 'any ...', type, jsonObject, null, { variadic: true }),
-)
+/** Keys, each before its value, may be parameters. */
+const members = { variadic: true, writesTexts: true, takesValue: (index: number) => index % 2 === 0 }
+
+const jsonObjects = (['json', 'jsonb'] as const).flatMap((type) => [
+  fn(`${type}_build_object`, 'any ...', type, jsonObject(false), null, members),
+  fn(`${type}_build_object`, '', type, asJson("'{}'"), null),
+])
 
 /** A row as JSON: names of its columns as literals, each with its value. */
 export const jsonOfRow = {
-  json: fn('row_to_json', 'any ...', 'json', jsonObject, null, { variadic: true }),
-  jsonb: fn('to_jsonb', 'any ...', 'jsonb', jsonObject, null, { variadic: true }),
+  json: fn('row_to_json', 'any ...', 'json', jsonObject(true), null, members),
+  jsonb: fn('to_jsonb', 'any ...', 'jsonb', jsonObject(true), null, members),
 } as const
 
 /** A value as JSON; NULL stays NULL. */
-const toJson: Template = ([value = ''], { types }) =>
-  `CASE WHEN ${value} IS NOT NULL THEN to_json(${jsonValue(value, types[0] ?? 'text')}) END`
-const jsonArray: Template = (args, { types }) =>
-  `json_array(${args.map((arg, index) => jsonValue(arg, types[index] ?? 'text')).join(', ')})`
+const toJson: Template = ([value = ''], { types, type }) =>
+  types[0] === 'json' || types[0] === 'jsonb'
+    ? value
+    : asJson(jsonText(value, types[0] ?? 'text', type === 'jsonb' ? 'jsonb' : 'json'))
+const jsonArray: Template = (args, { types, type }) => {
+  const of = type === 'jsonb' ? 'jsonb' : 'json'
+  const members = args.map((arg, index) => memberText(arg, types[index] ?? 'text', of))
+  return asJson(inBrackets(members.join(" || ', ' || ")))
+}
 
 const toJsons = [
-  fn('to_json', 'any', 'json', toJson, null),
-  fn('to_jsonb', 'any', 'jsonb', toJson, null),
-  ...(['json', 'jsonb'] as const).map((type) =>
-    fn(`${type}_build_array`, 'any ...', type, jsonArray, null, { variadic: true }),
-  ),
+  fn('to_json', 'any', 'json', toJson, null, { writesTexts: true }),
+  fn('to_jsonb', 'any', 'jsonb', toJson, null, { writesTexts: true }),
+  ...(['json', 'jsonb'] as const).flatMap((type) => [
+    fn(`${type}_build_array`, 'any ...', type, jsonArray, null, { variadic: true, writesTexts: true }),
+    fn(`${type}_build_array`, '', type, asJson("'[]'"), null),
+  ]),
 ]
 
 export const collectionFunctions: readonly FunctionDef[] = [

@@ -1,11 +1,19 @@
 /** Defines functions of dates, times and intervals. The time zone is UTC, weeks are ISO weeks, Sunday is day 0. */
 
 import type { SqlType } from '../../../core/sql-type.ts'
-import { type FunctionDef, fn, type Template, type TemplateCall } from '../base/function-definition.ts'
+import { zoneNamed } from '../../../core/time-zone.ts'
+import {
+  type FunctionDef,
+  fn,
+  strictly,
+  type Template,
+  type TemplateCall,
+} from '../base/function-definition.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
+import { spokenType } from '../base/types.ts'
 import { digitsOfNumber, numberToChar } from './number-to-char.ts'
 import { numberSql, readNumber, readTime, timeSql } from './parse-format.ts'
-import { toCharTemplate } from './to-char.ts'
+import { spanToChar, toCharTemplate } from './to-char.ts'
 
 type Engine = 'duckdb' | 'trino'
 
@@ -28,7 +36,8 @@ const duckdbTruncUnits: Readonly<Record<string, string>> = {
 /** Units that an engine lacks or reads otherwise: DuckDB's centuries and millennia begin a year early. */
 const otherTruncUnits = ['decade', 'century', 'millennium', 'microseconds', 'milliseconds']
 
-function truncUnit(literal: string | null | undefined, engine: Engine): string {
+/** The unit of date_trunc as a literal of an engine. @throws SqlError 0A000 for one that the engine lacks, 22023 for no unit */
+export function dateTruncUnit(literal: string | null | undefined, engine: Engine): string {
   const name = String(literal ?? '').toLowerCase()
   const units = engine === 'duckdb' ? duckdbTruncUnits : truncUnits
   const unit = Object.hasOwn(units, name)
@@ -44,7 +53,7 @@ function truncUnit(literal: string | null | undefined, engine: Engine): string {
 const dateTrunc =
   (engine: Engine) =>
   ([, value]: readonly string[], { literals }: TemplateCall): string =>
-    `date_trunc(${truncUnit(literals[0], engine)}, ${value})`
+    `date_trunc(${dateTruncUnit(literals[0], engine)}, ${value})`
 
 /**
  * A timestamp in UTC as an instant. DuckDB truncates instants by a calendar library, ten times slower than timestamps;
@@ -61,7 +70,7 @@ const truncDate: Readonly<Record<Engine, Template>> = {
     return instantOf(timestamp, `timezone('UTC', ${timestamp})`)
   },
   trino: ([, value], { literals }) =>
-    `with_timezone(date_trunc(${truncUnit(literals[0], 'trino')}, CAST(${value} AS TIMESTAMP(6))), 'UTC')`,
+    `with_timezone(date_trunc(${dateTruncUnit(literals[0], 'trino')}, CAST(${value} AS TIMESTAMP(6))), 'UTC')`,
 }
 
 /** The fraction of the second, in microseconds. */
@@ -69,6 +78,10 @@ const micros = {
   duckdb: '(microsecond({0}) % 1000000)',
   trino: `CAST(split_part(CAST(CAST({0} AS TIMESTAMP(6)) AS VARCHAR), '.', 2) AS BIGINT)`,
 }
+
+/** Microseconds as seconds, exactly: DuckDB divides decimals as doubles. */
+const secondsOf = (micros: string): string =>
+  `(CAST(${micros} AS DECIMAL(19,0)) * CAST('0.000001' AS DECIMAL(6,6)))`
 
 /** SQL of each field, an integer or decimal, per engine; `null` where the engine lacks it. */
 const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | null]>> = {
@@ -95,7 +108,7 @@ const fields: Readonly<Record<string, readonly [duckdb: string, trino: string | 
   decade: ['(year({0}) // 10)', '(year({0}) / 10)'],
   century: ['((year({0}) + 99) // 100)', '((year({0}) + 99) / 100)'],
   millennium: ['((year({0}) + 999) // 1000)', '((year({0}) + 999) / 1000)'],
-  epoch: ['CAST(epoch_us({0}) AS DECIMAL(25,6)) / 1000000', 'to_unixtime({0})'],
+  epoch: [secondsOf('epoch_us({0})'), 'to_unixtime({0})'],
   julian: ['CAST(julian({0}) AS DOUBLE)', null],
 }
 const intervalFields = [
@@ -141,6 +154,8 @@ const part =
           : type === 'date'
             ? dateFields
             : Object.keys(fields)
+    if (!Object.hasOwn(fields, name) && !/^timezone(_[hm]|_hour|_minute)?$/.test(name))
+      throw new SqlError('22023', `unit not recognized for type ${spokenType(type)}`)
     if (!allowed.includes(name)) throw notSupported(`extract of this field from ${type}`)
     if (type === 'interval' && engine === 'trino')
       throw notSupported('extract from an interval on this engine')
@@ -156,32 +171,27 @@ const part =
           : value
     const written = sql.replaceAll('{0}', () => read)
     if (result === 'DOUBLE') return `CAST(${written} AS DOUBLE)`
-    if (name === 'epoch') return `CAST(${written} AS DECIMAL(25,6))`
+    if (name === 'epoch') return `CAST(${written} AS DECIMAL(${type === 'date' ? '18,0' : '25,6'}))`
     return /^(second|milliseconds|julian)$/.test(name) ? written : `CAST(${written} AS DECIMAL(18,0))`
   }
 
 /** SQL of an interval's field. In the epoch PostgreSQL counts a year as 365.25 days; DuckDB does not. */
 function intervalPart(name: string, type: SqlType): string | undefined {
-  if (type === 'time' && name === 'epoch') return 'CAST(epoch_us({0}) AS DECIMAL(25,6)) / 1000000'
+  if (type === 'time' && name === 'epoch') return secondsOf('epoch_us({0})')
   if (type !== 'interval') return undefined
   if (name === 'epoch')
-    return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + CAST(microsecond({0}) AS DECIMAL(25,6)) / 1000000)`
+    return `(year({0}) * 31557600 + month({0}) * 2592000 + day({0}) * 86400 + hour({0}) * 3600 + minute({0}) * 60 + ${secondsOf('microsecond({0})')})`
   if (name === 'quarter')
     return '(CASE WHEN year({0}) < 0 OR month({0}) < 0 THEN month({0}) // 3 - 1 ELSE month({0}) // 3 + 1 END)'
   if (name === 'century') return '(year({0}) // 100)'
   return undefined
 }
 
-/** IANA names, which mean the same to every engine. Abbreviations and offsets do not. */
-const zones = new Set([...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => zone.toLowerCase()))
-const zoneNames = new Map(
-  [...Intl.supportedValuesOf('timeZone'), 'UTC', 'GMT'].map((zone) => [zone.toLowerCase(), zone]),
-)
-
-function zone(literal: string | null | undefined): string {
-  const name = String(literal ?? '').toLowerCase()
-  if (!zones.has(name)) throw new SqlError('22023', 'time zone not recognized: use an IANA name')
-  return `'${zoneNames.get(name)}'`
+/** A zone by its IANA name, which means the same to every engine. Abbreviations and offsets do not. */
+export function zoneName(literal: string | null | undefined): string {
+  const name = zoneNamed(String(literal ?? ''))
+  if (name === undefined) throw new SqlError('22023', 'time zone not recognized: use an IANA name')
+  return `'${name}'`
 }
 
 /** Refuses years before 1, which engines count differently. */
@@ -221,7 +231,10 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'text timestamptz',
     'timestamptz',
     ([, value = ''], { literals }) =>
-      instantOf(`date_trunc(${truncUnit(literals[0], 'duckdb')}, make_timestamp(epoch_us(${value})))`, value),
+      instantOf(
+        `date_trunc(${dateTruncUnit(literals[0], 'duckdb')}, make_timestamp(epoch_us(${value})))`,
+        value,
+      ),
     dateTrunc('trino'),
     ranged,
   ),
@@ -244,17 +257,17 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'timezone',
     'text timestamp',
     'timestamptz',
-    ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
+    ([, value], { literals }) => `timezone(${zoneName(literals[0])}, ${value})`,
     // Converted back to UTC, because Trino reads fields in the value's own zone.
-    ([, value], { literals }) => `(with_timezone(${value}, ${zone(literals[0])}) AT TIME ZONE 'UTC')`,
+    ([, value], { literals }) => `(with_timezone(${value}, ${zoneName(literals[0])}) AT TIME ZONE 'UTC')`,
     ranged,
   ),
   fn(
     'timezone',
     'text timestamptz',
     'timestamp',
-    ([, value], { literals }) => `timezone(${zone(literals[0])}, ${value})`,
-    ([, value], { literals }) => `CAST(${value} AT TIME ZONE ${zone(literals[0])} AS TIMESTAMP(6))`,
+    ([, value], { literals }) => `timezone(${zoneName(literals[0])}, ${value})`,
+    ([, value], { literals }) => `CAST(${value} AT TIME ZONE ${zoneName(literals[0])} AS TIMESTAMP(6))`,
     ranged,
   ),
   ...instantTypes.map((type) =>
@@ -262,6 +275,8 @@ export const datetimeFunctions: readonly FunctionDef[] = [
       literal: [1],
     }),
   ),
+  fn('to_char', 'interval text', 'text', spanToChar, null, { literal: [1] }),
+  fn('to_char', 'time text', 'text', spanToChar, null, { literal: [1] }),
   fn('to_char', 'int4 text', 'text', numberToChar(digitsOfNumber.integer), null, numbered),
   fn('to_char', 'int8 text', 'text', numberToChar(digitsOfNumber.integer), null, numbered),
   fn('to_char', 'numeric text', 'text', numberToChar(digitsOfNumber.numeric), null, numbered),
@@ -274,7 +289,7 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     null,
     {
       ...numbered,
-      fold: ([text = '', pattern = '']) => `${readTime(text, pattern)}+00`,
+      fold: ([text = '', pattern = '']) => readTime(text, pattern),
     },
   ),
   fn('to_date', 'text text', 'date', (args, call) => `CAST(${timeSql(args, call)} AS DATE)`, null, {
@@ -329,10 +344,12 @@ export const datetimeFunctions: readonly FunctionDef[] = [
         .map((unit) => (unit === 'secs' ? 'float8' : 'int4'))
         .join(' '),
       'interval',
-      `(${intervalUnits
-        .slice(0, index + 1)
-        .map((unit, at) => intervalPieces[unit].replace('{}', `{${at}}`))
-        .join(' + ')})`,
+      strictly(
+        `(${intervalUnits
+          .slice(0, index + 1)
+          .map((unit, at) => intervalPieces[unit].replace('{}', `{${at}}`))
+          .join(' + ')})`,
+      ),
       null,
       { fallible: true },
     ),
@@ -341,15 +358,15 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'make_date',
     'int4 int4 int4',
     'date',
-    `make_date(${ofOurEra}, {1}, {2})`,
-    `CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`,
+    strictly(`make_date(${ofOurEra}, {1}, {2})`),
+    strictly(`CAST(format('%04d-%02d-%02d', {0}, {1}, {2}) AS DATE)`),
     { fallible: true },
   ),
   fn(
     'make_timestamp',
     'int4 int4 int4 int4 int4 float8',
     'timestamp',
-    `make_timestamp(${ofOurEra}, {1}, {2}, {3}, {4}, {5})`,
+    strictly(`make_timestamp(${ofOurEra}, {1}, {2}, {3}, {4}, {5})`),
     null,
     { fallible: true },
   ),
@@ -365,7 +382,9 @@ export const datetimeFunctions: readonly FunctionDef[] = [
     'date_bin',
     'interval timestamp timestamp',
     'timestamp',
-    `time_bucket(CASE WHEN year({0}) <> 0 OR month({0}) <> 0 THEN error('timestamps cannot be binned into intervals containing months or years') ELSE {0} END, {1}, {2})`,
+    strictly(
+      `time_bucket(CASE WHEN year({0}) <> 0 OR month({0}) <> 0 THEN error('timestamps cannot be binned into intervals containing months or years') ELSE {0} END, {1}, {2})`,
+    ),
     null,
     {
       fallible: true,

@@ -5,17 +5,12 @@ import { byName, type FunctionDef, fn, type Template } from '../base/function-de
 import { notSupported } from '../base/sql-error.ts'
 import { appended, joined, prepended } from './collections.ts'
 import { instantOf } from './datetime.ts'
+import { checked, quotient, remainder, wideEnough } from './decimal-arithmetic.ts'
+import { intervalOperators } from './interval.ts'
+import { jsonOperators } from './jsonb.ts'
 import { numericPower, power } from './math.ts'
+import { moreOperators } from './more.ts'
 import { regexTemplate } from './pattern.ts'
-
-/** Fails for a zero divisor, as PostgreSQL does; DuckDB returns NULL or infinity. */
-const checked =
-  (write: (left: string, right: string) => string): Template =>
-  ([left = '', right = ''], { literals }) => {
-    const constant = literals[1]
-    if (typeof constant === 'string' && Number(constant) !== 0) return write(left, right)
-    return write(left, `CASE WHEN ${right} = 0 THEN error('division by zero') ELSE ${right} END`)
-  }
 
 const integers = ['int2', 'int4', 'int8'] as const
 const engineInteger = { int2: 'SMALLINT', int4: 'INTEGER', int8: 'BIGINT' } as const
@@ -52,27 +47,12 @@ const arithmetic = integers.flatMap((type) => {
   ]
 })
 
-/** Quotients are doubles, because no engine divides decimals to PostgreSQL's scale (docs/sql.md). */
 const decimals: FunctionDef[] = [
-  fn('+', 'numeric numeric', 'numeric', '({0} + {1})', '({0} + {1})', may),
-  fn('-', 'numeric numeric', 'numeric', '({0} - {1})', '({0} - {1})', may),
-  fn('*', 'numeric numeric', 'numeric', '({0} * {1})', '({0} * {1})', may),
-  fn(
-    '/',
-    'numeric numeric',
-    'numeric',
-    checked((a, b) => `(CAST(${a} AS DOUBLE) / ${b})`),
-    `(CAST({0} AS DOUBLE) / CASE WHEN {1} = 0 THEN CAST(fail('division by zero') AS DOUBLE) ELSE CAST({1} AS DOUBLE) END)`,
-    may,
-  ),
-  fn(
-    '%',
-    'numeric numeric',
-    'numeric',
-    checked((a, b) => `(${a} % ${b})`),
-    '({0} % {1})',
-    may,
-  ),
+  fn('+', 'numeric numeric', 'numeric', wideEnough('+'), wideEnough('+', 'trino'), may),
+  fn('-', 'numeric numeric', 'numeric', wideEnough('-'), wideEnough('-', 'trino'), may),
+  fn('*', 'numeric numeric', 'numeric', wideEnough('*'), wideEnough('*', 'trino'), may),
+  fn('/', 'numeric numeric', 'numeric', quotient('duckdb'), quotient('trino'), may),
+  fn('%', 'numeric numeric', 'numeric', remainder, '({0} % {1})', may),
   fn('^', 'numeric numeric', 'numeric', numericPower.duckdb, numericPower.trino, may),
   fn('-', 'numeric', 'numeric', '(-{0})'),
   fn('+', 'numeric', 'numeric', '{0}'),
@@ -144,6 +124,16 @@ const dates: FunctionDef[] = [
     '(CAST({0} AS TIMESTAMP(6)) + {1})',
     may,
   ),
+  fn(
+    '+',
+    'interval date',
+    'timestamp',
+    '(CAST({1} AS TIMESTAMP) + {0})',
+    '(CAST({1} AS TIMESTAMP(6)) + {0})',
+    may,
+  ),
+  fn('+', 'time date', 'timestamp', '({1} + {0})', null, may),
+  fn('+', 'interval time', 'time', '({1} + {0})', null),
   fn(
     '-',
     'date interval',
@@ -231,6 +221,7 @@ const scaledIntervals: FunctionDef[] = [
 
 const texts: FunctionDef[] = [
   fn('||', 'text text', 'text', '({0} || {1})'),
+  fn('||', 'bytea bytea', 'bytea', '({0} || {1})', 'concat({0}, {1})'),
   // The resolver casts the other side to text as PostgreSQL's anynonarray operators do.
   fn('~', 'text text', 'bool', regexTemplate('duckdb', ''), regexTemplate('trino', ''), { literal: [1] }),
   fn('~*', 'text text', 'bool', regexTemplate('duckdb', 'i'), regexTemplate('trino', 'i'), { literal: [1] }),
@@ -244,7 +235,7 @@ const texts: FunctionDef[] = [
 
 /** Whether an array contains another; NULL is never contained. */
 const holds = (all: string, some: string) => ({
-  duckdb: `(list_has_all(${all}, ${some}) AND len(${some}) = list_count(${some}))`,
+  duckdb: `CASE WHEN ${all} IS NOT NULL AND ${some} IS NOT NULL THEN list_has_all(${all}, ${some}) AND len(${some}) = list_count(${some}) END`,
   trino: `(cardinality(array_except(${some}, ${all})) = 0 AND none_match(${some}, e -> e IS NULL))`,
 })
 
@@ -327,4 +318,7 @@ export const operators: ReadonlyMap<string, readonly FunctionDef[]> = byName([
   ...texts,
   ...arrays,
   ...json,
+  ...intervalOperators,
+  ...jsonOperators,
+  ...moreOperators,
 ])

@@ -102,6 +102,7 @@ function timePattern(pattern: string): TimePattern {
 
 const outOfRange = 'date/time field value out of range'
 const noMatch = 'the text does not match the pattern'
+const noNumber = 'the text does not match the pattern of a number'
 
 /**
  * A literal read by a pattern, as a timestamp in UTC.
@@ -195,7 +196,7 @@ export function readNumber(text: string, pattern: string): string {
   const digits = (found?.[2] ?? '').replaceAll(',', '')
   const decimals = found?.[3] ?? ''
   if (found === null || digits.length > whole || decimals.length > fraction)
-    throw new SqlError('22P02', noMatch)
+    throw new SqlError('22P02', noNumber)
   const sign = [found[1], found[4]].includes('-') ? '-' : ''
   return `${sign}${digits}${fraction === 0 ? '' : `.${decimals.padEnd(fraction, '0')}`}`
 }
@@ -208,6 +209,6 @@ export function numberSql([text = '']: readonly string[], { literals }: Template
   const digits = `replace(${group(2)}, ',', '')`
   const sign = `CASE WHEN ${group(1)} = '-' OR ${group(4)} = '-' THEN '-' ELSE '' END`
   const number = `CAST(${sign} || ${digits} || '.' || ${group(3)} || '0' AS DECIMAL(${whole + fraction},${fraction}))`
-  const read = `CASE WHEN s IS NULL THEN NULL WHEN NOT regexp_matches(s, ${written}) OR length(${digits}) > ${whole} OR length(${group(3)}) > ${fraction} THEN error('${noMatch}') ELSE ${number} END`
+  const read = `CASE WHEN s IS NULL THEN NULL WHEN NOT regexp_matches(s, ${written}) OR length(${digits}) > ${whole} OR length(${group(3)}) > ${fraction} THEN error('${noNumber}') ELSE ${number} END`
   return `list_extract(list_transform([${text}], lambda s: ${read}), 1)`
 }

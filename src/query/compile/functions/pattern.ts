@@ -63,12 +63,33 @@ function withLettersOfAllScripts(pattern: string): string {
   })
 }
 
+const wordStart = /^(?:\\[ym]|\[\[:<:\]\])/
+const wordEnd = /(?:\\[yM]|\[\[:>:\]\])$/
+const noLetter = `[^${letters}${digits}_]`
+
+/**
+ * A pattern whose ends are those of words, for a test alone: what stands around the word is matched too, because the
+ * engines know only words of ASCII. Boundaries elsewhere are refused.
+ */
+function portableTest(pattern: string): string {
+  const isStart = wordStart.test(pattern)
+  // A backslash before the last one makes it an escaped backslash.
+  const isEnd = wordEnd.test(pattern) && !/\\\\[yM]$/.test(pattern)
+  if (!isStart && !isEnd) return portableRegex(pattern)
+  const body = pattern.replace(wordStart, '').replace(isEnd ? wordEnd : /$^/, '')
+  const plain = /^\w(?:.*\w)?$/s.test(body) && !/[|\\]/.test(body.replace(/\([^()]*\)/g, ''))
+  if (!plain || (isEnd && /\\\w$/.test(body)))
+    throw notSupported('A boundary of words beside anything but a letter or digit, in a regular expression')
+  const [before, behind] = [isStart ? `(?:^|${noLetter})` : '', isEnd ? `(?:$|${noLetter})` : '']
+  return `${before}${portableRegex(body)}${behind}`
+}
+
 /** Tests `{0}` against the literal regular expression `{1}`. A dot matches line ends, as in PostgreSQL. */
 export function regexTemplate(engine: 'duckdb' | 'trino', flags: string, negated = false): Template {
   return ([text = ''], { literals }) => {
     const literal = literals[1]
     if (literal === null || literal === undefined) return 'CAST(NULL AS BOOLEAN)'
-    const pattern = quoteText(`(?s${flags})${portableRegex(literal)}`)
+    const pattern = quoteText(`(?s${flags})${portableTest(literal)}`)
     const test =
       engine === 'duckdb' ? `regexp_matches(${text}, ${pattern})` : `regexp_like(${text}, ${pattern})`
     return negated ? `(NOT ${test})` : test

@@ -4,7 +4,8 @@ import { quoteText } from '../../../base/sql-text.ts'
 import { type FunctionDef, fn, type Template } from '../base/function-definition.ts'
 import { similarRegex } from './pattern.ts'
 
-const comparisonSigns = ['=', '<>', '<', '<=', '>', '>='] as const
+/** The signs of comparisons. */
+export const comparisonSigns = ['=', '<>', '<', '<=', '>', '>='] as const
 
 /** Comparisons of two values of one type. */
 export const comparisons: ReadonlyMap<string, FunctionDef> = new Map(
@@ -48,6 +49,30 @@ export const iLike = fn(
   `(lower({0}) LIKE lower({1}) ESCAPE '\\')`,
 )
 
+/** LIKE with a computed pattern and an escape of its own, which is a literal of one byte. */
+const likeInTemplate =
+  (operator: 'LIKE' | 'ILIKE'): Template =>
+  ([text, pattern = '', mark], { flat }) =>
+    `(${text} ${operator} ${flat(pattern)} ESCAPE ${mark})`
+
+const escaped = { literal: [2], fallible: true }
+export const likeIn = fn(
+  'like escape',
+  'text text text',
+  'bool',
+  likeInTemplate('LIKE'),
+  '({0} LIKE {1} ESCAPE {2})',
+  escaped,
+)
+export const iLikeIn = fn(
+  'ilike escape',
+  'text text text',
+  'bool',
+  likeInTemplate('ILIKE'),
+  '(lower({0}) LIKE lower({1}) ESCAPE {2})',
+  escaped,
+)
+
 const similarTemplate =
   (engine: 'duckdb' | 'trino'): Template =>
   ([text], { literals }) => {
@@ -68,6 +93,9 @@ export const similar = fn(
   },
 )
 
+/** A row as one value, for counting distinct rows only. It is no text: its type is not looked at. */
+export const rowValue = fn('row', 'any ...', 'text', 'row({*})', 'ROW({*})', { variadic: true })
+
 /** An element of an array by its index. An index outside the array, also below 1, is NULL. */
 export const subscript = fn(
   'subscript',
@@ -82,6 +110,23 @@ export const subscript = fn(
       ? `element_at(${args[0]}, ${args[1]})`
       : `CASE WHEN ${args[1]} >= 1 THEN element_at(${args[0]}, ${args[1]}) END`,
 )
+
+/** `x < ANY (array)` and the like by sign: decided by one element, else NULL where an element is NULL. */
+const comparedWithElements = (sign: string, all: boolean): FunctionDef => {
+  const [decisive, other] = all ? ['FALSE', 'TRUE'] : ['TRUE', 'FALSE']
+  const found = `list_contains(list_transform({1}, lambda e: {0} ${sign} e), ${decisive})`
+  return fn(
+    `${sign} ${all ? 'all' : 'any'}`,
+    'anyelement anyarray',
+    'bool',
+    `CASE WHEN len({1}) = 0 THEN ${other} WHEN {0} IS NULL OR {1} IS NULL THEN NULL WHEN ${found} THEN ${decisive} WHEN len({1}) > list_count({1}) THEN NULL ELSE ${other} END`,
+    `${all ? 'all_match' : 'any_match'}({1}, e -> {0} ${sign} e)`,
+  )
+}
+const withElements = (all: boolean) =>
+  new Map<string, FunctionDef>(comparisonSigns.map((sign) => [sign, comparedWithElements(sign, all)]))
+export const comparedWithAny: ReadonlyMap<string, FunctionDef> = withElements(false)
+export const comparedWithAll: ReadonlyMap<string, FunctionDef> = withElements(true)
 
 /** `x = ANY (array)`: NULL where only a NULL element could match; FALSE for an empty array, whatever `x` is. */
 export const anyElement = fn(

@@ -1,7 +1,7 @@
 /** Defines functions of text and bytes. Positions and lengths count code points, as PostgreSQL's do in UTF-8. */
 
 import { quoteText } from '../../../base/sql-text.ts'
-import { type FunctionDef, fn, type Template } from '../base/function-definition.ts'
+import { type FunctionDef, fn, strictly, type Template } from '../base/function-definition.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { spokenType } from '../base/types.ts'
 import { matchesEmptyAfterMatch, portableRegex } from './pattern.ts'
@@ -26,7 +26,7 @@ const substring =
     }
     const first = `CASE WHEN ${from} < 1 THEN 1 ELSE ${from} END`
     if (length === undefined) return `substr(${text}, ${first})`
-    const end = `(${from}) + (${length})`
+    const end = `CAST(${from} AS BIGINT) + (${length})`
     return `substr(${text}, ${first}, CASE WHEN ${length} < 0 THEN ${fault} WHEN ${end} <= ${first} THEN 0 ELSE ${end} - ${first} END)`
   }
 const substrings = [
@@ -68,11 +68,14 @@ const extractRegex =
   }
 
 /** chr, which fails for surrogates and for code points that no text can hold. */
-const chr = (fault: string): string =>
-  `chr(CASE WHEN {0} < 1 OR {0} BETWEEN 55296 AND 57343 OR {0} > 1114111 THEN ${fault} ELSE {0} END)`
+const chr = (fault: string, negative: string): string =>
+  `chr(CASE WHEN {0} < 0 THEN ${negative} WHEN {0} < 1 OR {0} BETWEEN 55296 AND 57343 OR {0} > 1114111 THEN ${fault} ELSE {0} END)`
 
 /** Bound on the length of lpad and rpad, and on the count of repeat. */
 export const padsMax = 10_000
+
+/** How long the result becomes is checked before the run, for which a parameter is its value. */
+const counted = { ...may, takesValue: (index: number) => index === 1 }
 
 /** lpad or rpad. With an empty fill the text is only truncated. */
 const padded = (name: string, tooLong: string): string =>
@@ -83,8 +86,8 @@ const pads = (['lpad', 'rpad'] as const).flatMap((name) => {
   const message = `${name}: at most ${padsMax}`
   const [duckdb, trino] = [`error('${message}')`, `CAST(fail('${message}') AS VARCHAR)`]
   return [
-    fn(name, 'text int4', 'text', filled(name, duckdb), filled(name, trino), may),
-    fn(name, 'text int4 text', 'text', padded(name, duckdb), padded(name, trino), may),
+    fn(name, 'text int4', 'text', strictly(filled(name, duckdb)), filled(name, trino), counted),
+    fn(name, 'text int4 text', 'text', strictly(padded(name, duckdb)), padded(name, trino), counted),
   ]
 })
 
@@ -178,9 +181,11 @@ export const textFunctions: readonly FunctionDef[] = [
     'repeat',
     'text int4',
     'text',
-    `CASE WHEN {1} > ${padsMax} THEN error('repeat: at most ${padsMax}') ELSE repeat({0}, {1}) END`,
-    `CASE WHEN {1} > ${padsMax} THEN CAST(fail('repeat: at most ${padsMax}') AS VARCHAR) WHEN {1} <= 0 THEN substr({0}, 1, 0) ELSE array_join(repeat({0}, CAST({1} AS INTEGER)), '') END`,
-    may,
+    strictly(`CASE WHEN {1} > ${padsMax} THEN error('repeat: at most ${padsMax}') ELSE repeat({0}, {1}) END`),
+    strictly(
+      `CASE WHEN {1} > ${padsMax} THEN CAST(fail('repeat: at most ${padsMax}') AS VARCHAR) WHEN {1} <= 0 THEN substr({0}, 1, 0) ELSE array_join(repeat({0}, CAST({1} AS INTEGER)), '') END`,
+    ),
+    counted,
   ),
   fn(
     'replace',
@@ -220,8 +225,11 @@ export const textFunctions: readonly FunctionDef[] = [
     'chr',
     'int4',
     'text',
-    chr("error('requested character not valid')"),
-    chr("CAST(fail('requested character not valid') AS BIGINT)"),
+    chr("error('requested character not valid')", "error('character number must be positive')"),
+    chr(
+      "CAST(fail('requested character not valid') AS BIGINT)",
+      "CAST(fail('character number must be positive') AS BIGINT)",
+    ),
     may,
   ),
   fn('md5', 'text', 'text', 'md5({0})', 'lower(to_hex(md5(to_utf8({0}))))'),
@@ -305,5 +313,6 @@ function extractWhole(engine: 'duckdb' | 'trino'): Template {
 function encoding(name: string | null | undefined, forms: { hex: string; base64: string }): string {
   if (name === 'hex') return forms.hex
   if (name === 'base64') return forms.base64
-  throw notSupported('encode to a format other than hex and base64')
+  if (name === 'escape') throw notSupported('encode to the format escape')
+  throw new SqlError('22023', 'unrecognized encoding')
 }

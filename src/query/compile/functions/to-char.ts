@@ -73,6 +73,14 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
     ['Q', 'quarter({0})', 1],
     ['CC', `((year({0}) + 99) ${div} 100)`, 2],
   ]
+  const since2000 =
+    engine === 'duckdb'
+      ? "(CAST({0} AS DATE) - DATE '2000-01-01')"
+      : "date_diff('day', DATE '2000-01-01', CAST({0} AS DATE))"
+  const roman = 'I II III IV V VI VII VIII IX X XI XII'.split(' ')
+  const fractions = [1, 2, 3, 4, 5, 6].flatMap((count) =>
+    ['FF', 'ff'].map((name) => [`${name}${count}`, `substr(${pad(micros, 6)}, 1, ${count})`] as const),
+  )
   const digits = numbers.flatMap(([name, sql, width]) => {
     const [padded, bare] = [pad(sql, width), `CAST(${sql} AS VARCHAR)`]
     // Fractions of a second keep their zeros.
@@ -92,7 +100,13 @@ function pieces(engine: Engine): readonly (readonly [string, string])[] {
     ['DY', names(dow, days, 0, (name) => upper(short(name)))],
     ['Dy', names(dow, days, 0, short)],
     ['dy', names(dow, days, 0, (name) => lower(short(name)))],
+    ...fractions,
+    ['RM', names('month({0})', roman, 1, (name) => name.padEnd(4))],
+    ['rm', names('month({0})', roman, 1, (name) => name.toLowerCase().padEnd(4))],
+    ['FMRM', names('month({0})', roman, 1, same)],
+    ['FMrm', names('month({0})', roman, 1, lower)],
     ...digits,
+    ['J', `CAST(${since2000} + 2451545 AS VARCHAR)`],
     ['AM', half('AM', 'PM')],
     ['PM', half('AM', 'PM')],
     ['am', half('am', 'pm')],
@@ -132,12 +146,65 @@ export function toCharTemplate(engine: Engine): Template {
   }
 }
 
+/** Patterns of whole numbers, behind which a suffix of ordinals may stand. */
+const ordinals = /^(?:FM)?(?:YYYY|YYY|YY|Y|HH24|HH12|HH|DDD|DD|ID|D|MM|MI|MS|US|SSSS|SS|IW|WW|W|Q|CC|J)$/i
+
+/** st, nd, rd or th. @param number text of a whole number */
+function ordinal(number: string, isUpper: boolean): string {
+  const forms = ['th', 'st', 'nd', 'rd'].map((form) => `'${isUpper ? form.toUpperCase() : form}'`)
+  const value = `CAST(${number} AS BIGINT)`
+  return `CASE WHEN ${value} % 100 BETWEEN 11 AND 13 THEN ${forms[0]} WHEN ${value} % 10 = 1 THEN ${forms[1]} WHEN ${value} % 10 = 2 THEN ${forms[2]} WHEN ${value} % 10 = 3 THEN ${forms[3]} ELSE ${forms[0]} END`
+}
+
+/** A number in a width to which zeros fill it, and one more for a sign. */
+const signed = (sql: string, width: number): string =>
+  `CASE WHEN ${sql} < 0 THEN '-' ELSE '' END || lpad(CAST(abs(${sql}) AS VARCHAR), greatest(${width}, CAST(length(CAST(abs(${sql}) AS VARCHAR)) AS INTEGER)), '0')`
+
+const ofInterval: readonly (readonly [name: string, sql: string, width: number])[] = [
+  ['YYYY', 'year({0})', 4],
+  ['HH24', 'hour({0})', 2],
+  ['HH12', '(CASE WHEN hour({0}) % 12 = 0 THEN 12 ELSE hour({0}) % 12 END)', 2],
+  ['HH', '(CASE WHEN hour({0}) % 12 = 0 THEN 12 ELSE hour({0}) % 12 END)', 2],
+  ['MM', 'month({0})', 2],
+  ['MI', 'minute({0})', 2],
+  ['MS', '(microsecond({0}) % 1000000 // 1000)', 3],
+  ['US', '(microsecond({0}) % 1000000)', 6],
+  ['SS', 'second({0})', 2],
+]
+const spans = ofInterval.flatMap(([name, sql, width]) => {
+  const bare = `CAST(${sql} AS VARCHAR)`
+  const padded = signed(sql, width)
+  const plain = width === 3 || width === 6 ? padded : bare
+  return [name, name.toLowerCase()].flatMap((each) => [
+    [`FM${each}`, plain] as const,
+    [each, padded] as const,
+  ])
+})
+const dayOfSpan = [
+  ['FMDD', 'CAST(day({0}) AS VARCHAR)'],
+  ['FMdd', 'CAST(day({0}) AS VARCHAR)'],
+  ['DD', "CASE WHEN day({0}) BETWEEN 0 AND 9 THEN '0' ELSE '' END || day({0})"],
+  ['dd', "CASE WHEN day({0}) BETWEEN 0 AND 9 THEN '0' ELSE '' END || day({0})"],
+] as const
+
+/** Writes an interval, or a time, in a literal pattern of fields alone, for DuckDB. */
+export const spanToChar: Template = ([value = ''], { literals, types }) => {
+  const pattern = literals[1]
+  if (typeof pattern !== 'string') return 'CAST(NULL AS VARCHAR)'
+  const table =
+    types[0] === 'time' ? spans.filter(([name]) => !/YYYY|MM/i.test(name)) : [...spans, ...dayOfSpan]
+  const joined = parts(pattern, table, value).reduce((text, part) => `${text} || ${part}`, `''`)
+  return `CASE WHEN ${value} IS NOT NULL THEN ${joined} END`
+}
+
 function parts(pattern: string, table: readonly (readonly [string, string])[], value: string): string[] {
   const out: string[] = []
   let rest = pattern
   while (rest !== '') {
     const quoted = /^"([^"]*)"/.exec(rest)
     if (rest.startsWith('fm')) rest = `FM${rest.slice(2)}`
+    // Names are in English, as in the locale C; translated ones are not padded.
+    if (/^TM(?:month|mon|day|dy)/i.test(rest)) rest = `FM${rest.slice(2)}`.replace(/^FM(mon|dy)(?!th)/i, '$1')
     const found = table.find(([name]) => rest.startsWith(name))
     if (quoted) {
       out.push(quoteText(quoted[1] ?? ''))
@@ -145,7 +212,14 @@ function parts(pattern: string, table: readonly (readonly [string, string])[], v
     } else if (found) {
       out.push(found[1].replaceAll('{0}', () => value))
       rest = rest.slice(found[0].length)
-      if (/^(TH|th|SP)/.test(rest)) throw notSupported('This to_char pattern')
+      const suffix = /^(TH|th)/.exec(rest)?.[0]
+      const number = out.at(-1) ?? ''
+      if (suffix !== undefined) {
+        if (!ordinals.test(found[0])) throw notSupported('This to_char pattern')
+        rest = rest.slice(2)
+        out.push(ordinal(number, suffix === 'TH'))
+      }
+      if (/^SP/.test(rest)) throw notSupported('This to_char pattern')
     } else {
       const plain = /^[^A-Za-z"\\{}]/.exec(rest)?.[0]
       if (plain === undefined) throw notSupported('This to_char pattern')

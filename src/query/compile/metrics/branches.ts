@@ -1,7 +1,6 @@
 /** Plans which tables a request for metrics reads, and checks that its dimensions mean the same in all of them. */
 
-import type { MetricComputation, MetricVersion } from '../../../core/metric.ts'
-import { metricTime } from '../../../core/metric.ts'
+import { isOverPeriods, type MetricVersion, metricTime, type OverPeriods } from '../../../core/metric.ts'
 import {
   leavesOf,
   type MetricRelation,
@@ -11,15 +10,13 @@ import {
 import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 
-type Cumulative = Extract<MetricComputation, { kind: 'cumulative' }>
-
 /** What is computed over one table in one grouping. */
 export interface Branch {
   readonly relation: MetricRelation
   /** The metric that each result measures. */
   readonly metrics: Map<string, string>
   /** Set where each row counts for several periods. */
-  readonly cumulative?: Cumulative | undefined
+  readonly periods?: OverPeriods | undefined
 }
 
 export interface BranchParts {
@@ -46,14 +43,9 @@ export function planBranches({ model, metrics, dimensions }: BranchParts): Branc
     return found
   }
   const branches = new Map<string, Branch>()
-  const branch = (table: TableRef, cumulative?: Cumulative) => {
-    const key = JSON.stringify([
-      tableKey(table),
-      cumulative?.window,
-      cumulative?.toDate,
-      cumulative !== undefined,
-    ])
-    const found = branches.get(key) ?? { relation: relation(table), metrics: new Map(), cumulative }
+  const branch = (table: TableRef, periods?: OverPeriods) => {
+    const key = JSON.stringify([tableKey(table), periods && { ...periods, metric: '' }])
+    const found = branches.get(key) ?? { relation: relation(table), metrics: new Map(), periods }
     branches.set(key, found)
     return found
   }
@@ -63,12 +55,11 @@ export function planBranches({ model, metrics, dimensions }: BranchParts): Branc
     return [name, found.map((leaf) => ({ leaf, ...placeOf(model, leaf) }))] as const
   })
   const tables = new Set(leaves.flatMap(([, found]) => found.map(({ table }) => tableKey(table))))
-  const isDirect =
-    tables.size === 1 && leaves.every(([, found]) => found.every(({ cumulative }) => !cumulative))
+  const isDirect = tables.size === 1 && leaves.every(([, found]) => found.every(({ periods }) => !periods))
   for (const [name, found] of leaves)
-    for (const { leaf, table, measured, cumulative } of found)
+    for (const { leaf, table, measured, periods } of found)
       if (isDirect) branch(table).metrics.set(name, name)
-      else branch(table, cumulative).metrics.set(leaf.name, measured)
+      else branch(table, periods).metrics.set(leaf.name, measured)
   const planned = [...branches.values()]
   for (const name of new Set(dimensions)) assertShared(planned, name)
   return { branches: planned, isDirect }
@@ -78,14 +69,17 @@ interface Place {
   readonly table: TableRef
   /** The metric whose aggregates are computed. */
   readonly measured: string
-  readonly cumulative?: Cumulative
+  readonly periods?: OverPeriods
 }
 
 function placeOf(model: SemanticModel, { name, definition: { computation } }: MetricVersion): Place {
   if (computation.kind === 'simple') return { table: computation.table, measured: name }
-  if (computation.kind === 'cumulative') {
+  if (isOverPeriods(computation)) {
     const base = model.metrics.get(computation.metric)?.definition.computation
-    if (base?.kind === 'simple') return { table: base.table, measured: name, cumulative: computation }
+    // Attestations are of cumulative metrics by their own names. Anything else over periods lifts nothing.
+    const isNamed = computation.kind === 'cumulative' && model.metrics.has(name)
+    const measured = isNamed ? name : computation.metric
+    if (base?.kind === 'simple') return { table: base.table, measured, periods: computation }
   }
   throw new SqlError('42703', `what the metric "${name}" is made of is not in force`)
 }

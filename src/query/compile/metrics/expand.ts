@@ -5,13 +5,22 @@
  */
 
 import type { Node, RangeVar, SelectStmt } from 'libpg-query'
+import { quoteIdentifier } from '../../../base/sql-text.ts'
 import {
   type Attestation,
+  isOverPeriods,
   metricsSuffix,
   type QueryBudget,
+  rowKeyName,
   type SemiAdditivity,
 } from '../../../core/metric.ts'
-import { type MetricRelation, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
+import {
+  type MetricRelation,
+  type PlacedDimension,
+  partName,
+  relationOf,
+  type SemanticModel,
+} from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
@@ -156,13 +165,16 @@ function expandSide(walk: Walk, key: string, value: unknown): unknown {
 
 /** `metric_over(m)` in a statement of ours: the metric, from columns that hold what it is made of. */
 function computeAbove({ model }: Walk, select: SelectStmt): SelectStmt {
-  const compute = (name: string): Node => {
+  const compute = (name: string, columnOf = (leaf: string) => leaf): Node => {
     const computation = model.metrics.get(name)?.definition.computation
+    const part = (each: string) => compute(each, columnOf)
     if (computation?.kind === 'ratio')
-      return ratioNode(compute(computation.numerator), compute(computation.denominator))
-    return computation?.kind === 'derived'
-      ? derivedNode(computation.expression, compute)
-      : columnNode('u', name)
+      return ratioNode(part(computation.numerator), part(computation.denominator))
+    if (computation?.kind === 'derived') return derivedNode(computation.expression, part)
+    const base = computation && isOverPeriods(computation) ? model.metrics.get(computation.metric) : undefined
+    return base === undefined || base.definition.computation.kind === 'simple'
+      ? columnNode('u', columnOf(name))
+      : compute(base.name, (leaf) => columnOf(partName(name, leaf)))
   }
   const targetList = mapNodes(select.targetList ?? [], (node) => {
     if (!('FuncCall' in node) || functionName(node) !== 'metric_over') return undefined
@@ -199,9 +211,20 @@ function findRelation(
     const namespace = schema.split('.')
     if (walk.taken?.has(tableKey({ namespace, name: relname }))) return undefined
     const relation = relationOf(walk.model, { namespace, name })
-    if (relation !== undefined) return relation
+    if (relation !== undefined) return walk.generated ? withRowKeys(relation) : relation
   }
   return undefined
+}
+
+/** The relation with the columns of its table's key, which tell rows apart. No dimension has two underscores. */
+function withRowKeys(relation: MetricRelation): MetricRelation {
+  const keys = relation.table.key.map((fieldId, index): readonly [string, PlacedDimension] => {
+    const name = rowKeyName(index)
+    const expression = { text: quoteIdentifier(name), names: { [name]: fieldId } }
+    const dimension = { name, kind: 'categorical' as const, expression }
+    return [name, { route: { path: '', table: relation.table }, dimension }] as const
+  })
+  return { ...relation, dimensions: new Map([...relation.dimensions, ...keys]) }
 }
 
 function expandRelation(

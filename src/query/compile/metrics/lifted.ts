@@ -4,7 +4,12 @@
  * that the attestation does not, or one that the reader sees masked.
  */
 
-import type { AttachedMask, GovernedColumn, GovernedTable } from '../../../core/governed-table.ts'
+import {
+  type AttachedMask,
+  type GovernedColumn,
+  type GovernedTable,
+  isMasked,
+} from '../../../core/governed-table.ts'
 import type { Attestation, CoveredMask } from '../../../core/metric.ts'
 import type { PlacedDimension, Route, SemanticModel } from '../../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
@@ -63,7 +68,7 @@ export function liftedFor(
 ): readonly LiftedColumn[] {
   const masked = new Set(
     tables.flatMap(({ ref: table, columns }) =>
-      columns.flatMap(({ fieldId, masks }) => (masks.length > 0 ? columnKey({ table, fieldId }) : [])),
+      columns.flatMap((column) => (isMasked(column) ? columnKey({ table, fieldId: column.fieldId }) : [])),
     ),
   )
   return named.some((column) => masked.has(columnKey(column))) ? [] : lifted
@@ -73,10 +78,11 @@ export function liftedFor(
 export function isLifted(
   lifted: readonly LiftedColumn[],
   { ref }: Pick<GovernedTable, 'ref'>,
-  { fieldId, masks }: Pick<GovernedColumn, 'fieldId' | 'masks'>,
+  { fieldId, masks, nestedMasks }: Pick<GovernedColumn, 'fieldId' | 'masks' | 'nestedMasks'>,
 ): boolean {
   const found = lifted.find((each) => each.fieldId === fieldId && tableKey(each.table) === tableKey(ref))
-  if (found === undefined) return false
+  // An attestation covers masks of whole columns.
+  if (found === undefined || nestedMasks !== undefined) return false
   return (
     found.masks === undefined ||
     masks.every((mask) => found.masks?.some((covered) => isCovered(mask, covered)))

@@ -13,10 +13,10 @@ import type {
 } from '../../../core/metric.ts'
 import type { MetricRelation, SemanticModel } from '../../../core/semantic-model.ts'
 import { SqlError } from '../base/sql-error.ts'
-import { aggregates } from '../functions/aggregates.ts'
 import { parseExpression } from '../parse/parse.ts'
 import type { AttestedParts, Simple } from './attested-parts.ts'
 import { flag, type Guard, readsSafely, showsGroup } from './guard.ts'
+import { isAggregate, parseMetricExpression } from './metric-expression.ts'
 import {
   allOf,
   callNode,
@@ -100,6 +100,9 @@ function writeMetric(place: MeasurePlace, metric: MetricVersion): Node {
       if (base?.kind !== 'simple') throw unknownMetric(computation.metric)
       return simple(place, metric.name, base)
     }
+    // Its parts are measured by the names of what they are of.
+    case 'offset':
+      throw unknownMetric(metric.name)
   }
 }
 
@@ -207,7 +210,7 @@ function differentValues(column: Node, filter: Node | undefined): Node {
 
 /** An expression over columns. @param column writes the column of a field id */
 export function boundNode({ text, names }: BoundExpression, column: (fieldId: number) => Node): Node {
-  return mapNodes(withoutPositions(parseExpression(text)), (node) => {
+  return mapNodes(parseMetricExpression(text), (node) => {
     const path = columnPath(node)
     if (path === undefined) return undefined
     const [name = '', ...more] = path
@@ -222,7 +225,7 @@ export function boundNode({ text, names }: BoundExpression, column: (fieldId: nu
 function filteredAggregates(tree: Node, filter: Node | undefined): Node {
   if (filter === undefined) return tree
   return mapNodes(tree, (node) => {
-    if (!('FuncCall' in node) || !aggregates.has(functionName(node) ?? '')) return undefined
+    if (!('FuncCall' in node) || !isAggregate(functionName(node) ?? '')) return undefined
     const own = allOf([filter, node.FuncCall.agg_filter])
     return { FuncCall: { ...node.FuncCall, ...(own && { agg_filter: own }) } }
   })

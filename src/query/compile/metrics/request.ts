@@ -9,6 +9,7 @@ import { type Grain, metricsSuffix, metricTime } from '../../../core/metric.ts'
 import type { MetricRelation, SemanticModel } from '../../../core/semantic-model.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { type Branch, type BranchParts, planBranches } from './branches.ts'
+import { countedRange, hasBegin } from './counted-range.ts'
 import { type Key, keyNode } from './key.ts'
 import {
   allOf,
@@ -32,7 +33,7 @@ import {
   textNode,
   unionAll,
 } from './nodes.ts'
-import { periodsOf, shift, startOf } from './periods.ts'
+import { periodsOf } from './periods.ts'
 
 export const filterOperators = [
   '=',
@@ -178,15 +179,15 @@ const timeNode = () => columnNode('f', metricTime)
 /** One table's metrics by the keys. @param outputs names of metrics and of columns that stay NULL here */
 function branchNode(writing: Writing, branch: Branch, outputs: readonly string[]): SelectStmt {
   const { request, keys, conditions } = writing
-  const { relation, metrics, cumulative } = branch
+  const { relation, metrics, periods } = branch
   const where = conditions.map((condition) => condition())
-  if (cumulative === undefined) {
+  if (periods === undefined) {
     if (request.from !== undefined)
       where.push(operatorNode('>=', timeNode(), momentNode(request.from.getTime())))
     if (request.to !== undefined) where.push(operatorNode('<', timeNode(), momentNode(request.to.getTime())))
   }
   const keyTargets = keys.map((key) =>
-    targetNode(cumulative !== undefined && key.name === metricTime ? periodKey(key) : keyNode(key), key.name),
+    targetNode(periods !== undefined && key.name === metricTime ? periodKey(key) : keyNode(key), key.name),
   )
   const measures = outputs.map((name) => {
     const measured = metrics.get(name)
@@ -195,13 +196,13 @@ function branchNode(writing: Writing, branch: Branch, outputs: readonly string[]
   const whereClause = allOf(where)
   return selectNode({
     targetList: [...keyTargets, ...measures],
-    fromClause: [cumulative === undefined ? relationNode(relation) : cumulativeNode(writing, branch)],
+    fromClause: [periods === undefined ? relationNode(relation) : periodsNode(writing, branch)],
     ...(whereClause && { whereClause }),
     ...(keys.length > 0 && { groupClause: keys.map((_, index) => integerNode(index + 1)) }),
   })
 }
 
-/** The start of a period of {@link cumulativeNode}. */
+/** The start of a period of {@link periodsNode}. */
 function periodKey({ grain }: Key): Node {
   const start = columnNode('p', 't')
   return grain === 'hour' ? start : castNode('date', start)
@@ -212,26 +213,22 @@ function relationNode({ table: { table } }: MetricRelation): Node {
 }
 
 /** The relation, each row beside every period that counts it. */
-function cumulativeNode({ request, keys }: Writing, { relation, cumulative }: Branch): Node {
+function periodsNode({ request, keys }: Writing, { relation, periods: over }: Branch): Node {
   const grain = keys.find(({ name }) => name === metricTime)?.grain
   const { from, to } = request
-  if (grain === undefined || from === undefined || to === undefined)
-    throw new SqlError('42601', 'A cumulative metric needs `grain`, `from` and `to`.')
-  const { window, toDate } = cumulative ?? {}
-  const rows = periodsOf(grain, from.getTime(), to.getTime()).map(({ startMs, endMs }) => {
-    const beginMs = window
-      ? shift(
-          window.grain,
-          window.grain === grain ? startMs : startOf(window.grain, endMs - 1),
-          1 - window.count,
-        )
-      : toDate && startOf(toDate, startMs)
+  if (grain === undefined || from === undefined || to === undefined || over === undefined)
+    throw new SqlError(
+      '42601',
+      'A cumulative metric, and one with an offset, needs `grain`, `from` and `to`.',
+    )
+  const rows = periodsOf(grain, from.getTime(), to.getTime()).map((period) => {
+    const { beginMs, endMs } = countedRange(over, grain, period)
     const begin = beginMs === undefined ? castNode('timestamp', nullNode()) : momentNode(beginMs)
-    return listNode([momentNode(startMs), begin, momentNode(endMs)])
+    return listNode([momentNode(period.startMs), begin, momentNode(endMs)])
   })
   const periods = subqueryNode(selectNode({ valuesLists: rows }), 'p', ['t', 'lo', 'hi'])
   const ends = operatorNode('<', timeNode(), columnNode('p', 'hi'))
-  const begins = window || toDate ? operatorNode('>=', timeNode(), columnNode('p', 'lo')) : undefined
+  const begins = hasBegin(over) ? operatorNode('>=', timeNode(), columnNode('p', 'lo')) : undefined
   return innerJoinNode(periods, relationNode(relation), allOf([begins, ends]) ?? ends)
 }
 

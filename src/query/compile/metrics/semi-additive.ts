@@ -4,7 +4,7 @@
  */
 
 import type { Node, SelectStmt } from 'libpg-query'
-import type { GovernedTable } from '../../../core/governed-table.ts'
+import { type GovernedTable, isMasked } from '../../../core/governed-table.ts'
 import type { SemiAdditivity } from '../../../core/metric.ts'
 import { leavesOf, type MetricRelation, type SemanticModel } from '../../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
@@ -67,7 +67,7 @@ export function assertMomentsShow(
   const hidden = moments.find(({ table, fieldId }) =>
     tables
       .find(({ ref }) => tableKey(ref) === tableKey(table))
-      ?.columns.some((column) => column.fieldId === fieldId && column.masks.length > 0),
+      ?.columns.some((column) => column.fieldId === fieldId && isMasked(column)),
   )
   if (hidden !== undefined)
     throw addsUpWrongly(

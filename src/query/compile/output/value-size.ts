@@ -115,6 +115,9 @@ function addItem(item: FromItem, sizes: Sizes): void {
 }
 
 function sizeOf(expr: Expr, sizes: Sizes): number {
+  // A column is the most frequent expression, and has no parts.
+  if (expr.kind === 'column')
+    return isLong(expr.type) ? (sizes.columns.get(expr.relation)?.[expr.index] ?? storedBytes) : scalarBytes
   const found = sizes.exprs.get(expr)
   if (found !== undefined) return found
   const size = measure(expr, sizes)
@@ -128,8 +131,6 @@ function measure(expr: Expr, sizes: Sizes): number {
   if (!isLong(expr.type)) return scalarBytes
   const most = parts.reduce((a, b) => Math.max(a, b), subquery[0] ?? scalarBytes)
   switch (expr.kind) {
-    case 'column':
-      return sizes.columns.get(expr.relation)?.[expr.index] ?? storedBytes
     case 'literal':
       return Buffer.byteLength(expr.value ?? '')
     case 'parameter':
@@ -158,8 +159,10 @@ function grown(size: number, most: number): number {
 
 const gathers = ({ def }: AggregateExpr): boolean => def.name === 'string_agg' || def.name === 'array_agg'
 
+const longTypes: ReadonlySet<SqlType> = new Set(['text', 'varchar', 'unknown', 'bytea', 'json', 'jsonb'])
+
 function isLong(type: SqlType): boolean {
-  return isArray(type) || ['text', 'varchar', 'unknown', 'bytea', 'json', 'jsonb'].includes(type)
+  return longTypes.has(type) || isArray(type)
 }
 
 function sum(parts: readonly number[]): number {
@@ -171,6 +174,8 @@ function callSize({ def, args }: CallExpr, parts: readonly number[], most: numbe
   const [first = 0, second = 0, third = 0] = parts
   const literal = (index: number) => {
     const arg = args[index]
+    // With its value the statement is compiled again before it runs.
+    if (arg?.kind === 'parameter' && arg.needsValue && arg.value === undefined) return '0'
     return arg?.kind === 'literal' ? (arg.value ?? undefined) : undefined
   }
   const count = Math.min(padsMax, Math.max(0, Number(literal(1) ?? padsMax)))

@@ -57,8 +57,25 @@ export function checkText(text: string): void {
     throw new SqlError('54001', `The statement is longer than ${limits.statementBytesMax} bytes.`)
   if (text.includes('\0') || !text.isWellFormed())
     throw new SqlError('42601', 'The statement contains a NUL byte or invalid Unicode.')
-  if ((text.match(nesting)?.length ?? 0) > operatorsMax)
+  // A shorter text cannot have as many.
+  if (
+    text.length > operatorsMax &&
+    operatorsIn(text) > operatorsMax &&
+    (endsUnclearly.test(text) || operatorsIn(unlisted(text)) > operatorsMax)
+  )
     throw new SqlError('54001', 'The statement has too many operators.')
+}
+
+function operatorsIn(text: string): number {
+  return text.match(nesting)?.length ?? 0
+}
+
+/** Texts may end elsewhere than at the next quote. */
+const endsUnclearly = /\\|--|\/\*|\$(?!\d)/
+
+/** The statement without texts, names and the casts of constants in lists, which nest nothing. */
+function unlisted(text: string): string {
+  return text.replace(/"(?:[^"]|"")*"|'(?:[^']|'')*'/g, '0').replace(/(?<=[\w.])::\w+(?=\s*,)/g, '')
 }
 
 /** One statement with its lists of constants and parameters. */
@@ -72,8 +89,7 @@ function isTooLong(text: string): boolean {
   const bytes = Buffer.byteLength(text)
   if (bytes > listedBytesMax) return true
   if (bytes <= limits.statementBytesMax) return false
-  // Where texts may end elsewhere than at the next quote, all counts.
-  if (/\\|--|\/\*|\$(?!\d)/.test(text)) return true
+  if (endsUnclearly.test(text)) return true
   const rest = text.replace(listItems, (item) => (item.endsWith(',') ? '' : item))
   return Buffer.byteLength(rest) > limits.statementBytesMax
 }
@@ -132,7 +148,9 @@ function parseOneExpression(text: string): Node {
 
 /** Freezes a tree whose depth is bounded, by checkTree or by the length of its text. */
 function freeze<T>(node: T): T {
-  if (typeof node === 'object' && node !== null) for (const part of Object.values(node)) freeze(part)
+  if (typeof node !== 'object' || node === null) return node
+  // Most parts are texts and numbers, which need no call.
+  for (const key in node) if (typeof node[key] === 'object') freeze(node[key])
   return Object.freeze(node)
 }
 
@@ -143,7 +161,9 @@ function parse(text: string) {
     if (cause instanceof RangeError)
       throw new SqlError('54001', 'The statement is too complex.', undefined, { cause })
     const { position, message } = problemOf(cause)
-    throw new SqlError('42601', message, position, { cause })
+    // The grammar itself refuses frames that end before they begin.
+    const isFrame = message.startsWith('frame ')
+    throw new SqlError(isFrame ? '42P20' : '42601', message, position, { cause })
   }
 }
 

@@ -14,7 +14,7 @@ import type { DialectName } from '../../../core/sql-type.ts'
 import type { Query, TableItem } from '../base/ir.ts'
 import { type ColumnPlaces, exposureOf } from './exposure.ts'
 import { canFail } from './fallible.ts'
-import type { Protection } from './protect.ts'
+import { isMasked, type Protection } from './protect.ts'
 
 export interface Barrier {
   /** Whether a column of a table's appearance stands behind the barrier. */
@@ -54,15 +54,14 @@ export function barrierOf(
     }
   }
   const hidesRows = (id: string) => isFiltered(id) || hasDeletes(id)
-  const isMasked = (id: string, index: number) =>
-    protections.get(id)?.columns.some((column) => column.index === index && column.mask !== undefined) ===
-    true
+  const isMaskedAt = (id: string, index: number) =>
+    protections.get(id)?.columns.some((column) => column.index === index && isMasked(column)) === true
   // Most statements read tables without hidden values.
-  if (!ids.some((id) => hidesRows(id) || protections.get(id)?.columns.some(({ mask }) => mask))) return open
+  if (!ids.some((id) => hidesRows(id) || protections.get(id)?.columns.some(isMasked))) return open
   const { exposed, bare } = exposureOf(query)
   const holds = (places: ColumnPlaces, id: string, index: number) => places.get(id)?.has(index) === true
   return {
-    hides: ({ id }, index) => holds(exposed, id, index) && (hidesRows(id) || isMasked(id, index)),
+    hides: ({ id }, index) => holds(exposed, id, index) && (hidesRows(id) || isMaskedAt(id, index)),
     isReadBare: ({ id }, index) => holds(bare, id, index),
     aroundPolicies: true,
     marksFallible: true,

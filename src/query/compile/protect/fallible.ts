@@ -101,6 +101,7 @@ export function nodeCanFail(expr: Expr): boolean {
       const [, pattern] = expr.args
       // A pattern that ends in its escape character fails; the compiler has checked a literal one.
       if (expr.def === special.like || expr.def === special.iLike) return pattern?.kind !== 'literal'
+      if (expr.def.writesTexts && expr.args.some(({ type }) => hasNoSureText(type))) return true
       return expr.def.fallible || decimalsCanFail(expr.args)
     }
     case 'window':
@@ -126,6 +127,7 @@ const moments: readonly SqlType[] = ['timestamp', 'timestamptz']
 function castCanFail(from: SqlType, to: SqlType, size: NumericSize | undefined): boolean {
   // DuckDB casts all children of a list, those of hidden rows included.
   if (isArray(from) && isArray(to)) return elementOf(from) !== elementOf(to) || size !== undefined
+  if (isArray(from) && isString(to)) return true
   if (to === 'float8') return isString(from)
   // A timestamp may lie in a year that has no text.
   if (isString(to)) return moments.includes(from)
@@ -133,6 +135,11 @@ function castCanFail(from: SqlType, to: SqlType, size: NumericSize | undefined):
   if (isInteger(from)) return !isFloat(to) && !(to === 'numeric' && size === undefined) && !isWider(from, to)
   // A date may lie beyond all timestamps.
   return !(moments.includes(from) && [...moments, 'date'].includes(to))
+}
+
+/** Whether a value, or an element of an array, may have no text. */
+function hasNoSureText(type: SqlType): boolean {
+  return castCanFail(isArray(type) ? elementOf(type) : type, 'text', undefined)
 }
 
 function isWider(from: SqlType, to: SqlType): boolean {

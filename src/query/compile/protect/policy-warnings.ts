@@ -5,12 +5,11 @@
  */
 
 import { childrenOf, type Expr } from '../base/ir.ts'
+import { volatileNames } from '../resolve/volatile.ts'
 
 /** What an expression is attached as. */
 export type PolicyUse = 'row filter' | 'mask'
 
-/** Functions whose result differs from call to call. */
-const volatile: ReadonlySet<string> = new Set(['random', 'gen_random_uuid'])
 /** Functions whose result differs between statements. */
 const timed: ReadonlySet<string> = new Set([
   'now',
@@ -33,7 +32,7 @@ export function policyWarnings(
 ): readonly string[] {
   const all = [...everyNode(expr)]
   const calls = all.flatMap((each) => (each.kind === 'call' ? [each.def.name] : []))
-  const changing = [...new Set(calls.filter((name) => volatile.has(name)))]
+  const changing = [...new Set(calls.filter((name) => volatileNames.has(name)))]
   const warnings: string[] = []
   if (changing.length > 0)
     warnings.push(

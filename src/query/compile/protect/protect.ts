@@ -3,39 +3,36 @@
  * read raw values; masks apply to the rows that the filters leave. Writing their SQL is emit/query.ts's task.
  */
 
-import type {
-  AttachedMask,
-  BoundNames,
-  GovernedColumn,
-  GovernedTable,
-  PolicyOrigin,
-  RowFilter,
-} from '../../../core/governed-table.ts'
+import type { AttachedMask, GovernedTable, PolicyOrigin, RowFilter } from '../../../core/governed-table.ts'
 import { chooseMask } from '../../../core/mask.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { Reveal } from '../../../core/reveal.ts'
 import type { TableRef } from '../../../core/table-ref.ts'
 import type { ProtectionKind } from '../../../core/usage.ts'
 import { columnAt, type Expr } from '../base/ir.ts'
+import { placeAt } from '../base/nested-fields.ts'
 import { SqlError, toSqlError } from '../base/sql-error.ts'
-import { servedType, spokenType } from '../base/types.ts'
-import { parseExpression } from '../parse/parse.ts'
-import { coerce, condition } from '../resolve/coerce.ts'
-import { newScope, type Resolver, type ScopeColumn, type TableAppearance } from '../resolve/context.ts'
-import { resolveExpression } from '../resolve/expression.ts'
+import { condition } from '../resolve/coerce.ts'
+import type { TableAppearance } from '../resolve/context.ts'
 import { expressionCanFail } from './fallible.ts'
+import { fieldOf, isTruncation, maskAround, masksInside, type NestedMask } from './nested-masks.ts'
+import { type Attached, resolveMask, resolveRaw } from './policy-expression.ts'
 import { type PolicyUse, policyWarnings } from './policy-warnings.ts'
-
-/** The alias of the physical table inside the derived table that protects it. */
-export const rawAlias = '_b'
 
 export interface ProtectedColumn {
   readonly index: number
   readonly mask?: AttachedMask | undefined
   /** The resolved expression of apply-expression, of the column's type. */
   readonly expression?: Expr | undefined
+  /** Masks of fields inside it, by field id; absent where none applies. Then there is no mask of the whole. */
+  readonly nested?: ReadonlyMap<number, NestedMask>
   /** Whether the mask can fail on some value. */
   readonly fallible: boolean
+}
+
+/** Whether a mask changes a column's values, whole or inside. */
+export function isMasked({ mask, nested }: ProtectedColumn): boolean {
+  return mask !== undefined || nested !== undefined
 }
 
 export interface Protection {
@@ -63,15 +60,11 @@ export function protectTables(
   appearances: readonly TableAppearance[],
   principal: Principal,
 ): ReadonlyMap<string, Protection> {
-  const filters = new Map<GovernedTable, readonly Expr[]>()
   const protections = new Map<string, Protection>()
   for (const { id, table, used } of appearances)
     try {
-      // The filters do not depend on which columns the statement reads.
-      const own = filters.get(table) ?? resolveFilters(table, principal)
-      filters.set(table, own)
       const columns = [...used].sort((a, b) => a - b).map((index) => protectColumn(table, index, principal))
-      protections.set(id, { filters: own, columns, filtersCanFail: own.some(expressionCanFail) })
+      protections.set(id, { ...filtersFor(table, principal), columns })
     } catch (cause) {
       throw new SqlError('42501', `permission denied for table ${table.tableName}`, undefined, {
         cause,
@@ -79,6 +72,20 @@ export function protectTables(
       })
     }
   return protections
+}
+
+type Filters = Pick<Protection, 'filters' | 'filtersCanFail'>
+
+/** The last filters made from each table. They depend on the table and the principal alone, not on the statement. */
+const lastFilters = new WeakMap<GovernedTable, { readonly principal: Principal; readonly own: Filters }>()
+
+function filtersFor(table: GovernedTable, principal: Principal): Filters {
+  const last = lastFilters.get(table)
+  if (last !== undefined && Bun.deepEquals(last.principal, principal, true)) return last.own
+  const filters = resolveFilters(table, principal)
+  const own = { filters, filtersCanFail: filters.some(expressionCanFail) }
+  lastFilters.set(table, { principal, own })
+  return own
 }
 
 /**
@@ -106,11 +113,21 @@ function appliedFilters({ ref, rowFilters }: GovernedTable): AppliedProtection[]
   return rowFilters.map(({ policyId, origin }) => ({ policyId, origin, kind: 'row_filter', table: ref }))
 }
 
-function appliedMask({ ref, columns }: GovernedTable, { index, mask }: ProtectedColumn): AppliedProtection[] {
-  const column = columns[index]
-  if (mask === undefined || column === undefined) return []
-  const { policyId, origin, action } = mask
-  return [{ policyId, origin, kind: 'column_mask', table: ref, column: column.name, action }]
+function appliedMask(table: GovernedTable, { index, mask, nested }: ProtectedColumn): AppliedProtection[] {
+  const told = ({ policyId, origin, action }: AttachedMask, column: string): AppliedProtection => {
+    return { policyId, origin, kind: 'column_mask', table: table.ref, column, action }
+  }
+  const column = columnAt(table, index)
+  const inside = [...(nested?.values() ?? [])].map((one) => told(one.mask, nameAt(table, one.index)))
+  return mask === undefined || column === undefined ? inside : [told(mask, column.name), ...inside]
+}
+
+/** The full name of a field inside a column. */
+function nameAt(table: GovernedTable, index: number): string {
+  const place = placeAt(table, index)
+  const column = place && table.columns[place.column]
+  if (place === undefined || column === undefined) return ''
+  return place.shown?.name ?? `${column.name}.${place.field.name}`
 }
 
 /** The revealed columns of a result, each once, for the usage record. */
@@ -149,11 +166,18 @@ export function checkPolicies(table: GovernedTable): ProtectionProblem[] {
   for (const filter of table.rowFilters)
     attempt([filter.policyId], () => resolveFilter(table, filter, principal))
   for (const [index, column] of table.columns.entries()) {
-    const ids = column.masks.map(({ policyId }) => policyId)
+    const inside = column.nestedMasks ?? []
+    const ids = [...column.masks, ...inside.flatMap(({ masks }) => masks)].map(({ policyId }) => policyId)
     if (ids.length > 0) attempt(ids, () => protectColumn(table, index, principal))
     for (const mask of column.masks)
       if (mask.expression !== undefined)
         attempt([mask.policyId], () => resolveMask(table, column, mask, principal))
+    for (const { fieldId, masks } of inside)
+      for (const mask of masks)
+        if (mask.expression !== undefined)
+          attempt([mask.policyId], () =>
+            resolveMask(table, { type: fieldOf(table, fieldId).type, fieldId }, mask, principal),
+          )
   }
   return problems
 }
@@ -231,18 +255,18 @@ function checkNames(table: GovernedTable): void {
 function protectColumn(table: GovernedTable, index: number, principal: Principal): ProtectedColumn {
   const column = columnAt(table, index)
   if (column === undefined) throw new SqlError('42703', 'there is no such column')
+  const place = placeAt(table, index)
   // A raw column: an attestation lifted its masks.
-  if (index >= table.columns.length) return { index, fallible: false }
+  if (place === undefined && index >= table.columns.length) return { index, fallible: false }
+  const around = place && maskAround(table, place)
+  if (around !== undefined) return { index, mask: around, fallible: false }
+  const inside = typeof column.type === 'string' ? undefined : masksInside(table, column, place, principal)
   const { mask, problem } = chooseMask(column.masks, column.type, column.required)
   if (problem !== undefined) throw new SqlError('42501', problem)
+  if (mask === undefined && inside !== undefined) return { index, ...inside }
   if (mask?.expression === undefined) return { index, mask, fallible: isTruncation(mask) }
   const expression = resolveMask(table, column, mask, principal)
   return { index, mask, expression, fallible: expressionCanFail(expression) }
-}
-
-/** Truncation fails at the start of an engine's range, where a year may begin before the first moment. */
-function isTruncation(mask: AttachedMask | undefined): boolean {
-  return mask?.action.startsWith('truncate-to-') === true
 }
 
 function resolveFilter(
@@ -250,107 +274,8 @@ function resolveFilter(
   { expression, fieldId, names }: RowFilter,
   principal: Principal,
 ): Expr {
-  return condition(resolveRaw(table, expression, principal, { fieldId, names }), 'a row filter')
-}
-
-function resolveMask(
-  table: GovernedTable,
-  column: GovernedColumn,
-  { expression = '', names }: AttachedMask,
-  principal: Principal,
-): Expr {
-  const served = servedType(column.type)
-  if (served === undefined)
-    throw new SqlError('0A000', 'apply-expression is not supported for a column of this type.')
-  const expr = resolveRaw(table, expression, principal, { fieldId: column.fieldId, names })
-  if (
-    expr.type !== 'unknown' &&
-    expr.type !== served.type &&
-    !(served.type === 'text' && expr.type === 'varchar')
+  return condition(
+    resolveRaw(table, expression, principal, { fieldId, names, isFilter: true }),
+    'a row filter',
   )
-    throw new SqlError(
-      '42804',
-      `the expression must be of type ${spokenType(served.type)}, not ${spokenType(expr.type)}`,
-    )
-  const value = coerce(expr, served.type)
-  // A decimal is cast to its column's scale, so that the masked column keeps its type.
-  return served.size === undefined
-    ? value
-    : { kind: 'cast', type: served.type, size: served.size, arg: value }
-}
-
-/** The column of a mask or filter, and the columns that the names in its expression are bound to. */
-interface Attached {
-  readonly fieldId: number | undefined
-  readonly names: BoundNames | undefined
-}
-
-/**
- * Resolves the expression of a filter or mask over the raw columns. Refuses subqueries, parameters, aggregates and
- * windows.
- * @param attached its column is `this_column` in the expression
- */
-function resolveRaw(table: GovernedTable, text: string, principal: Principal, attached: Attached): Expr {
-  const resolver: Resolver = {
-    findTable: () => undefined,
-    database: undefined,
-    schema: undefined,
-    principal,
-    lifted: [],
-    isExpanded: false,
-    parameterTypes: [],
-    parameters: new Map(),
-    parameterValues: new Map(),
-    policy: true,
-    tables: [],
-    ids: 0,
-    spent: 0,
-    expr: (node, env) => resolveExpression(resolver, node, env),
-    query: () => {
-      throw new SqlError('0A000', 'A subquery in a row filter or mask is not supported.')
-    },
-  }
-  const columns = columnsFor(table, attached)
-  const scope = { ...newScope(undefined), relations: [{ alias: table.tableName, columns }], columns }
-  const env = { scope, noAggregates: 'policies', noWindows: 'policies' }
-  return resolver.expr(parseExpression(text), env)
-}
-
-/** The columns that an expression can name: its bound names, else the current names, and `this_column`. */
-function columnsFor(table: GovernedTable, { fieldId, names }: Attached): readonly ScopeColumn[] {
-  const { byFieldId, today } = rawColumns(table)
-  if (names === undefined && fieldId === undefined) return today
-  const bound = names && Object.entries(names)
-  const named = (name: string, id: number) => {
-    const expr = byFieldId.get(id)
-    return expr === undefined ? [] : [{ name, expr }]
-  }
-  return [
-    ...(bound?.flatMap(([name, id]) => named(name, id)) ?? today),
-    ...(fieldId === undefined ? [] : named('this_column', fieldId)),
-  ]
-}
-
-interface RawColumns {
-  readonly byFieldId: ReadonlyMap<number, ScopeColumn['expr']>
-  readonly today: readonly ScopeColumn[]
-}
-
-const rawColumnsOf = new WeakMap<GovernedTable, RawColumns>()
-
-/** The supported columns of the physical table, made once for all filters and masks of one statement. */
-function rawColumns(table: GovernedTable): RawColumns {
-  const cached = rawColumnsOf.get(table)
-  if (cached !== undefined) return cached
-  const byFieldId = new Map<number, ScopeColumn['expr']>()
-  const today = table.columns.flatMap(({ name, policyName = name, fieldId, type }, index) => {
-    const served = servedType(type)
-    if (served === undefined) return []
-    const expr = { kind: 'column', relation: rawAlias, index, levelsUp: 0, ...served } as const
-    byFieldId.set(fieldId, expr)
-    return policyName === null ? [] : [{ name: policyName, expr }]
-  })
-  const columns = { byFieldId, today }
-  rawColumnsOf.set(table, columns)
-  return columns
 }

@@ -11,7 +11,8 @@ import type { GovernedTable } from '../../../core/governed-table.ts'
 import type { IcebergType } from '../../../core/iceberg-type.ts'
 import type { ColumnExpr, Expr, FromItem, LiteralExpr, Query, TableItem } from '../base/ir.ts'
 import type { TableAppearance } from '../resolve/context.ts'
-import { type Protection, rawAlias } from './protect.ts'
+import { rawAlias } from './policy-expression.ts'
+import { isMasked, type Protection } from './protect.ts'
 
 /**
  * The ranges of each table that a statement reads.
@@ -45,7 +46,7 @@ function statementRanges(
   { columns }: Protection,
 ): ColumnRange[] {
   const masked = new Set(
-    columns.flatMap(({ index, mask }) => (mask === undefined ? [] : (table.columns[index]?.fieldId ?? []))),
+    columns.flatMap((column) => (isMasked(column) ? (table.columns[column.index]?.fieldId ?? []) : [])),
   )
   return conditionsOn(id, query)
     .flatMap((where) => rangesIn(where, id, table))

@@ -1,24 +1,32 @@
 /** Resolves function calls: scalar functions, aggregates and window functions. */
 
 import type { FuncCall, Node, WindowDef } from 'libpg-query'
+import { isArray, isScalar } from '../../../core/sql-type.ts'
 import { type AggregateDef, fn } from '../base/function-definition.ts'
 import type { AggregateExpr, CallExpr, Expr, SortKey } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { casts, isString, spokenType } from '../base/types.ts'
-import { aggregates, windowFunctions } from '../functions/aggregates.ts'
+import { aggregates, estimate, windowFunctions } from '../functions/aggregates.ts'
 import { intervalUnits } from '../functions/datetime.ts'
+import { hypotheticalDescending } from '../functions/more.ts'
+import { descendingPercentiles } from '../functions/percentiles.ts'
 import { functions } from '../functions/registry.ts'
-import { castTo, coerce, literalOf, typed } from './coerce.ts'
+import { rowValue } from '../functions/special.ts'
+import { refuseLock } from './absent-locks.ts'
+import { applyFunction, matchFunction } from './apply-function.ts'
+import { arraysAtOneScale } from './array-scale.ts'
+import { castTo, coerce, literalOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
-import { not } from './operator.ts'
-import { bindArguments, callOverload, pickOverload, reduced, returnType } from './overload.ts'
+import { factsOfFunctions } from './function-choice.ts'
+import { absent, bindArguments, reduced, returnType } from './overload.ts'
 import { resolveOwnCall } from './own-calls.ts'
 import { conditionAt } from './place.ts'
 import { sessionValue } from './session-values.ts'
 import { returnsRows, setInTargets } from './sets.ts'
+import { shortBoolean } from './short-boolean.ts'
 import { countsRows, rowAsJson } from './whole-row.ts'
 import { wideAggregate } from './wide.ts'
-import { columnLevels, resolveFrame, windowSpec } from './window.ts'
+import { columnLevels, ignoresFrames, isSound, resolveFrame, windowSpec } from './window.ts'
 
 /** Resolves a FuncCall. */
 export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr {
@@ -29,13 +37,15 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
   }
   const ownCall = resolver.isExpanded ? resolveOwnCall(resolver, name, node, env) : undefined
   if (ownCall !== undefined) return ownCall
-  const aggregateDefs = aggregates.get(name)
+  const aggregateDefs = resolver.isExpanded && name === estimate.name ? [estimate] : aggregatesOf(name, node)
   if (node.over !== undefined) return resolveWindow(resolver, name, node, node.over, env)
   if (aggregateDefs) return resolveAggregate(resolver, name, aggregateDefs, node, env)
   if (windowFunctions.has(name))
-    throw new SqlError('42P20', `window function ${name} requires an OVER clause`, node.location)
-  if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
-    throw new SqlError('42883', `function ${name} is not an aggregate`, node.location)
+    throw new SqlError('42809', `window function ${name} requires an OVER clause`, node.location)
+  if (node.agg_star) throw new SqlError('42883', `function ${name}() does not exist`, node.location)
+  if (node.agg_distinct || node.agg_order || node.agg_filter || node.agg_within_group)
+    throw noAggregate(resolver, name, node, env)
+  refuseLock(name, node.location)
   const own = (node.args ?? []).length === 0 ? sessionValue(resolver, name) : undefined
   if (own !== undefined) return own
   const row = rowAsJson(resolver, name, node, env)
@@ -47,6 +57,19 @@ export function resolveCall(resolver: Resolver, node: FuncCall, env: Env): Expr 
   }
   const args = positioned(name, node.args ?? []).map((arg) => resolver.expr(arg, env))
   return scalarCall(name, args, node)
+}
+
+/** The error for a function that is called as an aggregate. */
+function noAggregate(resolver: Resolver, name: string, node: FuncCall, env: Env): SqlError {
+  if (factsOfFunctions.has(name) || functions.has(name))
+    return new SqlError('42809', `function ${name} is not an aggregate function`, node.location)
+  const types = (node.args ?? []).map((arg) => spokenType(resolver.expr(arg, env).type))
+  return absent(`function ${name}(${types.join(', ')})`, node.location)
+}
+
+/** The aggregates of a name. Ranks are aggregates WITHIN GROUP alone, and window functions else. */
+function aggregatesOf(name: string, node: FuncCall): readonly AggregateDef[] | undefined {
+  return windowFunctions.has(name) && node.agg_within_group !== true ? undefined : aggregates.get(name)
 }
 
 /** Syntax that the parser turns into pg_catalog calls. Other schema-qualified functions are refused. */
@@ -91,6 +114,9 @@ function positioned(name: string, args: readonly Node[]): readonly Node[] {
   )
 }
 
+/** Aggregates by an order that know a descending one. */
+const descendingDefs = new Map([...hypotheticalDescending, ...descendingPercentiles])
+
 /** ESCAPE clauses of patterns, which operator.ts reads. */
 const patternEscapes = new Map([
   ['like_escape', fn('like_escape', 'text text', 'text', null)],
@@ -102,21 +128,24 @@ function scalarCall(name: string, args: readonly Expr[], node: FuncCall): Expr {
   const escaping = patternEscapes.get(name)
   if (escaping && (node.funcname?.length ?? 0) === 2)
     return { kind: 'call', type: 'text', def: escaping, args: args.map((arg) => coerce(arg, 'text')) }
-  const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
-  return reduced(callOverload(functions.get(name), texts(name, args), spoken, position))
+  const cast = args.length === 1 ? castByName(name, args[0]) : undefined
+  if (cast !== undefined) return cast
+  return reduced(applyFunction(name, functions.get(name), args, position, (given) => texts(name, given)))
 }
 
-/** A boolean as `t` or `f`, its type's own text; a cast to text gives `true` or `false`. */
-function shortBoolean(arg: Expr): Expr {
-  const whens = [
-    { when: arg, result: literalOf('t', 'text') },
-    { when: not(arg), result: literalOf('f', 'text') },
-  ]
-  return { kind: 'case', type: 'text', whens }
+/** A call of a type's name is a cast where no function takes the very type, as in PostgreSQL. */
+function castByName(name: string, arg: Expr | undefined): Expr | undefined {
+  const type = isScalar(name) ? name : undefined
+  if (arg === undefined || type === undefined || !(arg.type === 'unknown' || isString(arg.type)))
+    return undefined
+  return casts(arg.type, type) ? castTo(arg, type) : undefined
 }
 
 /** Casts arguments to text for functions that accept any type by VARIADIC "any". */
-function texts(name: string, args: readonly Expr[]): readonly Expr[] {
+function texts(name: string, given: readonly Expr[]): readonly Expr[] {
+  const args = name.startsWith('array_') ? arraysAtOneScale(given) : given
+  if (name === 'quote_literal' || name === 'quote_nullable')
+    return args.map((arg) => (casts(arg.type, 'text') ? castTo(arg, 'text') : arg))
   if (name === 'concat' || name === 'concat_ws' || name === 'format')
     return args.map((arg) => {
       if (arg.type === 'bool') return shortBoolean(arg)
@@ -166,14 +195,24 @@ function resolveAggregate(
   const argEnv = window ? { ...env, sets: undefined, noWindows: 'window functions' } : inner
   const row = rowAsJson(resolver, name, node, argEnv)
   const isRowCount = name === 'count' && !node.agg_distinct && countsRows(resolver, node, argEnv)
-  const direct = row ? [row] : isRowCount ? [] : (node.args ?? []).map((arg) => resolver.expr(arg, argEnv))
-  const sorts = (node.agg_order ?? []).map((sort) => sortKey(resolver, sort, argEnv))
+  const direct = row
+    ? [row]
+    : isRowCount
+      ? []
+      : (node.args ?? []).map((arg) =>
+          name === 'count' && 'RowExpr' in arg
+            ? rowOf(arg.RowExpr.args ?? [], resolver, argEnv)
+            : resolver.expr(arg, argEnv),
+        )
   if (node.agg_star && name !== 'count')
     throw new SqlError('42883', `${name}(*) does not exist`, node.location)
   const within = node.agg_within_group === true
+  const sorts = (node.agg_order ?? []).map((sort) => sortKey(resolver, sort, argEnv, !within))
   if (within && (node.agg_distinct || sorts.length !== 1)) throw notSupported('This form of WITHIN GROUP')
   const [key] = sorts
-  const args = within && key ? [...direct, key.expr] : direct
+  const isHypothetical = windowFunctions.has(name)
+  const ordered = within && key ? [...direct, key.expr] : direct
+  const args = within && isHypothetical ? unify(ordered, 'WITHIN GROUP').exprs : ordered
   const wide = within ? undefined : wideAggregate(name, args)
   if (wide !== undefined) {
     if (!window) checkLevel(args, node.location)
@@ -182,27 +221,28 @@ function resolveAggregate(
     const distinct = node.agg_distinct === true
     return { kind: 'aggregate', ...wide, args, type: 'numeric', distinct, orderBy: [], filter: wideFilter }
   }
-  const candidates = defs.filter((def) => def.ordered === within)
-  const match = pickOverload(
-    candidates,
-    (name === 'string_agg' ? args.map((arg) => (isString(arg.type) ? coerce(arg, 'text') : arg)) : args).map(
-      (arg) => arg.type,
-    ),
+  const isDescending = within && key?.descending === true
+  const candidates = (isDescending ? (descendingDefs.get(name) ?? defs) : defs).filter(
+    (def) => def.ordered === within,
   )
-  if (match === undefined)
-    throw new SqlError(
-      '42883',
-      `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')}) does not exist`,
-      node.location,
-    )
+  if (name === 'sum' && node.agg_distinct && args[0]?.type === 'interval')
+    throw notSupported('sum of distinct intervals', node.location)
+  const { match, args: given } = matchFunction(name, candidates, args, node.location, (list) =>
+    keysAsText(name, list),
+  )
   const { def } = match
-  const bound = bindArguments(def, match, args, name)
+  const bound = bindArguments(def, match, given, name)
   if (!window) checkLevel(bound, node.location)
+  if (within && name.startsWith('percentile')) checkFractions(bound[0])
+  if (name === 'mode' && bound[0]?.kind === 'literal') throw notSupported('mode of a literal')
+  if (name === 'mode' && bound[0]?.type === 'json')
+    throw new SqlError('42883', 'could not identify an ordering operator for type json', node.location)
   const filter = node.agg_filter && conditionAt(resolver, node.agg_filter, inner, 'FILTER')
   const orderBy = within ? sorts : def.keepsOrder ? sorts : []
   if (node.agg_distinct && orderBy.length > 0) checkDistinctOrder(orderBy, bound)
-  if (within && key?.descending && name === 'percentile_cont') return descending(def, match, bound, filter)
-  if (within && key?.descending) throw notSupported(`${name} in descending order`)
+  if (isHypothetical && key && key.nullsFirst !== key.descending)
+    throw notSupported(`${name} with NULLs at the other end`, node.location)
+  if (isDescending && !descendingDefs.has(name)) throw notSupported(`${name} in descending order`)
   if (!window) env.scope.hasAggregates = true
   const distinct = node.agg_distinct === true
   return {
@@ -212,26 +252,34 @@ function resolveAggregate(
   }
 }
 
-function descending(
-  def: AggregateDef,
-  match: Parameters<typeof returnType>[1],
-  [fraction, ...rest]: readonly Expr[],
-  filter: Expr | undefined,
-): AggregateExpr {
-  if (fraction === undefined || (fraction.kind === 'literal' && fraction.value === null))
-    throw notSupported('A percentile that is not a literal')
-  // A parameter has no value yet, and nothing is emitted.
-  const mirrored =
-    fraction.kind === 'literal' ? literalOf(String(1 - Number(fraction.value)), 'float8') : fraction
-  return {
-    kind: 'aggregate',
-    def,
-    args: [mirrored, ...rest],
-    type: returnType(def, match),
-    distinct: false,
-    orderBy: [],
-    filter,
-  }
+/** A row whose distinct values are counted. */
+function rowOf(nodes: readonly Node[], resolver: Resolver, env: Env): Expr {
+  const args = nodes.map((each) => typed(resolver.expr(each, env)))
+  if (args.length === 0) throw notSupported('An empty row')
+  if (args.some(({ type }) => type === 'json'))
+    throw new SqlError('42883', 'could not identify a comparison function for type json')
+  return { kind: 'call', def: rowValue, type: 'text', args }
+}
+
+/** @throws SqlError 22003 for a percentile outside of 0 to 1 */
+function checkFractions(fractions: Expr | undefined): void {
+  if (fractions?.kind !== 'literal') return
+  if (fractions.value === null) throw notSupported('A percentile that is NULL')
+  const values = fractions.type.endsWith('[]')
+    ? (JSON.parse(fractions.value) as (string | null)[])
+    : [fractions.value]
+  if (values.some((each) => each !== null && !(Number(each) >= 0 && Number(each) <= 1)))
+    throw new SqlError('22003', 'percentile value is not between 0 and 1')
+}
+
+/** Keys of objects as text, and texts to be joined as one type. */
+function keysAsText(name: string, args: readonly Expr[]): readonly Expr[] {
+  const [key, ...rest] = args
+  if (name !== 'string_agg' && !name.endsWith('_object_agg')) return args
+  if (name === 'string_agg') return args.map((arg) => (isString(arg.type) ? coerce(arg, 'text') : arg))
+  if (key !== undefined && (isArray(key.type) || key.type === 'json' || key.type === 'jsonb'))
+    throw new SqlError('22023', 'key value must be scalar, not array, composite, or json')
+  return key === undefined || !casts(key.type, 'text') ? args : [castTo(key, 'text'), ...rest]
 }
 
 /** The order that PostgreSQL's DISTINCT leaves: it sorts to find equal values. Engines hash, and so leave any order. */
@@ -257,11 +305,11 @@ function checkLevel(args: readonly Expr[], position: number | undefined): void {
 }
 
 /** A key of ORDER BY in an aggregate or window: an expression, never an ordinal. */
-function sortKey(resolver: Resolver, node: Node, env: Env): SortKey {
+function sortKey(resolver: Resolver, node: Node, env: Env, isTyped = true): SortKey {
   if (!('SortBy' in node) || node.SortBy.node === undefined)
     throw new SqlError('42601', 'A sort key is expected.')
-  const expr = typed(resolver.expr(node.SortBy.node, env))
-  return { expr, ...sortDirection(node.SortBy) }
+  const expr = resolver.expr(node.SortBy.node, env)
+  return { expr: isTyped ? typed(expr) : expr, ...sortDirection(node.SortBy) }
 }
 
 /** The direction of a sort key. By default NULLs sort as larger than any value. */
@@ -282,7 +330,7 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   const inner: Env = { ...env, sets: undefined, noWindows: 'window functions' }
   env.scope.hasWindows = true
   if (node.agg_within_group) throw notSupported('WITHIN GROUP with OVER', node.location)
-  const aggregateDefs = aggregates.get(name)
+  const aggregateDefs = aggregatesOf(name, node)
   let call: CallExpr | AggregateExpr
   if (aggregateDefs) {
     if (node.agg_distinct || node.agg_order)
@@ -291,8 +339,10 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   } else {
     if (node.agg_star || node.agg_distinct || node.agg_order || node.agg_filter)
       throw new SqlError('42601', `${name} is not an aggregate`, node.location)
+    if (!windowFunctions.has(name) && functions.has(name))
+      throw new SqlError('42809', `OVER specified, but ${name} is not a window function`, node.location)
     const args = (node.args ?? []).map((arg) => resolver.expr(arg, inner))
-    call = callOverload(windowFunctions.get(name), args, () => `window function ${name}`, node.location)
+    call = applyFunction(name, windowFunctions.get(name), args, node.location)
   }
   const spec = windowSpec(env, over)
   const partitionBy = spec.partition.map((each) => typed(resolver.expr(each, inner)))
@@ -300,5 +350,7 @@ function resolveWindow(resolver: Resolver, name: string, node: FuncCall, over: W
   // Each use of a named window writes the whole window.
   for (const each of [...partitionBy, ...orderBy.map(({ expr }) => expr)]) spendCopies(resolver, each, 1)
   const frame = spec.frame && resolveFrame(resolver, spec.frame, orderBy, inner)
-  return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame }
+  // Trino takes no frame there.
+  const isIdle = frame !== undefined && ignoresFrames.has(name) && [frame.start, frame.end].every(isSound)
+  return { kind: 'window', type: call.type, call, partitionBy, orderBy, frame: isIdle ? undefined : frame }
 }

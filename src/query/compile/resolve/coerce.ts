@@ -1,8 +1,8 @@
 /** Converts expressions: untyped literals and parameters take the type of their place, others get a cast. */
 
-import { elementOf, isArray, type NumericSize, type SqlType } from '../../../core/sql-type.ts'
-import type { Expr, LiteralExpr, ParameterExpr } from '../base/ir.ts'
-import { literalSize, readLiteral } from '../base/literal.ts'
+import { type ArrayType, elementOf, isArray, type NumericSize, type SqlType } from '../../../core/sql-type.ts'
+import type { CallExpr, Expr, LiteralExpr, ParameterExpr } from '../base/ir.ts'
+import { isLocalTime, literalSize, readLiteral } from '../base/literal.ts'
 import { SqlError } from '../base/sql-error.ts'
 import {
   casts,
@@ -13,6 +13,7 @@ import {
   isString,
   spokenType,
 } from '../base/types.ts'
+import { inOneForm } from './alike.ts'
 import { atOneScale } from './decimal.ts'
 
 /** NULL of a type. */
@@ -24,7 +25,8 @@ export function nullOf(type: SqlType): LiteralExpr {
 export function literalOf(text: string, type: SqlType): LiteralExpr {
   const value = readLiteral(text, type)
   const size = type === 'numeric' ? literalSize(value) : undefined
-  return { kind: 'literal', type, value, ...(size && { size }) }
+  const isLocal = type === 'timestamptz' && isLocalTime(text)
+  return { kind: 'literal', type, value, ...(size && { size }), ...(isLocal && { moment: 'local' }) }
 }
 
 /**
@@ -63,9 +65,30 @@ export function castTo(
   if (expr.kind === 'literal' && expr.type === 'numeric' && expr.value !== null && isFloat(type))
     return literalOf(expr.value, type)
   const arg = given ?? expr
+  const read = readParameter(arg, type)
+  if (read !== undefined) return size === undefined ? read : { kind: 'cast', type, arg: read, size, length }
   if (!casts(arg.type, type))
     throw new SqlError('42846', `cannot cast type ${spokenType(arg.type)} to ${spokenType(type)}`)
   return { kind: 'cast', type, arg, size, length }
+}
+
+/** An array with elements of another type. Literals stay literals, which some functions need. */
+export function arrayAs(expr: Expr, type: ArrayType): Expr {
+  if (expr.kind !== 'array') return castTo(expr, type)
+  return { ...expr, type, elements: expr.elements.map((each) => castTo(each, elementOf(type))) }
+}
+
+/**
+ * A text parameter that is cast to an interval, of which engines read few forms, or to a numeric, whose digits its text
+ * tells; undefined for any other cast, and for a numeric without a value.
+ */
+function readParameter(arg: Expr, type: SqlType): Expr | undefined {
+  if (arg.kind !== 'parameter' || !isString(arg.type)) return undefined
+  if (type !== 'interval' && !(type === 'numeric' && arg.value !== undefined)) return undefined
+  if (arg.value === null) return nullOf(type)
+  if (arg.value !== undefined) return literalOf(arg.value, type)
+  arg.needsValue = true
+  return undefined
 }
 
 /** Gives an untyped literal or parameter a type; undefined for any other expression. */
@@ -115,12 +138,32 @@ export function literalIn(expr: Expr): LiteralExpr | ParameterExpr | undefined {
   return literalOf(value, expr.type)
 }
 
+/**
+ * A text that literals and parameters are joined to, in a place where engines need a literal.
+ *
+ * @returns undefined for any other expression
+ */
+export function joinedLiteral(expr: Expr): LiteralExpr | ParameterExpr | undefined {
+  if (!isJoined(expr)) return undefined
+  const parts = expr.args.map((part) => joinedLiteral(part) ?? literalIn(part))
+  const open = parts.find((part) => part?.kind === 'parameter')
+  if (open !== undefined) return open
+  const values = parts.map((part) => (part?.kind === 'literal' ? part.value : null))
+  return values.includes(null) ? nullOf('text') : literalOf(values.join(''), 'text')
+}
+
+function isJoined(expr: Expr): expr is CallExpr {
+  if (expr.kind !== 'call' || expr.def.name !== '||' || expr.type !== 'text') return false
+  return expr.args.every((part) => isJoined(part) || part.kind === 'literal' || castParameter(part))
+}
+
 /** The parameter of `$1`, or of casts of it that change nothing of its text. */
 function castParameter(expr: Expr): ParameterExpr | undefined {
   if (expr.kind === 'parameter') return expr
   if (expr.kind !== 'cast' || expr.size !== undefined || expr.length !== undefined) return undefined
   const isSameText =
-    isString(expr.type) === isString(expr.arg.type) && isNumber(expr.type) === isNumber(expr.arg.type)
+    (isArray(expr.type) && isString(expr.arg.type)) ||
+    (isString(expr.type) === isString(expr.arg.type) && isNumber(expr.type) === isNumber(expr.arg.type))
   return isSameText ? castParameter(expr.arg) : undefined
 }
 
@@ -133,11 +176,13 @@ export function typed(expr: Expr): Expr {
  * All expressions as their common type.
  *
  * @param what for the message: CASE, UNION, …
+ * @param isCompared whether they are compared with one another, and not a result
  * @throws SqlError 42804 where there is none
  */
 export function unify(
   exprs: readonly Expr[],
   what: string,
+  isCompared = false,
 ): { readonly exprs: readonly Expr[]; readonly type: SqlType } {
   const type = commonType(exprs.map((expr) => expr.type))
   if (type === undefined) {
@@ -145,7 +190,8 @@ export function unify(
     throw new SqlError('42804', `${what} types ${first} and ${second} cannot be matched`)
   }
   const coerced = exprs.map((expr) => coerce(expr, type))
-  return { exprs: type === 'numeric' ? atOneScale(coerced) : coerced, type }
+  if (type !== 'numeric') return { exprs: coerced, type }
+  return { exprs: (isCompared && inOneForm(coerced)) || atOneScale(coerced), type }
 }
 
 /** A boolean condition. @param what names the clause in the message */

@@ -3,7 +3,7 @@
  * `expr` and `query` let the resolver's files call each other.
  */
 
-import type { Node, SelectStmt, WindowDef } from 'libpg-query'
+import type { Node, RowExpr, SelectStmt, WindowDef } from 'libpg-query'
 import type { GovernedTable } from '../../../core/governed-table.ts'
 import type { Principal } from '../../../core/principal.ts'
 import type { SqlType } from '../../../core/sql-type.ts'
@@ -11,6 +11,7 @@ import {
   type ColumnExpr,
   childrenOf,
   type Expr,
+  type FunctionItem,
   type OutputColumn,
   type ParameterExpr,
   type Query,
@@ -30,6 +31,12 @@ export interface TableAppearance {
   /** Indexes of the columns that the statement reads there. Resolving adds to them. */
   readonly used: Set<number>
 }
+
+/** What a column's fields are read from. */
+type FieldSource =
+  | { readonly from: 'table'; readonly table: GovernedTable }
+  | { readonly from: 'query'; readonly query: Query }
+  | { readonly from: 'function'; readonly item: FunctionItem }
 
 export interface Resolver {
   /** The database that a name may be qualified with; undefined where none may. */
@@ -51,7 +58,11 @@ export interface Resolver {
   /** Whether this is a row filter or mask: no subqueries, parameters or aggregates, but has_role() is allowed. */
   readonly policy: boolean
   readonly tables: TableAppearance[]
+  /** What relations are, by their ids, for fields of their columns. */
+  readonly sources: Map<string, FieldSource>
   ids: number
+  /** Rows that the statement only shows; see row-text.ts. */
+  readonly shownRows: ReadonlySet<RowExpr>
   /** Columns and expressions to which the statement has expanded; see `spend`. */
   spent: number
   readonly expr: (node: Node, env: Env) => Expr
@@ -88,6 +99,8 @@ export interface ScopeRelation {
 interface Cte {
   readonly id: string
   readonly columns: readonly OutputColumn[]
+  /** Undefined for one that reads itself. */
+  readonly query?: Query
 }
 
 export interface Scope {

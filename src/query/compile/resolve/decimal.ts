@@ -4,15 +4,27 @@
  */
 
 import { isArray, type NumericSize } from '../../../core/sql-type.ts'
-import type { DecimalShape, Expr, LiteralExpr, Query } from '../base/ir.ts'
+import { childrenOf, type DecimalShape, type Expr, type LiteralExpr, type Query } from '../base/ir.ts'
 import { isFloat, isInteger } from '../base/types.ts'
+import { isWholeInIntegers } from '../functions/decimal-arithmetic.ts'
+import { averageSize, quotientSize } from '../functions/quotient.ts'
 
 /** Digits of the engines' widest decimal. */
 export const digitsMax = 38
 
+/** Of calls, because each call asks for those below it. Its operands have their types before there is a call. */
+const shapes = new WeakMap<Expr, { readonly shape: DecimalShape | undefined }>()
+
 /** How engines store an expression of type numeric; undefined where only the engine knows. */
 export function shapeOf(expr: Expr): DecimalShape | undefined {
   if (expr.size !== undefined) return expr.size
+  if (expr.kind !== 'call') return shapeByKind(expr)
+  const found = shapes.get(expr) ?? { shape: shapeByKind(expr) }
+  shapes.set(expr, found)
+  return found.shape
+}
+
+function shapeByKind(expr: Expr): DecimalShape | undefined {
   switch (expr.kind) {
     case 'column':
       return expr.shape
@@ -101,26 +113,54 @@ function castShape(arg: Expr): DecimalShape | undefined {
   return isArray(arg.type) ? undefined : [digitsMax, 10]
 }
 
+/** How engines store an operand of arithmetic, integers included. */
+export function operandShape(expr: Expr): DecimalShape | undefined {
+  return expr.type === 'numeric' ? shapeOf(expr) : castShape(expr)
+}
+
+function sumShape(args: readonly Expr[]): DecimalShape | undefined {
+  const shape = together(args)
+  return typeof shape === 'object' ? [Math.min(digitsMax, shape[0] + 1), shape[1]] : shape
+}
+
+function quotientShape([a, b]: readonly (DecimalShape | undefined)[]): DecimalShape {
+  return (typeof a === 'object' && typeof b === 'object' && quotientSize(a, b)) || 'double'
+}
+
+/** An average that has more digits before the point than its decimal is a double. */
+function averageShape(shape: DecimalShape | undefined): DecimalShape {
+  if (shape === 'double') return 'double'
+  const isTooWide = shape !== undefined && shape[0] - shape[1] > averageSize[0] - averageSize[1]
+  return isTooWide ? 'double' : averageSize
+}
+
 /** The result of a call by DuckDB's rules. Trino's differ in the whole part only. */
 function callShape(name: string, args: readonly Expr[]): DecimalShape | undefined {
   const [first, second] = args
-  const shape = first && (first.type === 'numeric' ? shapeOf(first) : castShape(first))
-  const scale = shape === undefined || shape === 'double' ? undefined : shape[1]
+  // Found where it is needed, because it finds those of all below.
+  const own = () => first && operandShape(first)
   switch (name) {
-    case 'sum':
-      return scale === undefined ? shape : [digitsMax, scale]
+    case 'sum': {
+      const shape = own()
+      return typeof shape === 'object' ? [digitsMax, shape[1]] : shape
+    }
     case '+':
     case '-':
-      if (args.length === 1) return shape
+      return args.length === 1 ? own() : sumShape(args)
+    case '%':
+    case 'mod':
       return together(args)
     case '*':
-      return product(args.map(shapeOf))
+      return productShape(args)
     case 'ceil':
     case 'ceiling':
-    case 'floor':
+    case 'floor': {
+      const shape = own()
       return shape === undefined || shape === 'double' ? shape : [shape[0], 0]
+    }
     case 'round':
     case 'trunc': {
+      const shape = own()
       if (shape === undefined || shape === 'double') return shape
       const digits = second === undefined ? 0 : second.kind === 'literal' ? Number(second.value) : shape[1]
       return [shape[0], Math.min(shape[1], Math.max(0, digits))]
@@ -138,7 +178,7 @@ function callShape(name: string, args: readonly Expr[]): DecimalShape | undefine
     case 'first_value':
     case 'last_value':
     case 'nth_value':
-      return args.length > 1 && (name === 'lag' || name === 'lead') ? undefined : shape
+      return args.length > 1 && (name === 'lag' || name === 'lead') ? undefined : own()
     case 'extract':
       return [25, 6]
     case 'factorial':
@@ -146,9 +186,15 @@ function callShape(name: string, args: readonly Expr[]): DecimalShape | undefine
     case 'sign':
       return [1, 0]
     case '/':
-    case '^':
+      return quotientShape(args.map(operandShape))
     case 'avg':
+      return averageShape(own())
     case 'div':
+      return isWholeInIntegers(args.map(operandShape)) || quotientShape(args.map(operandShape)) !== 'double'
+        ? [digitsMax, 0]
+        : 'double'
+    case 'double of numeric':
+    case '^':
     case 'power':
     case 'pow':
     case 'sqrt':
@@ -162,9 +208,31 @@ function callShape(name: string, args: readonly Expr[]): DecimalShape | undefine
   }
 }
 
-function product(shapes: readonly (DecimalShape | undefined)[]): DecimalShape | undefined {
-  const [a, b] = shapes
+const quotientsHeld = new WeakMap<Expr, boolean>()
+
+/** Whether a numeric is computed from a quotient, so that its scale as a decimal is not its own. */
+export function holdsQuotient(expr: Expr): boolean {
+  if (expr.type !== 'numeric' || expr.size !== undefined) return false
+  const found = quotientsHeld.get(expr) ?? findQuotient(expr)
+  if (expr.kind === 'call') quotientsHeld.set(expr, found)
+  return found
+}
+
+function findQuotient(expr: Expr): boolean {
+  if (expr.kind === 'column') return typeof expr.textScale === 'object' || expr.textScale === 'needed'
+  if (expr.kind === 'subquery') {
+    const scale = expr.form === 'scalar' ? expr.query.columns[0]?.textScale : undefined
+    return typeof scale === 'object' || scale === 'needed'
+  }
+  const name = expr.kind === 'call' || expr.kind === 'aggregate' ? expr.def.name : undefined
+  return name === '/' || name === 'avg' || childrenOf(expr).some(holdsQuotient)
+}
+
+/** A product of quotients may have more digits than a decimal; it is then a double. */
+function productShape(args: readonly Expr[]): DecimalShape | undefined {
+  const [a, b] = args.map(operandShape)
   if (a === undefined || b === undefined) return undefined
   if (a === 'double' || b === 'double') return 'double'
+  if (a[0] + b[0] > digitsMax && args.some(holdsQuotient)) return 'double'
   return [Math.min(digitsMax, a[0] + b[0]), a[1] + b[1]]
 }

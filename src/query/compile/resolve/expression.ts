@@ -1,21 +1,15 @@
 /** Resolves a checked tree node to a typed expression with every name bound. */
 
-import type {
-  A_Const,
-  A_Indirection,
-  CaseExpr,
-  CollateClause,
-  ColumnRef,
-  Node,
-  SubLink,
-  TypeCast,
-} from 'libpg-query'
+import type { A_Const, CaseExpr, CollateClause, ColumnRef, Node, SubLink, TypeCast } from 'libpg-query'
 import { isArray, type SqlType } from '../../../core/sql-type.ts'
 import { parseIntervalLiteral } from '../base/interval.ts'
-import type { Expr } from '../base/ir.ts'
+import type { Expr, ParameterExpr, Query } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { isString, spokenType } from '../base/types.ts'
+import { functions } from '../functions/registry.ts'
 import * as special from '../functions/special.ts'
+import { alikeForm, inForm, resize } from './alike.ts'
+import { applyOperator, logic, not } from './apply-operator.ts'
 import { resolveCall } from './call.ts'
 import { castTo, coerce, condition, literalOf, nullOf, typed, unify } from './coerce.ts'
 import {
@@ -26,9 +20,14 @@ import {
   type Resolver,
   withoutDatabase,
 } from './context.ts'
-import { applyOperator, not, resolveOperator } from './operator.ts'
+import { resolveJsonObject } from './json-object.ts'
+import { fieldByName, throughFields } from './nested.ts'
+import { resolveOperator } from './operator.ts'
 import { callOverload } from './overload.ts'
 import { conditionAt, writtenColumn } from './place.ts'
+import { resolveRow } from './row-text.ts'
+import { shownParameter } from './shown-parameters.ts'
+import { resolveSubscript } from './subscript.ts'
 import { bitLength, intervalUnits, readTypeName } from './type-name.ts'
 import { castOfWide, integerOf, isWide } from './wide.ts'
 
@@ -54,7 +53,14 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
   }
   if ('NullTest' in node) {
     const { arg, nulltesttype } = node.NullTest
-    if (arg !== undefined && 'RowExpr' in arg) throw notSupported('IS NULL of a row')
+    if (arg !== undefined && 'RowExpr' in arg) {
+      const test = nulltesttype === 'IS_NULL' ? 'NULL' : 'NOT NULL'
+      const members = (arg.RowExpr.args ?? []).map((each) => typed(sub(each)))
+      return logic(
+        'AND',
+        members.map((each): Expr => ({ kind: 'is', type: 'bool', test, arg: each })),
+      )
+    }
     return {
       kind: 'is',
       type: 'bool',
@@ -94,7 +100,10 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
     if (type === 'unknown' || isArray(type)) throw notSupported('An array of arrays')
     return { kind: 'array', type: `${type}[]`, elements: exprs }
   }
-  if ('A_Indirection' in node) return resolveSubscript(resolver, node.A_Indirection, env)
+  if ('A_Indirection' in node)
+    return (
+      throughFields(resolver, node.A_Indirection, env) ?? resolveSubscript(resolver, node.A_Indirection, env)
+    )
   if ('SubLink' in node) return resolveSublink(resolver, node.SubLink, env)
   if ('ParamRef' in node) return resolveParameter(resolver, node.ParamRef.number ?? 0)
   if ('SQLValueFunction' in node) return resolveValueFunction(resolver, String(node.SQLValueFunction.op), env)
@@ -103,7 +112,8 @@ export function resolveExpression(resolver: Resolver, node: Node, env: Env): Exp
       throw new SqlError('42803', `GROUPING is not allowed in ${env.noAggregates}`)
     return { kind: 'grouping', type: 'int4', args: (node.GroupingFunc.args ?? []).map(sub) }
   }
-  if ('RowExpr' in node) throw notSupported('A row value')
+  if ('RowExpr' in node) return resolveRow(resolver, node.RowExpr, env)
+  if ('JsonObjectConstructor' in node) return resolveJsonObject(resolver, node.JsonObjectConstructor, env)
   throw notSupported(Object.keys(node)[0] ?? 'This expression')
 }
 
@@ -126,6 +136,18 @@ function resolveColumn(resolver: Resolver, node: ColumnRef, env: Env): Expr {
   const fields = node.fields ?? []
   if (fields.some((field) => 'A_Star' in field))
     throw notSupported('* outside the select list', node.location)
+  try {
+    return resolveNames(resolver, node, env)
+  } catch (thrown) {
+    const mayBeField = fields.length > 1 && thrown instanceof SqlError
+    const field = mayBeField ? fieldByName(resolver, node, env) : undefined
+    if (field === undefined) throw thrown
+    return writtenColumn(field, fields.map(identifierOf).join('.'), node.location)
+  }
+}
+
+function resolveNames(resolver: Resolver, node: ColumnRef, env: Env): Expr {
+  const fields = node.fields ?? []
   const written = fields.map(identifierOf)
   const names = withoutDatabase(resolver, written, 4, node.location)
   const [first = '', second, third] = names
@@ -160,7 +182,7 @@ function resolveConstant(node: A_Const): Expr {
 
 function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   if (node.arg === undefined) throw new SqlError('42601', 'An expression is missing.')
-  const { type, size, length, fields } = readTypeName(node.typeName)
+  const { type, size, length, fields, isPadded } = readTypeName(node.typeName)
   if (resolver.policy && isWide({ size }))
     throw notSupported('A numeric of more than 38 digits', node.location)
   const inner = 'TypeCast' in node.arg ? node.arg.TypeCast : undefined
@@ -170,7 +192,8 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   // An empty array takes its type from the cast.
   if (isArray(type) && 'A_ArrayExpr' in node.arg && (node.arg.A_ArrayExpr.elements ?? []).length === 0)
     return { kind: 'array', type, elements: [] }
-  const arg = resolver.expr(node.arg, env)
+  const row = 'RowExpr' in node.arg && isString(type) ? node.arg.RowExpr : undefined
+  const arg = row ? resolveRow(resolver, row, env, true) : resolver.expr(node.arg, env)
   if (fields !== undefined) {
     const unit = intervalUnits.get(fields)
     if (unit === undefined || arg.kind !== 'literal' || arg.value === null || arg.type !== 'unknown')
@@ -181,7 +204,12 @@ function resolveCast(resolver: Resolver, node: TypeCast, env: Env): Expr {
   if (isWide(arg)) return castOfWide(arg, { type, size, length }, node.location)
   const day =
     arg.kind === 'literal' && arg.type === 'unknown' ? relativeDay(resolver, arg.value, type, env) : undefined
-  return day ?? castTo(arg, type, size, length)
+  const cast = day ?? castTo(arg, type, size, length)
+  if (isPadded !== true) return cast
+  return castTo(
+    callOverload(functions.get('rtrim'), [cast], () => 'function rtrim'),
+    'varchar',
+  )
 }
 
 /** The days that PostgreSQL's literals name from today. */
@@ -219,36 +247,26 @@ function resolveCase(resolver: Resolver, node: CaseExpr, env: Env): Expr {
     }
   })
   const otherwise = node.defresult && resolver.expr(node.defresult, env)
-  const results = [...whens.map(({ result }) => result), ...(otherwise ? [otherwise] : [])]
-  const { exprs, type } = unify(results, 'CASE')
+  // ELSE is the first to say what type they have in common.
+  const results = [...(otherwise ? [otherwise] : []), ...whens.map(({ result }) => result)]
+  const unified = unify(results, 'CASE')
+  const { type } = unified
+  const [first] = unified.exprs
+  const exprs = otherwise ? unified.exprs.slice(1) : unified.exprs
   return {
     kind: 'case',
     type,
     whens: whens.map(({ when }, index) => ({ when, result: exprs[index] ?? nullOf(type) })),
-    otherwise: otherwise && exprs.at(-1),
+    otherwise: otherwise && first,
   }
-}
-
-function resolveSubscript(resolver: Resolver, node: A_Indirection, env: Env): Expr {
-  const [index, ...more] = node.indirection ?? []
-  if (node.arg === undefined || index === undefined || more.length > 0 || !('A_Indices' in index))
-    throw notSupported('A field of a composite value')
-  const { is_slice, lidx, uidx } = index.A_Indices
-  if (is_slice || lidx !== undefined || uidx === undefined) throw notSupported('A slice of an array')
-  const args = [resolver.expr(node.arg, env), resolver.expr(uidx, env)]
-  return callOverload(
-    [special.subscript],
-    args,
-    () => `subscript of ${spokenType(args[0]?.type ?? 'unknown')}`,
-  )
 }
 
 function resolveParameter(resolver: Resolver, number: number): Expr {
   if (resolver.policy) throw new SqlError('42P02', `there is no parameter $${number}`)
   if (number < 1 || number > 65_535) throw new SqlError('42P02', `there is no parameter $${number}`)
   const existing = resolver.parameters.get(number)
-  if (existing) return existing
-  const parameter: Expr = {
+  if (existing) return shownParameter(existing)
+  const parameter: ParameterExpr = {
     kind: 'parameter',
     number,
     type: resolver.parameterTypes[number - 1] ?? 'unknown',
@@ -256,7 +274,7 @@ function resolveParameter(resolver: Resolver, number: number): Expr {
     value: resolver.parameterValues.get(number),
   }
   resolver.parameters.set(number, parameter)
-  return parameter
+  return shownParameter(parameter)
 }
 
 function resolveValueFunction(resolver: Resolver, op: string, env: Env): Expr {
@@ -298,14 +316,13 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
     const operator = node.operName === undefined ? '=' : identifierOf(node.operName[0])
     const all = node.subLinkType === 'ALL_SUBLINK'
     if (!(operator === '=' && !all) && !(operator === '<>' && all))
-      throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
-    const test = inSubquery(resolver, node, query.columns, env)
+      return comparedWithAll(resolver, node, query, operator, all, env)
+    const test = besideSubquery(resolver, node, query, env)
     const found: Expr = {
       kind: 'subquery',
-      form: test.length > 1 ? 'rows' : 'in',
+      form: test.args.length > 1 ? 'rows' : 'in',
       type: 'bool',
-      args: test,
-      query,
+      ...test,
     }
     return all ? not(found) : found
   }
@@ -316,6 +333,43 @@ function resolveSublink(resolver: Resolver, node: SubLink, env: Env): Expr {
     return { kind: 'subquery', form: 'array', type: `${column.type}[]`, args: [], query }
   }
   return { kind: 'subquery', form: 'scalar', type: column.type, size: column.size, args: [], query }
+}
+
+/** `> ALL (SELECT …)` and its like. */
+function comparedWithAll(
+  resolver: Resolver,
+  node: SubLink,
+  query: Query,
+  operator: string,
+  all: boolean,
+  env: Env,
+): Expr {
+  const sign = special.comparisonSigns.find((each) => each === (operator === '!=' ? '<>' : operator))
+  const test = sign && besideSubquery(resolver, node, query, env)
+  if (sign === undefined || test?.args.length !== 1)
+    throw notSupported(`${operator} ${all ? 'ALL' : 'ANY'} of a subquery`, node.location)
+  const compares = `${sign} ${all ? 'ALL' : 'ANY'}` as const
+  return { kind: 'subquery', form: 'compare', compares, type: 'bool', ...test }
+}
+
+/** Both sides of a comparison with the rows of a subquery, quotients in one form. */
+function besideSubquery(
+  resolver: Resolver,
+  node: SubLink,
+  query: Query,
+  env: Env,
+): { readonly args: readonly Expr[]; readonly query: Query } {
+  const args = inSubquery(resolver, node, query.columns, env)
+  const forms = args.map((arg, index) => {
+    const column = query.columns[index]
+    if (column?.type !== 'numeric') return undefined
+    const { type, size, shape, textScale } = column
+    return alikeForm([
+      arg,
+      { kind: 'column', relation: '', index, levelsUp: 0, type, size, shape, textScale },
+    ])
+  })
+  return { args: args.map((arg, index) => inForm(arg, forms[index])), query: resize(query, forms) }
 }
 
 /** The left side of IN, converted to the types of the subquery's columns. */

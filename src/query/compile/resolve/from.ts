@@ -15,6 +15,7 @@ import {
   type ColumnExpr,
   type Expr,
   type FromItem,
+  type FunctionItem,
   type JoinItem,
   type OutputColumn,
   rawIndex,
@@ -24,6 +25,7 @@ import { servedType } from '../base/types.ts'
 import * as special from '../functions/special.ts'
 import { isLifted } from '../metrics/lifted.ts'
 import { isOwnAlias, ownColumn } from '../metrics/own-names.ts'
+import { applyOperator, logic } from './apply-operator.ts'
 import { typed, unify } from './coerce.ts'
 import {
   assertDatabase,
@@ -40,9 +42,12 @@ import {
   spend,
   use,
 } from './context.ts'
-import { applyOperator, logic } from './operator.ts'
+import { nestedOf } from './nested.ts'
 import { conditionAt } from './place.ts'
+import { recordsOf } from './records-in-from.ts'
+import { scalarQuery } from './scalar-in-from.ts'
 import { returnsRows, setCallOf } from './sets.ts'
+import { resultName } from './targets.ts'
 
 interface Bound {
   readonly item: FromItem
@@ -135,20 +140,18 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
   const id = newId(resolver, 't')
   if (cte) {
     const columns = outputColumns(id, cte.columns, alias)
+    if (cte.query !== undefined) resolver.sources.set(id, { from: 'query', query: cte.query })
     return relation({ kind: 'cte', id, cte: cte.id }, alias?.aliasname ?? relname, columns)
   }
   const table = resolver.findTable(schemaname, relname)
   if (table === undefined) throw absentRelation(schemaname, relname, node.location)
   const used = new Set<number>()
   resolver.tables.push({ id, table, used })
-  // A column of an unsupported type is left out, so that no name can reach it.
-  const columns = table.columns.flatMap((column, index): readonly ScopeColumn[] => {
-    const served = servedType(column.type)
-    if (served === undefined) return []
-    const expr = { kind: 'column', relation: id, index, levelsUp: 0, ...served } as const
-    return isOwnAlias(alias?.aliasname)
-      ? ownColumns(resolver, table, column, expr)
-      : [{ name: column.name, expr }]
+  resolver.sources.set(id, { from: 'table', table })
+  const isOwn = isOwnAlias(alias?.aliasname)
+  const columns = servedColumns(table).flatMap(({ column, index, type, size, nested }) => {
+    const expr: ColumnExpr = { kind: 'column', relation: id, index, levelsUp: 0, type, size, nested }
+    return isOwn ? ownColumns(resolver, table, column, expr) : { name: column.name, expr }
   })
   return relation(
     { kind: 'table', id, table, used },
@@ -156,6 +159,26 @@ function resolveRelation(resolver: Resolver, node: RangeVar, scope: Scope): Boun
     renamed(columns, alias),
     alias === undefined ? table.schemaName : undefined,
   )
+}
+
+type ServedColumn = Pick<ColumnExpr, 'index' | 'type' | 'size' | 'nested'> & {
+  readonly column: GovernedColumn
+}
+
+const servedOf = new WeakMap<GovernedTable, readonly ServedColumn[]>()
+
+/** The columns of a table; one of an unsupported type is left out, so that no name can reach it. */
+function servedColumns(table: GovernedTable): readonly ServedColumn[] {
+  const last = servedOf.get(table)
+  if (last !== undefined) return last
+  const columns = table.columns.flatMap((column, index): readonly ServedColumn[] => {
+    const served = servedType(column.type)
+    return served === undefined
+      ? []
+      : [{ column, index, type: served.type, size: served.size, nested: nestedOf(column.type) }]
+  })
+  servedOf.set(table, columns)
+  return columns
 }
 
 /** A column under the names by which expanded metrics read it. */
@@ -185,6 +208,7 @@ function renamed(columns: readonly ScopeColumn[], alias: Alias | undefined): rea
   const names = (alias?.colnames ?? []).map(identifierOf)
   if (names.length > columns.length)
     throw new SqlError('42P10', `table "${alias?.aliasname}" has ${columns.length} columns available`)
+  if (names.length === 0) return columns
   return columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
 }
 
@@ -195,9 +219,12 @@ function outputColumns(
   alias: Alias | undefined,
 ): readonly ScopeColumn[] {
   const own = columns.map(
-    ({ name, type, size, shape, textScale }, index): ScopeColumn => ({
+    ({ name, type, size, shape, textScale, nested }, index): ScopeColumn => ({
       name,
-      expr: { kind: 'column', relation: id, index, levelsUp: 0, type, size, shape, textScale },
+      expr: {
+        ...{ kind: 'column', relation: id, index, levelsUp: 0, type, size, shape, textScale },
+        ...(nested && { nested }),
+      },
     }),
   )
   return renamed(own, alias)
@@ -211,6 +238,7 @@ function resolveSubselect(resolver: Resolver, node: RangeSubselect, scope: Scope
   // Without LATERAL a subquery sees the outer scope and the CTEs, not its neighbours in FROM.
   const outer = node.lateral ? lateral : { ...newScope(scope.outer), ctes: scope.ctes }
   const query = resolver.query(select, outer)
+  resolver.sources.set(id, { from: 'query', query })
   const item: FromItem = { kind: 'subquery', id, lateral: node.lateral === true, query }
   // PostgreSQL allows a subquery without an alias since 16; its columns then have no qualifier.
   const columns = outputColumns(id, query.columns, node.alias)
@@ -222,13 +250,14 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const [list, ...more] = node.functions ?? []
   const items = list !== undefined && 'List' in list ? (list.List.items ?? []) : []
   const [call] = items
-  if (more.length > 0 || call === undefined || !('FuncCall' in call))
-    throw notSupported('This table function')
+  if (more.length > 0 || call === undefined) throw notSupported('This table function')
+  if (node.coldeflist !== undefined)
+    return resolveSubselect(resolver, recordsOf(node, call), lateral, lateral)
+  if (!('FuncCall' in call)) return resolveScalar(resolver, call, node, lateral)
   const written = (call.FuncCall.funcname ?? []).map(identifierOf)
   const names = written[0] === 'pg_catalog' ? written.slice(1) : written
   const [name = ''] = names
-  if (names.length !== 1 || !returnsRows(name))
-    throw new SqlError('42883', `There is no table function ${written.join('.')}.`, call.FuncCall.location)
+  if (names.length !== 1 || !returnsRows(name)) return resolveScalar(resolver, call, node, lateral)
   const { agg_distinct, agg_filter, agg_order, agg_star, over, location } = call.FuncCall
   if (agg_distinct || agg_filter || agg_order || agg_star || over) throw notSupported('This table function')
   const env: Env = { scope: lateral, noAggregates: 'FROM', noWindows: 'FROM' }
@@ -238,16 +267,31 @@ function resolveFunction(resolver: Resolver, node: RangeFunction, lateral: Scope
   const ordinality = node.ordinality === true
   const alias = node.alias?.aliasname ?? name
   const own = set.outputs.length > 1 ? name : (set.columnName ?? alias)
-  const columns = [...set.outputs.map(() => own), ...(ordinality ? ['ordinality'] : [])].map(
+  const columns = [
+    ...set.outputs.map((_, index) => set.columnNames?.[index] ?? own),
+    ...(ordinality ? ['ordinality'] : []),
+  ].map(
     (columnName, index): ScopeColumn => ({
       name: columnName,
       expr: { kind: 'column', relation: id, index, levelsUp: 0, ...(set.outputs[index] ?? { type: 'int8' }) },
     }),
   )
-  const item: FromItem = { kind: 'function', id, ...set, ordinality }
+  // Fields of what an array holds are unnested beside it (nested.ts).
+  const item: FunctionItem = { kind: 'function', id, ...set, ordinality, args: [...set.args] }
+  resolver.sources.set(id, { from: 'function', item })
   const bound = relation(item, alias, renamed(columns, node.alias))
   if (columns.length > 1) return bound
   return { ...bound, relations: bound.relations.map((each) => ({ ...each, scalar: columns[0]?.expr })) }
+}
+
+/** A function that returns one value. */
+function resolveScalar(resolver: Resolver, call: Node, node: RangeFunction, lateral: Scope): Bound {
+  const name = resultName(call) ?? 'case'
+  const alias = node.alias?.aliasname ?? name
+  const query = scalarQuery(resolver, call, alias, node.ordinality === true, lateral)
+  const id = newId(resolver, 't')
+  const item: FromItem = { kind: 'subquery', id, lateral: lateral.relations.length > 0, query }
+  return relation(item, alias, outputColumns(id, query.columns, node.alias))
 }
 
 const joinTypes: Readonly<Record<string, JoinItem['type']>> = {

@@ -39,7 +39,12 @@ export function groupExprs(element: GroupElement): readonly Expr[] {
 }
 
 function check(expr: Expr, keys: ReadonlySet<string>): void {
-  if (expr.kind === 'aggregate' || expr.kind === 'literal' || expr.kind === 'parameter') return
+  if (expr.kind === 'literal' || expr.kind === 'parameter') return
+  if (expr.kind === 'aggregate') {
+    // What is ordered WITHIN GROUP is the last argument; those before it are one value of the group.
+    if (expr.def.ordered) for (const arg of expr.args.slice(0, -1)) check(arg, keys)
+    return
+  }
   if (keys.has(exprKey(expr))) return
   if (expr.kind === 'grouping') {
     if (expr.args.every((arg) => keys.has(exprKey(arg)))) return

@@ -2,18 +2,16 @@
 
 import type { A_Expr, Node } from 'libpg-query'
 import { elementOf, isArray, type SqlType } from '../../../core/sql-type.ts'
-import type { FunctionDef } from '../base/function-definition.ts'
-import type { CallExpr, Expr } from '../base/ir.ts'
+import { childrenOf, type Expr } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
-import { casts, commonType, isInteger, isString, spokenType } from '../base/types.ts'
-import { operators } from '../functions/operators.ts'
-import { plainLike } from '../functions/pattern.ts'
-import { functions } from '../functions/registry.ts'
+import { commonType } from '../base/types.ts'
 import * as special from '../functions/special.ts'
-import { castTo, coerce, elementsOf, literalIn, literalOf, typed, unify } from './coerce.ts'
+import { applyOperator, comparable, compareWith, incomparable, logic, not } from './apply-operator.ts'
+import { coerce, elementsOf, literalIn, literalOf, nullOf, typed, unify } from './coerce.ts'
 import { type Env, identifierOf, type Resolver, spendCopies } from './context.ts'
-import { absent, callOverload, pickOverload, reduced } from './overload.ts'
-import { wideOperator } from './wide.ts'
+import { holdsQuotient } from './decimal.ts'
+import { callOverload } from './overload.ts'
+import { isVolatile } from './volatile.ts'
 
 /** Resolves an A_Expr. */
 export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Expr {
@@ -38,17 +36,19 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
     case 'AEXPR_OP_ALL':
       return quantifiedArray(resolver, both(), sign, node.kind === 'AEXPR_OP_ALL', node.location)
     case 'AEXPR_DISTINCT':
-      return compareWith(special.isDistinct, both(), 'IS DISTINCT FROM')
-    case 'AEXPR_NOT_DISTINCT':
-      return compareWith(special.isNotDistinct, both(), 'IS NOT DISTINCT FROM')
-    case 'AEXPR_NULLIF': {
-      const call = compareWith(special.nullIf, both(), 'NULLIF')
-      return { ...call, type: call.args[0]?.type ?? 'text' }
+    case 'AEXPR_NOT_DISTINCT': {
+      const rows = node.lexpr && rowsOf(node.lexpr, right)
+      const isDistinct = node.kind === 'AEXPR_DISTINCT'
+      if (rows === undefined) return distinction(isDistinct, both(), node.location)
+      const tests = resolveRows(resolver, rows, env).map((pair) => distinction(isDistinct, pair))
+      return logic(isDistinct ? 'OR' : 'AND', tests)
     }
+    case 'AEXPR_NULLIF':
+      return resolveNullIf(resolver, comparable(both(), node.location))
     case 'AEXPR_LIKE':
-      return resolveLike(both(), special.like, sign === '!~~')
+      return applyOperator(sign, both(), node.location)
     case 'AEXPR_ILIKE':
-      return resolveLike(both(), special.iLike, sign === '!~~*')
+      return applyOperator(sign, both(), node.location)
     case 'AEXPR_SIMILAR':
       return resolveSimilar(both(), sign === '!~')
     default:
@@ -56,143 +56,29 @@ export function resolveOperator(resolver: Resolver, node: A_Expr, env: Env): Exp
   }
 }
 
-/** `NOT` of an expression. */
-export function not(arg: Expr): Expr {
-  return { kind: 'logic', type: 'bool', op: 'NOT', args: [arg] }
+function distinction(isDistinct: boolean, pair: readonly [Expr, Expr], position?: number): Expr {
+  const args = comparable(pair, position)
+  return isDistinct
+    ? compareWith(special.isDistinct, args, 'IS DISTINCT FROM')
+    : compareWith(special.isNotDistinct, args, 'IS NOT DISTINCT FROM')
 }
 
-/** AND or OR of one or more. */
-export function logic(op: 'AND' | 'OR', args: readonly Expr[]): Expr {
-  const [only] = args
-  return args.length === 1 && only ? only : { kind: 'logic', type: 'bool', op, args }
-}
-
-/** The signs that PostgreSQL writes for LIKE and ILIKE. */
-const likeSigns: ReadonlyMap<string, { readonly def: FunctionDef; readonly negated: boolean }> = new Map([
-  ['~~', { def: special.like, negated: false }],
-  ['!~~', { def: special.like, negated: true }],
-  ['~~*', { def: special.iLike, negated: false }],
-  ['!~~*', { def: special.iLike, negated: true }],
-])
-
-/** Applies a sign to resolved operands, comparison and LIKE included. */
-export function applyOperator(sign: string, args: readonly Expr[], position?: number): Expr {
-  const name = sign === '!=' ? '<>' : sign
-  const [left, right] = args
-  const like = likeSigns.get(name)
-  if (like && left && right) return resolveLike([left, right], like.def, like.negated)
-  const comparison = special.comparisons.get(name)
-  if (comparison && left && right) return compareWith(comparison, [left, right], name)
-  // A minus sign before a number becomes part of the literal.
-  if (
-    name === '-' &&
-    left?.kind === 'literal' &&
-    right === undefined &&
-    left.value !== null &&
-    isInteger(left.type)
-  )
-    return literalOf(`-${left.value}`.replace('--', ''), left.type)
-  if (
-    left?.kind === 'literal' &&
-    right === undefined &&
-    left.type === 'numeric' &&
-    left.value !== null &&
-    name === '-'
-  )
-    return literalOf(`-${left.value}`.replace('--', ''), 'numeric')
-  const wide = wideOperator(name, args, position)
-  if (wide !== undefined) return wide
-  const operands = name === '||' ? concatenated(args) : [...args]
-  const spoken = () =>
-    `operator ${[...args.map((arg) => spokenType(arg.type)).slice(0, -1), sign, spokenType(args.at(-1)?.type ?? 'unknown')].join(' ')}`
-  return reduced(callOverload(sameType(name, operands), operands, spoken, position))
-}
-
-/** The overloads that read an untyped literal as the type of the other operand, as PostgreSQL tries first. */
-function sameType(name: string, args: readonly Expr[]): readonly FunctionDef[] | undefined {
-  const defs = operators.get(name)
-  const [left, right] = args
-  if (defs === undefined || left === undefined || right === undefined) return defs
-  if ((left.type === 'unknown') === (right.type === 'unknown')) return defs
-  const type = left.type === 'unknown' ? right.type : left.type
-  const match = pickOverload(
-    defs.filter((def) => def.args[0] === type && def.args[1] === type),
-    [type, type],
-  )
-  return match ? [match.def] : defs
-}
-
-/** Operands of `||`: beside text, other values are cast to text. */
-function concatenated(args: readonly Expr[]): Expr[] {
-  const types = args.map((arg) => arg.type)
-  const array = types.find(isArray)
-  // PostgreSQL reads a literal beside an array as an array, never as an element.
-  if (array !== undefined) return args.map((arg) => (arg.type === 'unknown' ? coerce(arg, array) : arg))
-  if (!types.some((type) => isString(type) || type === 'unknown')) return [...args]
-  return args.map((arg) =>
-    isString(arg.type) || arg.type === 'unknown' || !casts(arg.type, 'text') ? arg : castTo(arg, 'text'),
-  )
-}
-
-/** An instant beside a timestamp, as a timestamp: the session's time zone is UTC, and engines prune by timestamps. */
-function besideTimestamp(arg: Expr, other: Expr | undefined): Expr {
-  const isInstant = arg.kind === 'literal' && arg.type === 'timestamptz' && arg.value !== null
-  return isInstant && other?.type === 'timestamp' ? literalOf(arg.value, 'timestamp') : arg
-}
-
-const incomparable: readonly SqlType[] = ['json', 'jsonb']
-
-function compareWith(def: FunctionDef, given: readonly Expr[], name: string): CallExpr {
-  const args = given.map((arg, index) => besideTimestamp(arg, given[1 - index]))
-  const types = args.map((arg) => arg.type)
-  const unified = () => unify(args, name)
-  let result: ReturnType<typeof unify>
-  try {
-    result = unified()
-  } catch (cause) {
-    if (cause instanceof SqlError && cause.sqlState === '42804')
-      throw absent(`operator ${types.map(spokenType).join(` ${name} `)}`)
-    throw cause
+/** NULLIF has the type and digits of its first operand, which may be fewer than those in which both are compared. */
+function resolveNullIf(resolver: Resolver, args: readonly [Expr, Expr]): Expr {
+  const call = compareWith(special.nullIf, args, 'NULLIF')
+  const [left] = args
+  const type = call.args[0]?.type ?? 'text'
+  const isAsItIs = left.type === type && (isVolatile(left) || !args.some(holdsQuotient))
+  if (isAsItIs || left.type === 'unknown') return { ...call, type }
+  spendCopies(resolver, left, 1)
+  const equal = applyOperator('=', args)
+  return {
+    kind: 'case',
+    type: left.type,
+    size: left.size,
+    whens: [{ when: equal, result: nullOf(left.type) }],
+    otherwise: left,
   }
-  if (incomparable.includes(result.type)) throw notSupported(`Comparison of ${result.type}`)
-  return { kind: 'call', type: 'bool', def, args: result.exprs }
-}
-
-function resolveLike(args: readonly Expr[], def: FunctionDef, negated: boolean): Expr {
-  const [text, given] = args
-  if (text === undefined || given === undefined) throw new SqlError('42601', 'An operand is missing.')
-  const escaped = given.kind === 'call' && given.def.name === 'like_escape' ? given.args : undefined
-  const pattern = coerce(escaped?.[0] ?? given, 'text')
-  const mark = escaped === undefined ? '\\' : escapeOf(escaped[1])
-  const call: Expr = {
-    kind: 'call',
-    type: 'bool',
-    def,
-    args: [coerce(text, 'text'), mark === undefined ? pattern : plainPattern(pattern, mark)],
-  }
-  return negated ? not(call) : call
-}
-
-function plainPattern(pattern: Expr, mark: string | null): Expr {
-  if (mark === null) return { kind: 'literal', type: 'text', value: null }
-  const known = pattern.kind === 'literal' || mark !== '\\' ? literalIn(pattern) : pattern
-  // Without an escape a backslash is a backslash, also in a pattern that is computed.
-  if (known === undefined && mark === '') return backslashesDoubled(pattern)
-  if (known === undefined) throw notSupported('ESCAPE with a pattern that is not a literal')
-  if (known.kind !== 'literal' || known.value === null) return known
-  return literalOf(plainLike(known.value, mark), 'text')
-}
-
-function backslashesDoubled(pattern: Expr): Expr {
-  const args = [pattern, literalOf('\\', 'text'), literalOf('\\\\', 'text')]
-  return callOverload(functions.get('replace'), args, () => 'function replace')
-}
-
-/** The character of ESCAPE; undefined where it is a parameter whose value is not known yet. */
-function escapeOf(expr: Expr | undefined): string | null | undefined {
-  const mark = expr && literalIn(coerce(expr, 'text'))
-  if (mark === undefined) throw notSupported('ESCAPE with a value that is not a literal')
-  return mark.value
 }
 
 /** The parser wraps the pattern of SIMILAR TO in similar_to_escape. */
@@ -213,20 +99,42 @@ function resolveSimilar([text, given]: readonly Expr[], negated: boolean): Expr 
 function resolveBetween(resolver: Resolver, node: A_Expr, bounds: Node, env: Env): Expr {
   const items = 'List' in bounds ? (bounds.List.items ?? []) : []
   if (node.lexpr === undefined || items.length !== 2) throw new SqlError('42601', 'BETWEEN needs two bounds.')
+  const isSymmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
+  const isNegated = node.kind === 'AEXPR_NOT_BETWEEN' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
+  const rows = rowsBetween(resolver, node.lexpr, items, isSymmetric, env)
+  if (rows !== undefined) return isNegated ? not(rows) : rows
   const value = resolver.expr(node.lexpr, env)
   const [low, high] = items.map((item) => resolver.expr(item, env))
   if (low === undefined || high === undefined) throw new SqlError('42601', 'BETWEEN needs two bounds.')
   // With mixed types each bound is compared separately, because each may convert the value to another type.
   const range = (from: Expr, to: Expr): Expr => {
     const types = new Set([value.type, from.type, to.type].filter((type) => type !== 'unknown'))
-    if (types.size <= 1) return compareWith(special.between, [value, from, to], 'BETWEEN')
+    if (types.size <= 1 && ![...types].some((type) => incomparable.includes(type)))
+      return compareWith(special.between, [value, from, to], 'BETWEEN')
     const at = (sign: string, bound: Expr) => applyOperator(sign, [value, bound])
     return logic('AND', [at('>=', from), at('<=', to)])
   }
-  const symmetric = node.kind === 'AEXPR_BETWEEN_SYM' || node.kind === 'AEXPR_NOT_BETWEEN_SYM'
-  for (const each of [value, low, high]) spendCopies(resolver, each, symmetric ? 3 : 1)
-  const test = symmetric ? logic('OR', [range(low, high), range(high, low)]) : range(low, high)
-  return node.kind === 'AEXPR_NOT_BETWEEN' || node.kind === 'AEXPR_NOT_BETWEEN_SYM' ? not(test) : test
+  for (const each of [value, low, high]) spendCopies(resolver, each, isSymmetric ? 3 : 1)
+  const test = isSymmetric ? logic('OR', [range(low, high), range(high, low)]) : range(low, high)
+  return isNegated ? not(test) : test
+}
+
+/** BETWEEN of rows; undefined where they are no rows. */
+function rowsBetween(
+  resolver: Resolver,
+  value: Node,
+  [low, high]: readonly Node[],
+  isSymmetric: boolean,
+  env: Env,
+): Expr | undefined {
+  const [from, to] = [low && rowsOf(value, low), high && rowsOf(value, high)]
+  if (from === undefined || to === undefined) return undefined
+  const [lows, highs] = [resolveRows(resolver, from, env), resolveRows(resolver, to, env)]
+  for (const pair of [...lows, ...highs])
+    for (const side of pair) spendCopies(resolver, side, isSymmetric ? 1 : 0)
+  const range = (least: readonly RowPair[], most: readonly RowPair[]) =>
+    logic('AND', [compareRows(resolver, '>=', least), compareRows(resolver, '<=', most)])
+  return isSymmetric ? logic('OR', [range(lows, highs), range(highs, lows)]) : range(lows, highs)
 }
 
 function resolveIn(
@@ -255,16 +163,36 @@ function resolveIn(
   }
   const left = resolver.expr(leftNode, env)
   const list = items.map((item) => resolver.expr(item, env))
-  const test = inList(left, list)
+  const test = inAlternatives(resolver, left, list)
   return negated ? not(test) : test
 }
 
 function inList(left: Expr, list: readonly Expr[]): Expr {
-  const { exprs, type } = unify([left, ...list], 'IN')
+  const { exprs, type } = unify([left, ...list], 'IN', true)
   if (incomparable.includes(type)) throw notSupported(`Comparison of ${type}`)
   const [arg, ...rest] = exprs
   if (arg === undefined) throw new SqlError('42601', 'IN needs a list.')
   return { kind: 'in', type: 'bool', arg, list: rest }
+}
+
+/**
+ * IN as PostgreSQL resolves it: several constants are an array of their common type, anything else is compared by itself.
+ */
+function inAlternatives(resolver: Resolver, left: Expr, list: readonly Expr[], position?: number): Expr {
+  const constants = list.filter((each) => !holdsColumn(each))
+  const isArrayLike =
+    constants.length > 1 && commonType([left, ...constants].map(({ type }) => type)) !== undefined
+  const types = new Set(list.map(({ type }) => type))
+  // One type throughout needs no choice for each.
+  if (types.size === 1 && types.has(left.type) && left.type !== 'unknown') return inList(left, list)
+  const single = isArrayLike ? list.filter(holdsColumn) : list
+  const tests = single.map((each) => applyOperator('=', [left, each], position))
+  if (tests.length > 1) spendCopies(resolver, left, tests.length - 1)
+  return logic('OR', [...(isArrayLike ? [inList(left, constants)] : []), ...tests])
+}
+
+function holdsColumn(expr: Expr): boolean {
+  return expr.kind === 'column' || expr.kind === 'subquery' || childrenOf(expr).some(holdsColumn)
 }
 
 function quantifiedArray(
@@ -277,14 +205,14 @@ function quantifiedArray(
   if (left === undefined || right === undefined) throw new SqlError('42601', 'An operand is missing.')
   const array = right.type === 'unknown' ? coerce(right, arrayOf(typed(left).type)) : right
   if (!isArray(array.type))
-    throw new SqlError('42804', 'ANY and ALL need an array on their right side.', position)
+    throw new SqlError('42809', 'op ANY/ALL (array) requires array on right side', position)
   const negated = (sign === '<>' || sign === '!=') && all
   const isMembership = (sign === '=' && !all) || negated
   // Other comparisons are written out for each element, so that a parameter's value must be known.
   const known = isMembership ? array : (literalIn(array) ?? array)
   const elements = elementsOf(known)
   if (!isMembership && known.kind !== 'parameter') {
-    if (elements === undefined) throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
+    if (elements === undefined) return withElements(left, array, sign, all, position)
     if (elements.length === 0) return ofNone(left, all)
     spendCopies(resolver, left, elements.length - 1)
     const tests = elements.map((element) => applyOperator(sign, [left, element], position))
@@ -297,6 +225,15 @@ function quantifiedArray(
   const operands = alike(left, array, elementOf(array.type))
   const test = callOverload([special.anyElement], operands, () => `operator ${sign} ANY`, position)
   return negated ? not(test) : test
+}
+
+/** A comparison with the elements of an array that the engine computes. */
+function withElements(left: Expr, array: Expr, sign: string, all: boolean, position?: number): Expr {
+  const name = sign === '!=' ? '<>' : sign
+  const def = (all ? special.comparedWithAll : special.comparedWithAny).get(name)
+  if (def === undefined || !isArray(array.type) || incomparable.includes(elementOf(array.type)))
+    throw notSupported(`${sign} ${all ? 'ALL' : 'ANY'} of an array`, position)
+  return callOverload([def], alike(left, array, elementOf(array.type)), () => `operator ${name}`, position)
 }
 
 /** A comparison with no element: true of all, and of none. The value stays, because it may be an aggregate. */

@@ -5,16 +5,17 @@ import type { ArgType, FunctionDef } from '../base/function-definition.ts'
 import type { CallExpr, Expr } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { convertsImplicitly, isPreferred, isString } from '../base/types.ts'
-import { coerce, literalIn, literalOf, nullOf, typed } from './coerce.ts'
+import { coerce, joinedLiteral, literalIn, literalOf, nullOf, typed } from './coerce.ts'
 
-interface Callable {
+export interface Callable {
   readonly args: readonly ArgType[]
   readonly variadic: boolean
   readonly returns: FunctionDef['returns']
   readonly literalArgs: readonly number[]
+  readonly takesValue?: FunctionDef['takesValue']
 }
 
-interface Match<D> {
+export interface Match<D> {
   readonly def: D
   readonly types: readonly SqlType[]
   readonly element: SqlType | undefined
@@ -49,17 +50,24 @@ function scoreOf(from: SqlType, to: SqlType): number {
 function matchTypes<D extends Callable>(def: D, types: readonly SqlType[]): Match<D> | undefined {
   const { args, variadic } = def
   if (variadic ? types.length < args.length : types.length !== args.length) return undefined
-  const wanted = types.map((_, index) => args[Math.min(index, args.length - 1)] ?? 'any')
-  const element = elementType(wanted, types)
+  const wanted = (index: number) => args[Math.min(index, args.length - 1)] ?? 'any'
+  const element = args.some(isElementwise)
+    ? elementType(
+        types.map((_, index) => wanted(index)),
+        types,
+      )
+    : undefined
   const targets: SqlType[] = []
-  for (const [index, want] of wanted.entries()) {
+  for (let index = 0; index < types.length; index++) {
     const type = types[index] ?? 'unknown'
-    const target = targetType(want, type, element)
+    const target = targetType(wanted(index), type, element)
     if (target === undefined || !convertsImplicitly(type, target)) return undefined
     targets.push(target)
   }
   return { def, types: targets, element }
 }
+
+const isElementwise = (type: ArgType) => type === 'anyarray' || type === 'anyelement'
 
 function elementType(wanted: readonly ArgType[], types: readonly SqlType[]): SqlType | undefined {
   let element: SqlType | undefined
@@ -110,8 +118,9 @@ export function bindArguments(
 ): Expr[] {
   return args.map((arg, index) => {
     const bound = coerce(arg, match.types[index] ?? typed(arg).type)
-    if (!def.literalArgs.includes(index)) return bound
-    const literal = literalIn(bound)
+    if (!def.literalArgs.includes(index))
+      return def.takesValue?.(index) === true ? (literalIn(bound) ?? bound) : bound
+    const literal = literalIn(bound) ?? joinedLiteral(bound)
     if (literal === undefined) throw notSupported(`${name} with a non-literal argument ${index + 1}`)
     return literal
   })

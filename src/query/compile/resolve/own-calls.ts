@@ -7,10 +7,10 @@ import { isInteger } from '../base/types.ts'
 import { periodOfDate } from '../functions/period.ts'
 import { functions } from '../functions/registry.ts'
 import { ownFits, ownPeriod } from '../metrics/own-names.ts'
+import { applyOperator, logic } from './apply-operator.ts'
 import { castTo, literalOf } from './coerce.ts'
 import type { Env, Resolver } from './context.ts'
 import { digitsMax } from './decimal.ts'
-import { applyOperator, logic } from './operator.ts'
 import { callOverload } from './overload.ts'
 
 /** @returns undefined for the name of another function */

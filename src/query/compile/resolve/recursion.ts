@@ -8,7 +8,9 @@ import type { NumericSize } from '../../../core/sql-type.ts'
 import { childrenOf, type Expr, type OutputColumn, type Query, relationsOf, type Select } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { spokenType } from '../base/types.ts'
+import { doubleOfNumeric } from '../functions/decimal-arithmetic.ts'
 import { identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
+import { holdsQuotient } from './decimal.ts'
 
 /**
  * Resolves a query of WITH RECURSIVE that names itself, and brings it into scope.
@@ -107,8 +109,14 @@ const digitsMax = 38
 
 /** The base with its decimals as wide as they may become. Their scale cannot grow from level to level. */
 function decimalsOf(base: Query): Query {
-  const columns = base.columns.map((column): OutputColumn => {
+  const { body } = base
+  const targets = body.kind === 'select' ? body.targets : []
+  const columns = base.columns.map((column, index): OutputColumn => {
     if (column.type !== 'numeric') return column
+    // A quotient's scale is not known before its level, so that its column is a double.
+    const target = targets[index]
+    if (target !== undefined && holdsQuotient(target))
+      return { ...column, shape: 'double', textScale: 'needed' }
     // The recursive term may compute other digits.
     if (column.shape === 'double') return { ...column, textScale: undefined }
     const size = column.size ?? column.shape
@@ -116,7 +124,13 @@ function decimalsOf(base: Query): Query {
     const wide: NumericSize = [digitsMax, size[1]]
     return { ...column, size: wide, shape: wide }
   })
-  return { ...base, columns }
+  const isDouble = (index: number) =>
+    columns[index]?.shape === 'double' && base.columns[index]?.shape !== 'double'
+  const written = targets.map(
+    (target, index): Expr =>
+      isDouble(index) ? { kind: 'call', type: 'numeric', def: doubleOfNumeric, args: [target] } : target,
+  )
+  return { ...base, columns, body: body.kind === 'select' ? { ...body, targets: written } : body }
 }
 
 function growing(name: string): SqlError {

@@ -4,12 +4,12 @@
  */
 
 import type { Node, SelectStmt } from 'libpg-query'
-import type { CallExpr, Expr, LiteralExpr } from '../base/ir.ts'
+import type { CallExpr, Expr, LiteralExpr, ParameterExpr } from '../base/ir.ts'
 import { integerRange } from '../base/literal.ts'
 import { notNegative, roundedCount } from '../base/row-count.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { isInteger, isNumber, spokenType } from '../base/types.ts'
-import { coerce, literalOf } from './coerce.ts'
+import { coerce, literalIn, literalOf } from './coerce.ts'
 import { type Env, newScope, type Resolver, type Scope } from './context.ts'
 
 type Clause = 'LIMIT' | 'OFFSET'
@@ -39,12 +39,25 @@ function countOf(expr: Expr, clause: Clause): Expr | undefined {
       '42804',
       `argument of ${clause} must be type bigint, not type ${spokenType(counted.type)}`,
     )
-  if (counted.kind === 'parameter') return counted
-  const value = constantOf(counted)
+  const parameter = widened(counted)
+  if (parameter !== undefined) return parameter
+  // A cast that could fail needs the parameter's value.
+  const known = counted.kind === 'cast' ? literalIn(counted) : undefined
+  if (known?.kind === 'parameter') return known
+  const value = constantOf(known ?? counted)
   if (value === undefined) throw notSupported(`${clause} of an expression over rows or parameters`)
   // NULL limits nothing.
   if (value.value === null) return undefined
   return literalOf(notNegative(roundedCount(value.value, value.type), clause), 'int8')
+}
+
+const widths = ['int2', 'int4', 'int8']
+
+/** A parameter, also one that is cast to a wider integer, as SQLAlchemy does of what psycopg declares by its value. */
+function widened(expr: Expr): ParameterExpr | undefined {
+  if (expr.kind === 'parameter') return expr
+  if (expr.kind !== 'cast' || !isInteger(expr.type) || !isInteger(expr.arg.type)) return undefined
+  return widths.indexOf(expr.arg.type) <= widths.indexOf(expr.type) ? widened(expr.arg) : undefined
 }
 
 /** The literal that an expression without rows comes to; undefined where it is another. */

@@ -1,23 +1,26 @@
 /** Resolves SELECT, VALUES and set operations, clause by clause in PostgreSQL's order of evaluation. */
 
 import type { Node, SelectStmt, SetOperation as SetOperator, WithClause } from 'libpg-query'
-import type { NumericSize, SqlType } from '../../../core/sql-type.ts'
+import type { SqlType } from '../../../core/sql-type.ts'
 import type { Expr, GroupElement, OutputColumn, Query, Select, SortKey } from '../base/ir.ts'
 import { exprKey } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
 import { commonType } from '../base/types.ts'
+import { alikeForm, resize } from './alike.ts'
 import { sortDirection } from './call.ts'
 import { coerce, typed } from './coerce.ts'
 import { type Env, identifierOf, newId, newScope, type Resolver, type Scope } from './context.ts'
 import { columnShapes, shapeOf, shapeTogether, sharedSize } from './decimal.ts'
 import { resolveFrom } from './from.ts'
 import { checkGrouping, groupable } from './grouping.ts'
+import { nestedTarget } from './nested.ts'
 import { conditionAt } from './place.ts'
 import { resolveRecursive } from './recursion.ts'
 import { resolveLimits } from './row-count.ts'
 import { checkTargetSets, setOrder, targetSets } from './sets.ts'
 import { resolveTargets } from './targets.ts'
-import { columnTextScale, textScaleOf } from './text-scale.ts'
+import { columnExprs, columnTextScale, textScaleOf } from './text-scale.ts'
+import { withTies } from './with-ties.ts'
 
 /**
  * Resolves a query.
@@ -36,6 +39,9 @@ export function resolveQuery(resolver: Resolver, node: SelectStmt, outer: Scope 
 function resolveOpen(resolver: Resolver, node: SelectStmt, outer: Scope | undefined): Query {
   const scope = newScope(outer)
   const ctes = node.withClause ? resolveCtes(resolver, node.withClause, scope) : []
+  const isPlain = (node.op === undefined || node.op === 'SETOP_NONE') && node.valuesLists === undefined
+  if (node.limitOption === 'LIMIT_OPTION_WITH_TIES' && !isPlain)
+    throw notSupported('WITH TIES after a set operation or VALUES')
   if (node.op !== undefined && node.op !== 'SETOP_NONE')
     return resolveSet(resolver, node, node.op, scope, ctes)
   if (node.valuesLists) return resolveValues(resolver, node, scope, ctes)
@@ -59,7 +65,7 @@ function resolveCtes(resolver: Resolver, clause: WithClause, scope: Scope): Quer
       throw new SqlError('42P10', `WITH query "${name}" has too few columns`)
     const columns = query.columns.map((column, index) => ({ ...column, name: names[index] ?? column.name }))
     const id = newId(resolver, 'w')
-    scope.ctes.set(name, { id, columns })
+    scope.ctes.set(name, { id, columns, query })
     return { id, query }
   })
 }
@@ -79,6 +85,7 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
       type: expr.type,
       size: expr.size,
       ...(expr.type === 'numeric' && { shape: shapeOf(expr), textScale: textScaleOf(expr) }),
+      ...nestedTarget(expr),
     }),
   )
   const exprs = targets.map(({ expr }) => expr)
@@ -115,7 +122,10 @@ function resolveSelect(resolver: Resolver, node: SelectStmt, scope: Scope, ctes:
       ...(distinctOn ?? []),
       ...(having ? [having] : []),
     ])
-  return { ctes, body, columns, orderBy, ...resolveLimits(resolver, node, scope) }
+  const limits = resolveLimits(resolver, node, scope)
+  if (node.limitOption !== 'LIMIT_OPTION_WITH_TIES') return { ctes, body, columns, orderBy, ...limits }
+  if (sets !== undefined) throw notSupported('WITH TIES beside a set-returning function')
+  return withTies(resolver, { ctes, body, columns, orderBy }, limits)
 }
 
 /** A condition whose NULL and FALSE are the same: engines compute IN of a row by a join then. */
@@ -302,15 +312,23 @@ function resolveSet(
   const shapes = typesHere.map((type, index) =>
     type === 'numeric' ? open.flatMap((side) => columnShapes(side, index)) : [],
   )
-  const sizes = shapes.map(sharedSize)
+  const forms = typesHere.map((type, index) =>
+    type === 'numeric'
+      ? alikeForm(
+          open.flatMap((side) => columnExprs(side, index)),
+          true,
+        )
+      : undefined,
+  )
+  const sizes = shapes.map((each, index) => forms[index] ?? sharedSize(each))
   const [a = left, b = right] = open.map((side) => resize(side, sizes))
   const columns = a.columns.map(
     ({ name: column, type }, index): OutputColumn => ({
       name: column,
       type,
       ...(type === 'numeric' && {
-        shape: shapeTogether(shapes[index] ?? []),
-        textScale: columnTextScale([a, b], index),
+        shape: forms[index] ?? shapeTogether(shapes[index] ?? []),
+        textScale: columnTextScale(forms[index] ? open : [a, b], index),
       }),
     }),
   )
@@ -343,20 +361,6 @@ function outputSort(nodes: readonly Node[], columns: readonly OutputColumn[]): S
       ...sortDirection(sort),
     }
   })
-}
-
-/** The query with its numeric columns cast to the given sizes. */
-function resize(query: Query, sizes: readonly (NumericSize | undefined)[]): Query {
-  if (sizes.every((size) => size === undefined)) return query
-  const to = (arg: Expr, index: number): Expr => {
-    const size = sizes[index]
-    return size === undefined ? arg : { kind: 'cast', type: 'numeric', size, arg }
-  }
-  const { body } = query
-  if (body.kind === 'select') return { ...query, body: { ...body, targets: body.targets.map(to) } }
-  if (body.kind === 'values')
-    return { ...query, body: { ...body, rows: body.rows.map((row) => row.map(to)) } }
-  return { ...query, body: { ...body, left: resize(body.left, sizes), right: resize(body.right, sizes) } }
 }
 
 /** The query with its columns in the given types. */

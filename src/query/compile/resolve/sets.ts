@@ -13,15 +13,15 @@ import {
   type GroupElement,
   type SetCall,
   type SortKey,
-  type Typed,
 } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
-import { spokenType } from '../base/types.ts'
+import { eachOf } from '../functions/jsonb.ts'
 import { setFunctions } from '../functions/sets.ts'
+import { applyFunction } from './apply-function.ts'
 import { coerce, unify } from './coerce.ts'
 import { type Env, newId, type Resolver, type Scope } from './context.ts'
 import { groupExprs } from './grouping.ts'
-import { callOverload } from './overload.ts'
+import { nestedElement } from './nested.ts'
 
 /** Whether a function of this name returns rows. */
 export function returnsRows(name: string): boolean {
@@ -35,15 +35,24 @@ export function returnsRows(name: string): boolean {
 export function setCallOf(name: string, args: readonly Expr[], position?: number): SetCall {
   if (name === 'generate_series') return seriesOf(args, position)
   if (name === 'unnest') {
-    const outputs = args.map(({ type }): Typed => {
+    const outputs = args.map((arg): SetCall['outputs'][number] => {
+      const { type } = arg
       if (!isArray(type)) throw new SqlError('42883', 'unnest needs one array', position)
-      return { type: elementOf(type) }
+      const nested = nestedElement(arg)
+      return { type: elementOf(type), ...(nested && { nested }) }
     })
     if (outputs.length === 0) throw new SqlError('42883', 'unnest needs one array', position)
     return { name, args, outputs }
   }
-  const spoken = () => `function ${name}(${args.map((arg) => spokenType(arg.type)).join(', ')})`
-  const call = callOverload(setFunctions.get(name), args, spoken, position)
+  const call = applyFunction(name, setFunctions.get(name), args, position)
+  const each = eachOf.find(({ keys }) => keys === call.def)
+  if (each !== undefined) {
+    const { returns } = each.values
+    const type = typeof returns === 'string' && returns.startsWith('json') ? (returns as SqlType) : 'text'
+    const values: Expr = { ...call, def: each.values, type }
+    const columnNames = ['key', 'value']
+    return { name: 'unnest', args: [call, values], outputs: [{ type: 'text' }, { type }], columnNames }
+  }
   const columnName = /_array_elements/.test(name) ? 'value' : undefined
   return { name: 'unnest', args: [call], outputs: [{ type: call.type }], columnName }
 }
@@ -91,6 +100,7 @@ export function setInTargets(
       hint: 'Compute the aggregate in a subquery of FROM.',
     })
   const call = setCallOf(name, args, position)
+  if (call.columnNames !== undefined) throw notSupported(`${name} outside of FROM`, position)
   if (call.args.length !== 1 && name === 'unnest')
     throw new SqlError('42883', 'unnest needs one array', position)
   const { scope } = env

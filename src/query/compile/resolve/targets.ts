@@ -4,6 +4,7 @@ import type { ColumnRef, Node } from 'libpg-query'
 import { limits } from '../../../limits.ts'
 import type { Expr } from '../base/ir.ts'
 import { notSupported, SqlError } from '../base/sql-error.ts'
+import { spokenType } from '../base/types.ts'
 import {
   type Env,
   identifierOf,
@@ -13,6 +14,7 @@ import {
   use,
   withoutDatabase,
 } from './context.ts'
+import { fieldsOf } from './nested.ts'
 import { writtenColumn } from './place.ts'
 
 /** Resolves the select list. */
@@ -25,7 +27,10 @@ export function resolveTargets(
   for (const node of nodes) {
     const target = 'ResTarget' in node ? node.ResTarget : undefined
     if (target?.val === undefined) throw new SqlError('42601', 'A result expression is expected.')
-    const star = 'ColumnRef' in target.val ? starColumns(resolver, target.val.ColumnRef, env) : undefined
+    const star =
+      'ColumnRef' in target.val
+        ? starColumns(resolver, target.val.ColumnRef, env)
+        : starFields(resolver, target.val, env)
     if (star)
       for (const { name, expr } of star)
         targets.push({ name, expr: writtenColumn(use(resolver, expr, 0), name, locationOf(target.val)) })
@@ -43,6 +48,22 @@ export function resolveTargets(
 
 function locationOf(node: Node): number | undefined {
   return 'ColumnRef' in node ? node.ColumnRef.location : undefined
+}
+
+/** The fields that `(s).*` means; undefined for any other expression. */
+function starFields(resolver: Resolver, node: Node, env: Env): readonly ScopeColumn[] | undefined {
+  if (!('A_Indirection' in node)) return undefined
+  const { arg, indirection = [] } = node.A_Indirection
+  const last = indirection.at(-1)
+  if (arg === undefined || last === undefined || !('A_Star' in last)) return undefined
+  const before = indirection.slice(0, -1)
+  const value = resolver.expr(
+    before.length === 0 ? arg : { A_Indirection: { arg, indirection: before } },
+    env,
+  )
+  const fields = fieldsOf(resolver, value)
+  if (fields === undefined) throw new SqlError('42809', `type ${spokenType(value.type)} is not composite`)
+  return fields
 }
 
 /** The columns that `*`, `t.*`, `s.t.*` or `d.s.t.*` means; undefined for any other reference. */
@@ -80,10 +101,14 @@ const valueFunctionNames = new Map([
 ])
 
 /** The name that PostgreSQL gives an expression without AS; undefined where it gives none. */
-function resultName(node: Node): string | undefined {
+export function resultName(node: Node): string | undefined {
   if ('ColumnRef' in node) return identifierOf(node.ColumnRef.fields?.at(-1))
   if ('FuncCall' in node) return identifierOf(node.FuncCall.funcname?.at(-1))
-  if ('A_Indirection' in node) return node.A_Indirection.arg && resultName(node.A_Indirection.arg)
+  if ('A_Indirection' in node) {
+    const { arg, indirection = [] } = node.A_Indirection
+    const field = indirection.findLast((step) => 'String' in step)
+    return field === undefined ? arg && resultName(arg) : identifierOf(field)
+  }
   if ('TypeCast' in node) {
     const inner = node.TypeCast.arg && strongName(node.TypeCast.arg)
     return inner ?? identifierOf(node.TypeCast.typeName?.names?.at(-1))
@@ -98,6 +123,9 @@ function resultName(node: Node): string | undefined {
   if ('A_Expr' in node) return node.A_Expr.kind === 'AEXPR_NULLIF' ? 'nullif' : undefined
   if ('SQLValueFunction' in node) return valueFunctionNames.get(String(node.SQLValueFunction.op))
   if ('GroupingFunc' in node) return 'grouping'
+  if ('RowExpr' in node) return 'row'
+  if ('CollateClause' in node) return node.CollateClause.arg && resultName(node.CollateClause.arg)
+  if ('JsonObjectConstructor' in node) return 'json_object'
   if ('SubLink' in node) return sublinkName(node)
   return undefined
 }

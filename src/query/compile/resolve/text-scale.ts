@@ -37,7 +37,14 @@ export function columnTextScale(queries: readonly Query[], index: number): TextS
   return together(queries.flatMap((query) => columnExprs(query, index)))
 }
 
-function columnExprs({ body }: Query, index: number): readonly Expr[] {
+/** The values of one column of a query's result, in each branch and row. */
+export function columnExprs({ body, columns }: Query, index: number): readonly Expr[] {
+  const column = columns[index]
+  // The sides of a set operation of quotients are cast to one scale already.
+  if (body.kind === 'set' && column !== undefined && isQuotientLike(column.textScale)) {
+    const { type, size, shape, textScale } = column
+    return [{ kind: 'column', relation: '', index, levelsUp: 0, type, size, shape, textScale }]
+  }
   if (body.kind === 'set') return [...columnExprs(body.left, index), ...columnExprs(body.right, index)]
   const values = body.kind === 'values' ? body.rows.map((row) => row[index]) : [body.targets[index]]
   return values.flatMap((expr) => expr ?? [])
@@ -46,15 +53,22 @@ function columnExprs({ body }: Query, index: number): readonly Expr[] {
 /** What all of them have that are not NULL; undefined where they differ. */
 function together(exprs: readonly Expr[]): TextScale | undefined {
   const scales = exprs.filter((expr) => expr.kind !== 'literal' || expr.value !== null).map(textScaleOf)
-  return scales.reduce(
-    (all, each) =>
-      typeof all === 'object' && typeof each === 'object'
-        ? { operands: Math.max(all.operands, each.operands) }
-        : all === each
-          ? all
-          : undefined,
-    scales[0],
-  )
+  return scales.reduce((all, each) => {
+    if (typeof all === 'object' && typeof each === 'object')
+      return { operands: Math.max(all.operands, each.operands) }
+    if (all === each) return all
+    return isQuotientLike(all) || isQuotientLike(each) ? 'needed' : undefined
+  }, scales[0])
+}
+
+/** Whether the engine's own scale says nothing of a value's. */
+function isQuotientLike(scale: TextScale | undefined): boolean {
+  return typeof scale === 'object' || scale === 'needed'
+}
+
+/** Arithmetic of quotients: the digits that a value needs. */
+function ofOperands(args: readonly Expr[]): TextScale | undefined {
+  return args.some((arg) => isQuotientLike(textScaleOf(arg))) ? 'needed' : undefined
 }
 
 function ofCall(name: string, args: readonly Expr[]): TextScale | undefined {
@@ -66,7 +80,7 @@ function ofCall(name: string, args: readonly Expr[]): TextScale | undefined {
       return { operands: Math.max(...args.map(ownScale)) }
     case 'round':
     case 'trunc': {
-      if (shapeOf(first) !== 'double') return undefined
+      if (shapeOf(first) !== 'double' && !isQuotientLike(textScaleOf(first))) return undefined
       if (second === undefined) return 0
       const digits = second.kind === 'literal' ? Number(second.value ?? Number.NaN) : Number.NaN
       return Number.isInteger(digits) && digits <= 1_000 ? Math.max(0, digits) : undefined
@@ -85,12 +99,12 @@ function ofCall(name: string, args: readonly Expr[]): TextScale | undefined {
     case 'lead':
     case 'first_value':
     case 'last_value':
-      return args.length === 1 ? textScaleOf(first) : undefined
+      return args.length === 1 ? textScaleOf(first) : ofOperands(args)
     case 'nullif':
     case 'nth_value':
       return textScaleOf(first)
     default:
-      return undefined
+      return ofOperands(args)
   }
 }
 

@@ -12,6 +12,8 @@ interface NamedType {
   readonly type: SqlType
   readonly size?: NumericSize | undefined
   readonly length?: number | undefined
+  /** Whether it is `char(n)`. */
+  readonly isPadded?: boolean
   /** The field mask of an interval type, as in INTERVAL '3' DAY. */
   readonly fields?: number | undefined
 }
@@ -25,7 +27,9 @@ export function readTypeName(name: TypeName | undefined): NamedType {
   const [first = '', second] = names
   const base =
     names.length === 1 ? first : names.length === 2 && first === 'pg_catalog' ? (second ?? '') : undefined
-  const type = base === undefined ? undefined : namedType(base)
+  // Its blanks at the end count for nothing, so it is text without them; `"char"` is another type.
+  const isPadded = base === 'bpchar'
+  const type = base === undefined ? undefined : isPadded ? 'varchar' : namedType(base)
   if (type === undefined || name === undefined)
     throw new SqlError('42704', `type "${names.join('.')}" is not supported`, name?.location)
   const bounds = name.arrayBounds ?? []
@@ -50,13 +54,12 @@ export function readTypeName(name: TypeName | undefined): NamedType {
       throw notSupported('A numeric of more than 38 digits, or this scale,', name.location)
     return { type, size: [precision, scale] }
   }
+  if (isPadded && array) throw notSupported('An array of character', name.location)
+  if (isPadded) return { type, length: numbers[0], isPadded }
   if (numbers.length > 0 && type === 'varchar') return { type, length: numbers[0] }
-  if (
-    numbers.length > 0 &&
-    !(type === 'timestamp' && numbers[0] === 6) &&
-    !(type === 'timestamptz' && numbers[0] === 6)
-  )
-    throw notSupported(`A modifier of ${spokenType(type)}`, name.location)
+  // Six digits are all that there are.
+  const isWhole = ['timestamp', 'timestamptz', 'time'].includes(type) && numbers[0] === 6
+  if (numbers.length > 0 && !isWhole) throw notSupported(`A modifier of ${spokenType(type)}`, name.location)
   return { type: array ? `${type}[]` : type }
 }
 
@@ -67,7 +70,7 @@ export function bitLength(name: TypeName | undefined): number | undefined {
   return isBit && length !== undefined && 'A_Const' in length ? length.A_Const.ival?.ival : undefined
 }
 
-/** INTERVAL_MASK of PostgreSQL's datetime: the field that a bare number counts. */
+/** INTERVAL_MASK of PostgreSQL's datetime: the field that a bare number counts, of several the last. */
 export const intervalUnits = new Map([
   [1 << 1, 'month'],
   [1 << 2, 'year'],
@@ -75,4 +78,6 @@ export const intervalUnits = new Map([
   [1 << 10, 'hour'],
   [1 << 11, 'minute'],
   [1 << 12, 'second'],
+  [(1 << 10) | (1 << 11) | (1 << 12), 'second'],
+  [(1 << 3) | (1 << 10) | (1 << 11) | (1 << 12), 'second'],
 ])

@@ -41,6 +41,8 @@ export function rowAsJson(
   const type = jsonFunctions.get(name)
   const [arg] = args
   if (type === undefined || arg === undefined || args.length !== 1 || agg_distinct) return undefined
+  const inside = name.endsWith('_agg') ? undefined : insideSubquery(name, arg)
+  if (inside !== undefined) return resolver.expr(inside, env)
   const members =
     'RowExpr' in arg
       ? (arg.RowExpr.args ?? []).map((each, index) => ({
@@ -52,6 +54,29 @@ export function rowAsJson(
   spend(resolver, members.length)
   const pairs = members.flatMap((member) => [literalOf(member.name, 'text'), member.expr])
   return { kind: 'call', def: jsonOfRow[type], type, args: pairs }
+}
+
+/**
+ * `row_to_json((SELECT t FROM … t))` as `(SELECT row_to_json(t) FROM … t)`, where `t` is the row of that FROM.
+ * @returns undefined for any other argument
+ */
+function insideSubquery(name: string, arg: Node): Node | undefined {
+  if (!('SubLink' in arg) || arg.SubLink.subLinkType !== 'EXPR_SUBLINK') return undefined
+  const { subselect } = arg.SubLink
+  if (subselect === undefined || !('SelectStmt' in subselect)) return undefined
+  const { targetList = [], fromClause = [] } = subselect.SelectStmt
+  const [target, ...more] = targetList
+  const val = target !== undefined && 'ResTarget' in target ? target.ResTarget.val : undefined
+  const fields = val !== undefined && 'ColumnRef' in val ? (val.ColumnRef.fields ?? []) : []
+  const [field] = fields
+  if (more.length > 0 || fields.length !== 1 || field === undefined || !('String' in field)) return undefined
+  const isRow = fromClause.some(
+    (each) => 'RangeSubselect' in each && each.RangeSubselect.alias?.aliasname === field.String.sval,
+  )
+  if (!isRow || val === undefined) return undefined
+  const call: Node = { FuncCall: { funcname: [{ String: { sval: name } }], args: [val] } }
+  const select = { ...subselect.SelectStmt, targetList: [{ ResTarget: { val: call } }] }
+  return { SubLink: { ...arg.SubLink, subselect: { SelectStmt: select } } }
 }
 
 /** Whether the only argument of `count` is a row, which is never NULL. */

@@ -122,20 +122,23 @@ export function assertWideEnds(query: Query): void {
 }
 
 /** Walks whatever a query holds, so that a place that is added later is checked too. */
-function visit(node: unknown): void {
-  if (typeof node !== 'object' || node === null) return
+function visit(node: object): void {
   const expr = 'kind' in node && 'type' in node ? (node as Expr) : undefined
   const isEnd =
     expr?.kind === 'cast' || ((expr?.kind === 'call' || expr?.kind === 'aggregate') && ownDefs.has(expr.def))
+  const part = (value: unknown): void => {
+    if (typeof value !== 'object' || value === null) return
+    if (!isEnd && isExpr(value) && isWide(value)) throw refused()
+    visit(value)
+  }
   for (const [key, value] of Object.entries(node)) {
-    if (key === 'table' || key === 'def' || key === 'size' || key === 'columns') continue
-    for (const each of Array.isArray(value) ? value : [value]) {
-      if (!isEnd && isExpr(each) && isWide(each)) throw refused()
-      visit(each)
-    }
+    if (typeof value !== 'object' || key === 'table' || key === 'def' || key === 'size' || key === 'columns')
+      continue
+    if (Array.isArray(value)) value.forEach(part)
+    else part(value)
   }
 }
 
-function isExpr(node: unknown): node is Expr {
-  return typeof node === 'object' && node !== null && 'kind' in node && 'type' in node
+function isExpr(node: object): node is Expr {
+  return 'kind' in node && 'type' in node
 }

@@ -60,6 +60,14 @@ const frameBits = {
 } as const
 const knownFrameBits = Object.values(frameBits).reduce((all, bit) => all | bit, 0)
 
+/** Window functions of the whole partition, whatever the frame. */
+export const ignoresFrames: ReadonlySet<string> = new Set([
+  ...['row_number', 'rank', 'dense_rank', 'percent_rank', 'cume_dist', 'ntile', 'lag', 'lead'],
+])
+
+/** Whether a bound cannot fail when the statement runs. */
+export const isSound = ({ offset }: FrameBound): boolean => offset === undefined || offset.kind === 'literal'
+
 /** The frame of a window. @throws SqlError 0A000 for EXCLUDE; 22023 for an offset that is no count */
 export function resolveFrame(
   resolver: Resolver,

@@ -219,6 +219,7 @@ export function tableSnapshotsOf(
     const { metadataLocation, snapshotId, territory, owner } = snapshot
     const report = (outside: readonly OutsideFile[]) => note(owner, outside)
     const ranges = compiled.ranges.get(table)
-    return { table, metadataLocation, snapshotId, ranges, territory: { territory, report } }
+    const nested = compiled.nested.get(table)
+    return { table, metadataLocation, snapshotId, ranges, nested, territory: { territory, report } }
   })
 }

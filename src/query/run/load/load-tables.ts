@@ -45,6 +45,8 @@ export interface ReadSnapshot {
   readonly metadataLocation: string
   /** Undefined where the table has no snapshot. */
   readonly snapshotId: bigint | undefined
+  /** Bytes of its files, where its summary tells them. */
+  readonly fileBytes?: bigint | undefined
   readonly pinned: boolean
   /** Where the table's files may lie. */
   readonly territory: Territory
@@ -259,9 +261,10 @@ function readState(principal: Principal, governance: Governance, state: TableSta
       `The snapshot that table ${ref.name} is pinned to no longer exists. Move the pin.`,
     )
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
+  const fileBytes = snapshotId === undefined ? 0n : state.snapshotBytes.get(snapshotId)
   return {
     table: seenTable(governance, schema, principal),
     state,
-    snapshot: { metadataLocation, snapshotId, pinned: pin !== undefined },
+    snapshot: { metadataLocation, snapshotId, fileBytes, pinned: pin !== undefined },
   }
 }

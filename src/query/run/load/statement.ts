@@ -27,8 +27,8 @@ export function statementOf(
   parameterTypes: readonly (SqlType | undefined)[],
   parameterValues: readonly ParameterValue[] = [],
 ): Statement {
-  const { tenant, catalog, principal, searchPath, generated } = context
-  const compiledFrom = [source, parameterTypes, parameterValues, generated]
+  const { tenant, catalog, principal, searchPath, generated, timeZone } = context
+  const compiledFrom = [source, parameterTypes, parameterValues, generated, timeZone]
   const key = JSON.stringify([tenant, catalog, principal, searchPath, ...compiledFrom])
   return { context, source, parameterTypes, parameterValues, key }
 }

@@ -41,7 +41,7 @@ export class CompileCache {
    */
   compileLoaded(statement: Statement, loaded: LoadedTables, last?: Load): Load {
     const { context, source, parameterTypes, parameterValues, expansion } = statement
-    const { tenant, principal, searchPath, catalog: database } = context
+    const { tenant, principal, searchPath, catalog: database, timeZone } = context
     const { tables } = loaded
     const compiled = isOfTables(last, tables)
       ? last.compiled
@@ -52,6 +52,7 @@ export class CompileCache {
           tables,
           searchPath,
           database,
+          timeZone,
           parameterTypes,
           parameterValues,
           ...(expansion && { expansion }),

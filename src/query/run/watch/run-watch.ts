@@ -4,6 +4,7 @@
  */
 
 import { SqlError } from '../../compile/base/sql-error.ts'
+import { notFetched } from './held-check.ts'
 import type { RunCheck } from './run-check.ts'
 
 export interface RunWatch {
@@ -58,10 +59,7 @@ export function watchRun(client: AbortSignal, timeMs: number, idleMs: number): R
       return reason === undefined ? Promise.race([work, aborted.promise]) : Promise.reject(reason)
     },
     idle() {
-      idling = setTimeout(
-        () => cancel('canceling statement because its rows were not fetched in time'),
-        idleMs,
-      )
+      idling = setTimeout(() => stop(notFetched()), idleMs)
     },
     busy() {
       clearTimeout(idling)

@@ -65,7 +65,11 @@ export function addChecks(builder: Builder, refs: Refs): void {
         const page = { ...pageOf(args), ...(wanted != null && { kind: wanted }) }
         const [{ items, next }, sight] = await Promise.all([loaders.runs(ref, page), loaders.sight(ref)])
         const seen = items.map((run) => ({ run, sight })).filter((model) => isSeen(context, model))
-        return connectionOf({ items: seen, ...(next !== undefined && { next }) }, ({ run }) => run.sequence)
+        return connectionOf(
+          { items: seen, ...(next !== undefined && { next }) },
+          ({ run }) => run.sequence,
+          args,
+        )
       },
     }),
     qualityChecks: t.field({
@@ -83,7 +87,11 @@ export function addChecks(builder: Builder, refs: Refs): void {
             ? checkOf({ run, sight }, result).map((model) => ({ ...model, sequence }))
             : [],
         )
-        return connectionOf({ items: seen, ...(next !== undefined && { next }) }, ({ sequence }) => sequence)
+        return connectionOf(
+          { items: seen, ...(next !== undefined && { next }) },
+          ({ sequence }) => sequence,
+          args,
+        )
       },
     }),
   }))

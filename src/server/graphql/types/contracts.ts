@@ -160,7 +160,11 @@ export function addContracts(_: Builder, refs: Refs): void {
         args: { first: t.arg.int({ required: true }), after: t.arg.string() },
         resolve: async ({ contract }, args, { parts, caller, loaders }) => {
           requireAccess(parts, caller, versionsAccess)
-          return connectionOf(await loaders.versions(contract, pageOf(args)), ({ number }) => String(number))
+          return connectionOf(
+            await loaders.versions(contract, pageOf(args)),
+            ({ number }) => String(number),
+            args,
+          )
         },
       }),
       moves: t.field({
@@ -170,7 +174,7 @@ export function addContracts(_: Builder, refs: Refs): void {
         args: { first: t.arg.int({ required: true }), after: t.arg.string() },
         resolve: async ({ contract }, args, { parts, caller, loaders }) => {
           requireAccess(parts, caller, movesAccess)
-          return connectionOf(await loaders.moves(contract, pageOf(args)), ({ sequence }) => sequence)
+          return connectionOf(await loaders.moves(contract, pageOf(args)), ({ sequence }) => sequence, args)
         },
       }),
     }),

@@ -1,8 +1,24 @@
 /** Policies of commits, decisions, and totals of usage. */
 
+import { auditEntry } from '../../../core/audit-entry.ts'
 import type { Builder } from '../builder.ts'
 import { nodeIdOf } from '../node-id.ts'
+import { recordFields } from '../record-fields.ts'
 import type { Refs } from './refs.ts'
+
+/** The members of a decision that are answered as the audit log keeps them. */
+const shownOfDecision = [
+  'commitId',
+  'action',
+  'committer',
+  'reason',
+  'createdAt',
+  'requestId',
+  'metadataLocation',
+  'client',
+  'applicationId',
+  'branch',
+] as const
 
 /** Adds the types. */
 export function addOversight(_: Builder, refs: Refs): void {
@@ -49,14 +65,8 @@ export function addOversight(_: Builder, refs: Refs): void {
     interfaces: [refs.node],
     fields: (t) => ({
       id: t.field({ type: 'ID', resolve: ({ commitId }) => nodeIdOf('WriteEvent', commitId) }),
-      commitId: t.exposeString('commitId'),
-      action: t.exposeString('action'),
-      committer: t.exposeString('committer'),
+      ...recordFields(t, auditEntry, shownOfDecision),
       decision: t.field({ type: refs.decisionKind, resolve: ({ decision }) => decision }),
-      reason: t.exposeString('reason', { description: 'Empty for APPROVED.' }),
-      createdAt: t.field({ type: 'DateTime', resolve: ({ createdAt }) => createdAt }),
-      requestId: t.exposeString('requestId', { nullable: true }),
-      metadataLocation: t.exposeString('metadataLocation', { nullable: true }),
       namespace: t.stringList({ resolve: ({ table }) => [...table.namespace] }),
       tableName: t.string({ resolve: ({ table }) => table.name }),
       table: t.field({

@@ -63,15 +63,27 @@ function paged<T>(builder: Builder, name: string) {
   const ref = builder.objectRef<T>(name)
   const edge = builder.objectRef<{ readonly node: T; readonly cursor: string }>(`${name}Edge`).implement({
     fields: (t) => ({
-      node: t.field({ type: ref, resolve: ({ node }) => node as never }),
+      node: t.field({ type: ref, description: 'The item.', resolve: ({ node }) => node as never }),
       cursor: t.exposeString('cursor', { description: 'A page after this item begins here.' }),
     }),
   })
   const info = pageInfoOf(builder)
   const connection = builder.objectRef<Connection<T>>(`${name}Connection`).implement({
     fields: (t) => ({
-      edges: t.field({ type: [edge], resolve: ({ edges }) => [...edges] }),
-      pageInfo: t.field({ type: info, resolve: ({ endCursor }) => ({ endCursor }) }),
+      edges: t.field({
+        type: [edge],
+        description: 'The items of the page, each with its cursor.',
+        resolve: ({ edges }) => [...edges],
+      }),
+      pageInfo: t.field({
+        type: info,
+        description: 'Which part of the list this page is.',
+        resolve: ({ edges, next, ...page }) => ({
+          ...{ hasNextPage: page.hasNextPage, hasPreviousPage: page.hasPreviousPage },
+          startCursor: edges[0]?.cursor ?? null,
+          endCursor: next ?? edges.at(-1)?.cursor ?? null,
+        }),
+      }),
       totalCount: t.int({
         nullable: true,
         description: 'Null where it is not counted.',
@@ -80,6 +92,13 @@ function paged<T>(builder: Builder, name: string) {
     }),
   })
   return { ref, connection }
+}
+
+interface PageInfo {
+  readonly hasNextPage: boolean
+  readonly hasPreviousPage: boolean
+  readonly startCursor: string | null
+  readonly endCursor: string | null
 }
 
 const infos = new WeakMap<Builder, ReturnType<typeof makePageInfo>>()
@@ -91,13 +110,23 @@ function pageInfoOf(builder: Builder) {
 }
 
 function makePageInfo(builder: Builder) {
-  return builder.objectRef<{ readonly endCursor: string | undefined }>('PageInfo').implement({
+  return builder.objectRef<PageInfo>('PageInfo').implement({
+    description: 'Which part of a list a page is.',
     fields: (t) => ({
-      hasNextPage: t.boolean({ resolve: ({ endCursor }) => endCursor !== undefined }),
-      endCursor: t.string({
+      hasNextPage: t.exposeBoolean('hasNextPage', {
+        description: 'Whether there are items behind the page.',
+      }),
+      hasPreviousPage: t.exposeBoolean('hasPreviousPage', {
+        description:
+          'Whether there are items before the page, which is so where it was asked for with `after`.',
+      }),
+      startCursor: t.exposeString('startCursor', {
         nullable: true,
-        description: '`after` of the next page.',
-        resolve: ({ endCursor }) => endCursor ?? null,
+        description: 'The cursor of the first item. Null where the page has none.',
+      }),
+      endCursor: t.exposeString('endCursor', {
+        nullable: true,
+        description: '`after` of the next page. Null where the page has no item and is the last.',
       }),
     }),
   })

@@ -91,7 +91,7 @@ export function addSemantics(builder: Builder, refs: Refs): void {
       args: { first: t.arg.int({ required: true }), after: t.arg.string() },
       resolve: async (_, args, { parts, store, caller }) => {
         requireAccess(parts, caller, termsAccess)
-        return connectionOf(await listTerms(store, caller.tenant, pageOf(args)), ({ name }) => name)
+        return connectionOf(await listTerms(store, caller.tenant, pageOf(args)), ({ name }) => name, args)
       },
     }),
     metric: t.field({
@@ -112,7 +112,11 @@ export function addSemantics(builder: Builder, refs: Refs): void {
         const asking = { store, clock: parts.clock, tenant, principal }
         const found = await listMetricViews(asking, { ...pageOf(args), inForce: true })
         const next = found.next_page_token
-        return connectionOf({ items: found.items, ...(next !== undefined && { next }) }, ({ name }) => name)
+        return connectionOf(
+          { items: found.items, ...(next !== undefined && { next }) },
+          ({ name }) => name,
+          args,
+        )
       },
     }),
   }))
@@ -144,7 +148,9 @@ function addMetric(refs: Refs): void {
       name: t.exposeString('name'),
       version: t.exposeInt('version', { description: 'Rises by one with each definition.' }),
       state: t.exposeString('state'),
-      kind: t.exposeString('kind', { description: '`simple`, `ratio`, `derived` or `cumulative`.' }),
+      kind: t.exposeString('kind', {
+        description: '`simple`, `ratio`, `derived`, `cumulative` or `offset`.',
+      }),
       sha256: t.exposeString('sha256', { description: 'Of what is computed.' }),
       label: t.exposeString('label', { nullable: true }),
       description: t.exposeString('description', { nullable: true }),

@@ -114,7 +114,7 @@ export function addTables(builder: Builder, refs: Refs): void {
         description: 'Newest first.',
         args: { first: t.arg.int({ required: true }), after: t.arg.string() },
         resolve: async ({ ref }, args, { loaders }) =>
-          connectionOf(await loaders.pins(ref, pageOf(args)), ({ sequence }) => String(sequence)),
+          connectionOf(await loaders.pins(ref, pageOf(args)), ({ sequence }) => String(sequence), args),
       }),
       writeEvents: t.field({
         type: refs.writeEvent.connection,
@@ -124,7 +124,7 @@ export function addTables(builder: Builder, refs: Refs): void {
         args: { first: t.arg.int({ required: true }), after: t.arg.string() },
         resolve: async ({ ref }, args, { parts, caller, loaders }) => {
           requireAccess(parts, caller, decisionsAccess)
-          return connectionOf(await loaders.decisions(ref, pageOf(args)), ({ sequence }) => sequence)
+          return connectionOf(await loaders.decisions(ref, pageOf(args)), ({ sequence }) => sequence, args)
         },
       }),
       lineage: t.field({
@@ -135,12 +135,19 @@ export function addTables(builder: Builder, refs: Refs): void {
           first: t.arg.int({ required: true }),
           direction: t.arg({ type: 'LineageDirection' as never, defaultValue: 'both' as never }),
           hops: t.arg.int({ required: true, defaultValue: limits.graphHopsDefault }),
+          asOf: t.arg({
+            type: 'DateTime',
+            description: 'The edges that there were at this time, by the times of events.',
+          }),
         },
-        resolve: async ({ ref }, { first, direction, hops }, { loaders }) => {
+        resolve: async ({ ref }, { first, direction, hops, asOf }, { loaders }) => {
           const { limit = 0 } = pageOf({ first })
-          const around = { direction: (direction ?? 'both') as 'both', depth: hops, limit }
+          const around = {
+            ...{ direction: (direction ?? 'both') as 'both', depth: hops, limit },
+            ...(asOf && { asOf }),
+          }
           const { items, total } = await loaders.lineage(ref, around)
-          return connectionOf({ items }, edgeKey, total)
+          return connectionOf({ items }, edgeKey, { totalCount: total })
         },
       }),
     }),
@@ -159,6 +166,11 @@ function addLineage(builder: Builder, refs: Refs): void {
         resolve: ({ namespace }) => (typeof namespace === 'string' ? namespace : namespace.join('.')),
       }),
       name: t.exposeString('name'),
+      state: t.string({
+        nullable: true,
+        description: 'Of the latest run of a job: START, RUNNING, COMPLETE, ABORT or FAIL.',
+        resolve: (node) => (node.kind === 'job' ? (node.state ?? null) : null),
+      }),
       table: t.field({
         type: refs.table.ref,
         nullable: true,
@@ -175,6 +187,19 @@ function addLineage(builder: Builder, refs: Refs): void {
     fields: (t) => ({
       label: t.exposeString('label'),
       hops: t.exposeInt('hops', { description: 'LINEAGE_OF edges to the table.' }),
+      inPlace: t.boolean({
+        description: 'Whether the job also reads what it writes, where the label is PRODUCED_BY.',
+        resolve: ({ inPlace }) => inPlace === true,
+      }),
+      state: t.string({
+        nullable: true,
+        description: 'Of the run that said the edge last: START, RUNNING, COMPLETE, ABORT or FAIL.',
+        resolve: ({ evidence }) => evidence?.state ?? null,
+      }),
+      stale: t.boolean({
+        description: 'Whether no run has said the edge for longer than is set.',
+        resolve: ({ evidence }) => evidence?.stale === true,
+      }),
       from: t.field({ type: refs.lineageNode, resolve: ({ from }) => from }),
       to: t.field({ type: refs.lineageNode, resolve: ({ to }) => to }),
     }),

@@ -5,7 +5,7 @@ import { Fault } from '../../../base/fault.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { maybe, object, text } from '../../../http/schemas.ts'
 import { columnTerms } from '../../../semantics/column-terms.ts'
-import { cursorsOf } from '../cursor.ts'
+import { cursorInput, cursorsOf } from '../cursor.ts'
 import { fitting, listBytes } from '../fitting.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { cleanName } from '../untrusted.ts'
@@ -25,7 +25,7 @@ export const describeColumns = tool({
       Type.String({ maxLength: 255, description: 'part of a name, a tag, a term or a description' }),
     ),
     limit: maybe(Type.Integer({ minimum: 1, maximum: 100, default: limitDefault })),
-    cursor: maybe(Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' })),
+    cursor: cursorInput,
   }),
   output: object({ table: text, columns: columnsSchema, next_cursor: maybe(text) }),
   async run(context, { table: name, match = '', limit, cursor }) {

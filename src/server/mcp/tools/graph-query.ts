@@ -14,6 +14,9 @@ const limitDefault = 50
 export const graphQuery = tool({
   name: 'graph_query',
   description: `Query the graph of tables, columns, tags and lineage by a read-only part of openCypher: MATCH, OPTIONAL MATCH, WHERE, WITH, RETURN. Each node has a label, each edge a type; 5 hops in sum. (Contract)-[:GOVERNS]->(Table)-[:HAS_COLUMN]->(Column)-[:TAGGED]->(Tag), (Table)-[:IN_NAMESPACE]->(Namespace), (Dataset)-[:STORED_AS]->(Table), (Dataset)-[:LINEAGE_OF*1..3]->(Dataset)-[:PRODUCED_BY]->(Job), (PinEvent)-[:PINS]->(Table), (Snapshot). Most have \`name\`; Table and Dataset \`namespace\`.`,
+  hints: {
+    bad_request: 'Write the part of openCypher that the description of this tool names.',
+  },
   scope: 'mcp:read',
   gives: { visible: ['existence', 'description', 'columns'] },
   input: object({

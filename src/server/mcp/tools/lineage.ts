@@ -2,7 +2,19 @@
 
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
-import { flag, list, maybe, object, oneOf, ordinal, text, wholeNumber } from '../../../http/schemas.ts'
+import { type LineageEventType, lineageEventTypes } from '../../../core/lineage.ts'
+import {
+  described,
+  flag,
+  list,
+  maybe,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  time,
+  wholeNumber,
+} from '../../../http/schemas.ts'
 import { limits } from '../../../limits.ts'
 import { findPaths } from '../../../lineage/find-paths.ts'
 import { nodeName, parseNodeName } from '../../../lineage/node-name.ts'
@@ -12,8 +24,9 @@ import {
   type LineageStart,
   lineageAround,
   lineageDirections,
+  lineageEdgeLabels,
 } from '../../../store/lineage/graph.ts'
-import { cursorsOf } from '../cursor.ts'
+import { cursorInput, cursorsOf } from '../cursor.ts'
 import { fitting, listBytes } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
@@ -41,23 +54,30 @@ export const lineage = tool({
   name: 'lineage',
   description:
     'Lineage around a table, dataset, column or job: nodes, and edges nearest first. Data flows from `from` to `to`.',
+  hints: {
+    not_found: 'Find tables with find_datasets, and columns with describe_columns.',
+  },
   scope: 'mcp:read',
   gives: { visible: ['existence', 'columns'] },
   input: object({
     of: nodeInput,
     direction: maybe(oneOf(lineageDirections, { default: 'both' })),
     hops,
+    as_of: maybe(described(time, 'the edges that there were at this time')),
     limit: maybe(Type.Integer({ minimum: 1, maximum: 200, default: limitDefault })),
-    cursor: maybe(Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' })),
+    cursor: cursorInput,
   }),
   output: object({
-    nodes: list(object({ id: ordinal, ...nodeMembers })),
+    nodes: list(object({ id: ordinal, ...nodeMembers, state: maybe(oneOf(lineageEventTypes)) })),
     edges: list(
       object({
         from: Type.Integer({ description: 'id of a node' }),
         to: Type.Integer(),
-        label: oneOf(['LINEAGE_OF', 'PRODUCED_BY', 'STORED_AS', 'PARENT_OF']),
+        label: oneOf(lineageEdgeLabels),
         hops: wholeNumber,
+        in_place: maybe(flag),
+        state: maybe(oneOf(lineageEventTypes, { description: 'of the run that said it last' })),
+        stale: maybe(flag),
         columns: maybe(object({ ...untrustedMark, items: list(list(text)) })),
       }),
     ),
@@ -65,15 +85,15 @@ export const lineage = tool({
     truncated: flag,
     next_cursor: maybe(text),
   }),
-  async run(context, { of, direction = 'both', hops: depth, limit, cursor }) {
+  async run(context, { of, direction = 'both', hops: depth, as_of: asOf, limit, cursor }) {
     const { parts, caller, signal } = context
-    const cursors = await cursorsOf(context, 'lineage', { of, direction, depth })
+    const cursors = await cursorsOf(context, 'lineage', { of, direction, depth, asOf })
     const after = cursors.open(cursor)
     const bytesMax = listBytes(limit)
     let count = limit ?? limitDefault
     for (;;) {
       const page = await lineageAround(parts.store, caller.tenant, {
-        ...{ start: nodeOf(of), direction, depth, limit: count, signal, readableOnly: true },
+        ...{ start: nodeOf(of), direction, depth, asOf, limit: count, signal, readableOnly: true },
         ...(after !== undefined && { after }),
       })
       if (page === undefined) throw new Fault('not_found', missing)
@@ -96,17 +116,22 @@ export const lineage = tool({
 /** The nodes of edges, each once with a number, and the edges between these numbers. */
 function walkView(items: readonly LineageEdge[]) {
   const ids = new Map<string, number>()
-  const nodes: (ReturnType<typeof nodeView> & { readonly id: number })[] = []
+  const nodes: (ReturnType<typeof nodeView> & { readonly id: number; readonly state?: LineageEventType })[] =
+    []
   const idOf = (node: LineageNode): number => {
     const name = nodeName(node)
     const known = ids.get(name)
     if (known !== undefined) return known
-    nodes.push({ id: ids.size + 1, ...nodeView(node) })
+    const state = node.kind === 'job' && node.state !== undefined ? { state: node.state } : {}
+    nodes.push({ id: ids.size + 1, ...nodeView(node), ...state })
     ids.set(name, ids.size + 1)
     return ids.size
   }
-  const edges = items.map(({ label, from, to, hops: distance, columns = [] }) => ({
+  const edges = items.map(({ label, from, to, hops: distance, columns = [], inPlace, evidence }) => ({
     ...{ from: idOf(from), to: idOf(to), label, hops: distance },
+    ...(inPlace === true && { in_place: true }),
+    ...(evidence?.state !== undefined && evidence.state !== 'COMPLETE' && { state: evidence.state }),
+    ...(evidence?.stale === true && { stale: true }),
     ...(columns.length > 0 && {
       columns: {
         ...untrusted,
@@ -122,6 +147,9 @@ function walkView(items: readonly LineageEdge[]) {
 export const lineagePath = tool({
   name: 'lineage_path',
   description: 'The shortest paths (up to 10) along which data flows from one node to another.',
+  hints: {
+    not_found: 'Find tables with find_datasets; lineage shows what each reaches.',
+  },
   scope: 'mcp:read',
   gives: { visible: ['existence', 'columns'] },
   input: object({ from: nodeInput, to: nodeInput, hops }),

@@ -3,6 +3,8 @@
 import { Type } from '@sinclair/typebox'
 import { cleanText } from '../../../base/clean-text.ts'
 import { Fault } from '../../../base/fault.ts'
+import { parseRfc3339 } from '../../../base/rfc3339.ts'
+import { askedWords } from '../../../contract/asked-words.ts'
 import { grains } from '../../../core/metric.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import {
@@ -14,7 +16,6 @@ import {
   object,
   oneOf,
   text,
-  time,
   uuid,
   wholeNumber,
 } from '../../../http/schemas.ts'
@@ -23,18 +24,20 @@ import type { QueryContext } from '../../../query/query-service.ts'
 import { listMetricViews, type MetricView, showMetric } from '../../../semantics/describe-metric.ts'
 import { queryMetrics } from '../../../semantics/query-metrics.ts'
 import { metricRequest } from '../../../semantics/query-operation.ts'
+import { type AskedWord, type PlacedText, rankTexts, wordsIn } from '../../../store/search/rank-texts.ts'
 import { mcpBounds } from '../bounds.ts'
 import { assertBudgetLeft } from '../byte-budget.ts'
-import { cursorsOf } from '../cursor.ts'
+import { cursorInput, cursorsOf } from '../cursor.ts'
 import { fitting, listBytes } from '../fitting.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
 
 const listedDefault = 20
-/** Metrics that one call looks at, and dimensions that it shows of each. */
-const lookedAtMax = 1_000
-const dimensionsShown = 20
+/** Metrics that one search looks at, those that it loads together, and dimensions that are shown of one. */
+const lookedAtMax = 2_000
+const pageMax = 200
+const dimensionsShown = 50
 
 const askingOf = ({ parts: { store, clock }, caller: { tenant, principal } }: ToolContext) => ({
   ...{ store, clock, tenant, principal },
@@ -43,13 +46,22 @@ const askingOf = ({ parts: { store, clock }, caller: { tenant, principal } }: To
 export const listMetrics = tool({
   name: 'list_metrics',
   description:
-    'List metrics that you may ask for: meaning, unit, dimensions. Prefer them to SQL of your own.',
+    'List metrics that you may ask for, best first for words of yours: name, meaning, unit. With `names`: also tables and dimensions, which query_metric needs. Prefer metrics to SQL of your own.',
+  hints: {
+    not_found: 'List the metrics without `names`.',
+  },
   scope: 'mcp:read',
   gives: { visible: ['existence', 'description', 'columns'] },
   input: object({
-    query: maybe(Type.String({ maxLength: 200, description: 'words of names, labels, descriptions, terms' })),
+    query: maybe(
+      Type.String({
+        maxLength: 200,
+        description: 'words; stems and synonyms of the glossary count, and one word is enough',
+      }),
+    ),
+    names: maybe(list(nonEmpty, { maxItems: 10, description: 'metrics to tell all of' })),
     limit: maybe(Type.Integer({ minimum: 1, maximum: 50, default: listedDefault })),
-    cursor: maybe(Type.String({ maxLength: 4_096, description: '`next_cursor` of the previous answer' })),
+    cursor: cursorInput,
   }),
   output: object({
     metrics: list(
@@ -57,64 +69,121 @@ export const listMetrics = tool({
         ...untrustedMark,
         name: text,
         description: maybe(text),
-        term: maybe(text),
         unit: maybe(text),
-        tables: list(text),
-        dimensions: list(object({ name: text, kind: text })),
         masked: maybe(flag),
+        term: maybe(text),
+        tables: maybe(list(text)),
+        dimensions: maybe(list(object({ name: text, kind: text }))),
       }),
     ),
     next_cursor: maybe(text),
+    hint: maybe(described(text, 'what to do where nothing was found')),
   }),
-  async run(context, { query = '', limit: given, cursor }) {
-    const limit = given ?? listedDefault
-    const bytesMax = listBytes(given)
-    const answer = (found: readonly MetricView[], after: string | undefined) => {
-      const shown = fitting(found.map(metricView), bytesMax)
-      const last = shown.length < found.length ? found[shown.length - 1]?.name : after
-      return { metrics: [...shown], next_cursor: cursors.seal(last) }
-    }
+  async run(context, { query, names, limit: given, cursor }) {
     context.parts.licensed.require('metrics')
-    const cursors = await cursorsOf(context, 'list_metrics', { query })
-    const words = query.toLowerCase().split(/\s+/).filter(Boolean)
-    const found: MetricView[] = []
-    let after = cursors.open(cursor)
-    for (let seen = 0; seen < lookedAtMax; seen += limit) {
-      const page = { limit, inForce: true, ...(after !== undefined && { after }) }
-      const { items, next_page_token: next } = await listMetricViews(askingOf(context), page)
-      for (const metric of items) {
-        if (!matches(metric, words)) continue
-        found.push(metric)
-        if (found.length === limit) return answer(found, metric.name)
-      }
-      after = next
-      if (next === undefined) break
+    if (names !== undefined && names.length > 0) {
+      const views = await Promise.all(names.map((name) => showMetric(askingOf(context), name)))
+      return { metrics: [...fitting(views.map(wholeView), listBytes(given))] }
     }
-    return answer(found, after)
+    const limit = given ?? listedDefault
+    const cursors = await cursorsOf(context, 'list_metrics', { query })
+    const words = await askedWords(context.parts.store, context.caller.tenant, query)
+    const after = cursors.open(cursor)
+    const page = await (words.length === 0
+      ? metricsByName(context, limit, after)
+      : metricsByRank(context, words, limit, after))
+    const shown = fitting(
+      page.found.map(({ view }) => shortView(view)),
+      listBytes(given),
+    )
+    const end = shown.length < page.found.length ? page.found[shown.length - 1]?.position : page.next
+    return {
+      metrics: [...shown],
+      next_cursor: cursors.seal(end),
+      ...(shown.length === 0 && end === undefined && { hint: nothingFound }),
+    }
   },
 })
 
-function matches(
-  { name, label = '', description = '', term = '' }: MetricView,
-  words: readonly string[],
-): boolean {
-  const all = [name, label, description, term].join('\n').toLowerCase()
-  return words.every((word) => all.includes(word))
+const nothingFound =
+  'No metric that you may ask for has one of these words. Try other words, call without any to list all metrics, or find tables with find_datasets.'
+
+interface MetricPage {
+  readonly found: readonly { readonly view: MetricView; readonly position: string }[]
+  readonly next: string | undefined
 }
 
-function metricView({ name, label, description, term, unit, tables, dimensions, problems }: MetricView) {
+async function metricsByName(
+  context: ToolContext,
+  limit: number,
+  after: string | undefined,
+): Promise<MetricPage> {
+  const page = { limit, inForce: true, ...(after !== undefined && { after }) }
+  const { items, next_page_token: next } = await listMetricViews(askingOf(context), page)
+  return { found: items.map((view) => ({ view, position: view.name })), next }
+}
+
+/** The best of all metrics, up to a bound. A position is a place in their order. */
+async function metricsByRank(
+  context: ToolContext,
+  words: readonly AskedWord[],
+  limit: number,
+  after = '0',
+): Promise<MetricPage> {
+  const views: MetricView[] = []
+  let from: string | undefined
+  do {
+    const page = { limit: pageMax, inForce: true, ...(from !== undefined && { after: from }) }
+    const { items, next_page_token: next } = await listMetricViews(askingOf(context), page)
+    views.push(...items)
+    from = next
+  } while (from !== undefined && views.length < lookedAtMax)
+  const { store } = context.parts
+  const ranks = await rankTexts(store, context.caller.tenant, views.map(textsOf), words)
+  const start = Number(after)
+  const found = ranks.slice(start, start + limit).flatMap(({ index }, at) => {
+    const view = views[index]
+    return view === undefined ? [] : [{ view, position: String(start + at + 1) }]
+  })
+  return { found, next: ranks.length > start + limit ? String(start + limit) : undefined }
+}
+
+function textsOf({
+  name,
+  label = '',
+  term = '',
+  description = '',
+  dimensions,
+}: MetricView): readonly PlacedText[] {
+  return [
+    { place: 'name', weight: 'A', text: wordsIn(name) },
+    { place: 'label', weight: 'A', text: label },
+    { place: 'term', weight: 'B', text: wordsIn(term) },
+    { place: 'dimension', weight: 'C', text: dimensions.map((one) => wordsIn(one.name)).join('\n') },
+    { place: 'description', weight: 'D', text: description },
+  ]
+}
+
+function shortView({ name, label, description, unit, problems }: MetricView) {
   const meaning = [label, description].filter((one) => one !== undefined).join(': ')
   return {
     ...untrusted,
     name,
     ...(meaning !== '' && { description: cleanText(meaning, charsMax.name) }),
-    ...(term !== undefined && { term }),
     ...(unit !== undefined && { unit: cleanName(unit) }),
+    ...(problems.some(({ kind }) => kind === 'masked') && { masked: true }),
+  }
+}
+
+function wholeView(metric: MetricView) {
+  const { term, tables, dimensions } = metric
+  return {
+    ...shortView(metric),
+    ...(term !== undefined && { term }),
     tables: tables.map((table) => cleanName(tableName(table))),
     dimensions: dimensions
       .slice(0, dimensionsShown)
       .map(({ name: dimension, kind }) => ({ name: dimension, kind })),
-    ...(problems.some(({ kind }) => kind === 'masked') && { masked: true }),
   }
 }
 
@@ -124,6 +193,15 @@ export const queryMetric = tool({
   name: 'query_metric',
   description:
     'Compute metrics by dimensions, without SQL. Masks and row filters apply; `restricted_by` names tables whose rows are filtered for you.',
+  hints: {
+    not_found: 'Find metrics with list_metrics.',
+    bad_request: 'See the dimensions of a metric by list_metrics with `names`.',
+    unprocessable: 'See the dimensions of a metric by list_metrics with `names`.',
+    '0A000': 'Ask for other dimensions, or write SQL for query.',
+    '42601': 'See the dimensions of a metric by list_metrics with `names`.',
+    '42703': 'See the dimensions of a metric by list_metrics with `names`.',
+    '42501': 'Its table may not be read: list_metrics has the metrics that you may ask for.',
+  },
   scope: 'mcp:query',
   gives: { visible: ['existence', 'columns', 'values', 'counts'] },
   input: object({
@@ -140,8 +218,8 @@ export const queryMetric = tool({
       ),
     ),
     grain: maybe(described(text, 'of time: hour, day, week, month, quarter, year')),
-    from: maybe(time),
-    to: maybe(time),
+    from: maybe(described(text, 'a date, or a time as in RFC 3339, of metric_time; included')),
+    to: maybe(described(text, 'as `from`; excluded')),
     limit: maybe(Type.Integer({ minimum: 1, maximum: mcpBounds.rowsMax, default: mcpBounds.rows })),
     catalog: catalogInput,
   }),
@@ -158,7 +236,7 @@ export const queryMetric = tool({
     masked: list(text),
     warnings: list(text),
   }),
-  async run(context, { catalog, grain: wanted, limit = mcpBounds.rows, ...input }) {
+  async run(context, { catalog, grain: wanted, from, to, limit = mcpBounds.rows, ...input }) {
     const { parts, reader, signal } = context
     parts.licensed.require('metrics')
     await assertBudgetLeft(context)
@@ -171,6 +249,8 @@ export const queryMetric = tool({
       ...input,
       limit,
       ...(wanted !== undefined && { grain: grainOf(wanted) }),
+      ...(from !== undefined && { from: timeOf('from', from) }),
+      ...(to !== undefined && { to: timeOf('to', to) }),
     })
     const bounds = {
       ...{ rowsMax: limit, bytesMax: mcpBounds.rowBytes, charsMax: charsMax.value },
@@ -197,6 +277,16 @@ export const queryMetric = tool({
     }
   },
 })
+
+/** A day begins at midnight in UTC. @throws Fault `bad_request` */
+function timeOf(member: string, written: string): Date {
+  const time = parseRfc3339(/^\d{4}-\d\d-\d\d$/.test(written) ? `${written}T00:00:00Z` : written)
+  if (time !== undefined) return time
+  throw new Fault(
+    'bad_request',
+    `\`${member}\` must be a date, such as 2026-01-31, or a time as in RFC 3339.`,
+  )
+}
 
 /** @throws Fault `bad_request` */
 function grainOf(name: string): (typeof grains)[number] {

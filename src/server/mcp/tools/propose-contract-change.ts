@@ -30,6 +30,9 @@ export const proposeContractChange = tool({
   name: 'propose_contract_change',
   description:
     'Draft a change of a table’s contract document (ODCS) for people to review. Changes nothing that is in force. Raise `/version` by the step that the answer asks for. 10 a day.',
+  hints: {
+    not_found: 'Only the contract of a table can be changed: explain_contract shows whether there is one.',
+  },
   scope: 'mcp:propose',
   gives: { visible: ['existence', 'description', 'columns'] },
   writes: true,

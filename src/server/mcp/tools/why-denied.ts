@@ -26,6 +26,9 @@ export const whyDenied = tool({
   name: 'why_denied',
   description:
     'Explain why a commit (decision_id, the header X-Svc-Decision-Id) or a query (query_id) was refused. Your own only, unless you are a steward.',
+  hints: {
+    not_found: 'Give the id that the denial or the query of yours was answered with.',
+  },
   scope: 'mcp:read',
   gives: {
     own: ['existence', 'columns', 'counts'],
@@ -64,15 +67,12 @@ export const whyDenied = tool({
     ),
     hint: maybe(text),
   }),
-  async run(
-    { parts: { store }, caller: { tenant, principal } },
-    { decision_id: decisionId, query_id: queryId },
-  ) {
+  async run({ parts: { store }, caller }, { decision_id: decisionId, query_id: queryId }) {
     if (decisionId !== undefined && queryId === undefined) {
-      const found = await explainDecision(store, tenant, decisionId, principal)
+      const found = await explainDecision(store, caller, decisionId)
       if (found !== undefined) return decisionView(found)
     } else if (queryId !== undefined && decisionId === undefined) {
-      const found = await showUsage(store, tenant, queryId, principal)
+      const found = await showUsage(store, caller.tenant, queryId, caller.principal)
       if (found !== undefined) return queryView(found)
     } else throw new Fault('bad_request', 'Give `decision_id` or `query_id`.')
     throw new Fault('not_found', 'There is no such decision or query of yours.')

@@ -45,7 +45,7 @@ export const catalogFunctions = words(`
   pg_is_wal_replay_paused pg_jit_available pg_lock_status pg_my_temp_schema pg_opclass_is_visible
   pg_operator_is_visible pg_opfamily_is_visible pg_options_to_table pg_partition_ancestors pg_partition_root
   pg_partition_tree pg_postmaster_start_time pg_relation_filenode pg_relation_is_publishable pg_relation_is_updatable
-  pg_relation_size pg_sequence_last_value pg_sequence_parameters pg_settings_get_flags pg_size_bytes pg_size_pretty
+  pg_relation_size pg_sequence_last_value pg_sequence_parameters pg_settings_get_flags pg_show_all_settings pg_size_bytes pg_size_pretty
   pg_stat_get_numscans pg_stat_get_live_tuples pg_stat_get_dead_tuples pg_stat_get_tuples_inserted
   pg_stat_get_tuples_updated pg_stat_get_tuples_deleted pg_stat_get_last_vacuum_time pg_stat_get_last_analyze_time
   pg_statistics_obj_is_visible pg_table_is_visible pg_table_size pg_tablespace_databases pg_tablespace_location
@@ -71,7 +71,7 @@ export const plainFunctions = words(`
   jsonb_extract_path jsonb_extract_path_text jsonb_object jsonb_object_agg jsonb_object_keys jsonb_pretty jsonb_set
   jsonb_strip_nulls jsonb_to_record jsonb_to_recordset jsonb_typeof justify_days justify_hours justify_interval lag
   last_value lcm lead least left length ln log lower lpad ltrim make_date make_interval make_time make_timestamp
-  make_timestamptz max md5 min min_scale mod name normalize now nth_value ntile num_nonnulls num_nulls numeric
+  make_timestamptz max md5 min min_scale mod name normalize now nth_value nameconcatoid ntile num_nonnulls num_nulls numeric
   octet_length oid like_escape similar_escape similar_to_escape overlay parse_ident percent_rank percentile_cont percentile_disc pg_column_size pg_typeof position
   pow power quote_ident quote_literal quote_nullable radians random rank regclass regexp_count regexp_instr
   regexp_like regexp_match regexp_matches regexp_replace regexp_split_to_array regexp_split_to_table regexp_substr

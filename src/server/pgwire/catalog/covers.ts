@@ -61,7 +61,7 @@ interface Sighting {
   unlisted: boolean
 }
 
-type Fields = Readonly<Record<string, unknown>>
+export type Fields = Readonly<Record<string, unknown>>
 
 /**
  * Decides what a text of one or more statements is about.
@@ -78,6 +78,16 @@ export function coverageOf(sql: string): Coverage {
   const coverages = new Set(statements.map(({ stmt }) => statementCoverage(stmt as Fields | undefined)))
   const [coverage, ...others] = coverages
   return others.length > 0 ? 'mixed' : (coverage ?? 'data')
+}
+
+/** Whether a text is one SELECT, which PostgreSQL can analyse without any effect. */
+export function isOneSelect(sql: string): boolean {
+  try {
+    const [statement, ...others] = parseStatements(sql)
+    return others.length === 0 && statement?.stmt !== undefined && 'SelectStmt' in statement.stmt
+  } catch {
+    return false
+  }
 }
 
 function statementCoverage(statement: Fields | undefined): Coverage {
@@ -152,11 +162,13 @@ function seeType(type: Fields, seen: Sighting): void {
   if (catalogTypes.has(namesOf(type.names).at(-1) ?? '')) seen.catalog = true
 }
 
-function namesOf(list: unknown): readonly string[] {
+/** The names of a list of strings of the parser's. */
+export function namesOf(list: unknown): readonly string[] {
   if (!Array.isArray(list)) return []
   return list.map((item) => String(item?.String?.sval ?? ''))
 }
 
-function isFields(value: unknown): value is Fields {
+/** Whether a part of a tree has fields. */
+export function isFields(value: unknown): value is Fields {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

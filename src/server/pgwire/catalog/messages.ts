@@ -59,6 +59,11 @@ export function readFrontend(bytes: Uint8Array): Frontend {
   return { texts, messages }
 }
 
+/** Whether the messages only have a statement analysed: Parse and Sync. @throws RangeError where a message is cut */
+export function isAnalysis(bytes: Uint8Array): boolean {
+  return [...messagesOf(bytes)].map(({ type }) => type).join('') === 'PS'
+}
+
 function textAt(body: Uint8Array, start: number): { readonly text: string; readonly end: number } {
   const end = body.indexOf(0, start)
   if (end < 0) throw new RangeError('a text does not end')

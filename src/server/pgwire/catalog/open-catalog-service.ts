@@ -13,9 +13,9 @@ import {
 import type { Store } from '../../../store/store.ts'
 import type { CatalogService, CatalogSession } from '../catalog-service.ts'
 import { StatementFailure } from './catalog-worker.ts'
-import { coverageOf } from './covers.ts'
+import { coverageOf, isOneSelect } from './covers.ts'
 import { declaredTables } from './declared-tables.ts'
-import { errorMessage, readFrontend } from './messages.ts'
+import { errorMessage, isAnalysis, readFrontend } from './messages.ts'
 import { metricRelations } from './metric-relations.ts'
 import { scopeCache, type TableSource } from './scope-cache.ts'
 import { type ActivityRow, beginStatement, roleName } from './session-sql.ts'
@@ -69,42 +69,51 @@ export function openCatalogService(options: CatalogOptions): OpenCatalogService 
   const { statementMs = catalogStatementMs, idleMs = catalogIdleMs } = options
   const pool = new ShadowDatabases({ statementMs, idleMs, snapshotDirectory, onSize: onDatabases, budget })
   const scopeFor = scopeCache(source, () => performance.now(), options.keyedTablesMax)
+  const run = async (
+    session: CatalogSession,
+    frontend: Uint8Array,
+    isServed: (text: string) => boolean,
+  ): Promise<Uint8Array> => {
+    let request: ReturnType<typeof readFrontend>
+    let statement: { readonly role: string; readonly begin: string }
+    try {
+      request = readFrontend(frontend)
+      statement = {
+        role: roleName(session.principal.sub),
+        begin: beginStatement(session, activity(session), request.texts),
+      }
+    } catch (error) {
+      if (!(error instanceof RangeError)) throw error
+      return errorMessage('08P01', `The catalog statement was refused: ${error.message}.`)
+    }
+    if (options.refusal !== undefined) return errorMessage('53200', options.refusal)
+    if (!request.texts.every(isServed))
+      return errorMessage('0A000', 'This statement about the catalog is not supported.')
+    const scope = await scopeFor(session)
+    try {
+      return await pool.run({
+        tenant: session.tenant,
+        scope,
+        ...statement,
+        frontend: request.messages,
+      })
+    } catch (error) {
+      if (!(error instanceof StatementFailure)) throw error
+      return error.reason === 'timeout'
+        ? errorMessage('57014', 'canceling statement due to statement timeout')
+        : errorMessage(
+            '54000',
+            `The result is larger than ${limits.catalogAnswerBytesMax} bytes. Select fewer rows.`,
+          )
+    }
+  }
   return {
     covers: coverageOf,
-    async execute(session, frontend) {
-      let request: ReturnType<typeof readFrontend>
-      let statement: { readonly role: string; readonly begin: string }
-      try {
-        request = readFrontend(frontend)
-        statement = {
-          role: roleName(session.principal.sub),
-          begin: beginStatement(session, activity(session)),
-        }
-      } catch (error) {
-        if (!(error instanceof RangeError)) throw error
-        return errorMessage('08P01', `The catalog statement was refused: ${error.message}.`)
-      }
-      if (options.refusal !== undefined) return errorMessage('53200', options.refusal)
-      if (request.texts.some((text) => coverageOf(text) !== 'catalog'))
-        return errorMessage('0A000', 'This statement about the catalog is not supported.')
-      const scope = await scopeFor(session)
-      try {
-        return await pool.run({
-          tenant: session.tenant,
-          scope,
-          ...statement,
-          frontend: request.messages,
-        })
-      } catch (error) {
-        if (!(error instanceof StatementFailure)) throw error
-        return error.reason === 'timeout'
-          ? errorMessage('57014', 'canceling statement due to statement timeout')
-          : errorMessage(
-              '54000',
-              `The result is larger than ${limits.catalogAnswerBytesMax} bytes. Select fewer rows.`,
-            )
-      }
-    },
+    execute: (session, frontend) => run(session, frontend, (text) => coverageOf(text) === 'catalog'),
+    analyse: async (session, frontend) =>
+      isAnalysis(frontend)
+        ? await run(session, frontend, isOneSelect)
+        : errorMessage('08P01', 'Only an analysis was asked for.'),
     prepare: () => pool.prepare(),
     get databases() {
       return pool.size

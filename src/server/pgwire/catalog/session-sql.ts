@@ -56,8 +56,12 @@ export function renameReader(role: string): string {
     update pg_authid set rolname = ${quoteText(role)} where oid = ${readerOid}`
 }
 
-/** Begins the transaction of one statement. */
-export function beginStatement(session: CatalogSession, activity: readonly ActivityRow[]): string {
+/** Begins the transaction of one statement. @param texts what the client wrote */
+export function beginStatement(
+  session: CatalogSession,
+  activity: readonly ActivityRow[],
+  texts: readonly string[] = [],
+): string {
   const settings: [string, string][] = [...session.settings].filter(([name]) =>
     shownSettings.has(name.toLowerCase()),
   )
@@ -66,6 +70,9 @@ export function beginStatement(session: CatalogSession, activity: readonly Activ
   const path = schemas.map(pathEntry).join(', ')
   settings.push(['search_path', path || '""'])
   settings.push(['svc.pid', String(session.backendPid)], ['svc.activity', JSON.stringify(activity)])
+  settings.push(['svc.ssl', session.settings.get('ssl') ?? 'off'])
+  if (session.prepared !== undefined && texts.some((text) => /pg_prepared_statements/i.test(text)))
+    settings.push(['svc.prepared', JSON.stringify(session.prepared())])
   const set = settings.map(([name, value]) => `set_config(${quoteText(name)}, ${quoteText(value)}, true)`)
   return `begin read only; select ${set.join(', ')};
     set local session authorization ${quoteIdentifier(roleName(session.principal.sub))}`

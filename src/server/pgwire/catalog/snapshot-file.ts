@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { lstat, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CatalogWorker } from './catalog-worker.ts'
-import { snapshotSql } from './snapshot-sql.ts'
+import { createDatabase, dropOthers, snapshotSql } from './snapshot-sql.ts'
 
 /**
  * Reads the snapshot, or builds it and writes it for the next process. The file name contains the version, so a
@@ -49,5 +49,9 @@ async function isPrivate(directory: string): Promise<boolean> {
 /** A digest of the database program's version and of the SQL that changes it. */
 async function snapshotVersion(): Promise<string> {
   const manifest = await readFile(new URL('../package.json', import.meta.resolve('@electric-sql/pglite')))
-  return createHash('sha256').update(manifest).update(snapshotSql).digest('hex').slice(0, 16)
+  return createHash('sha256')
+    .update(manifest)
+    .update([...createDatabase, ...dropOthers, snapshotSql].join())
+    .digest('hex')
+    .slice(0, 16)
 }

@@ -4,7 +4,7 @@ import { PGlite } from '@electric-sql/pglite'
 import { limits } from '../../../limits.ts'
 import { queryMessage, readBackend } from './messages.ts'
 import { endStatement } from './session-sql.ts'
-import { snapshotSql } from './snapshot-sql.ts'
+import { createDatabase, databaseName, dropOthers, snapshotSql } from './snapshot-sql.ts'
 import type { CatalogWorkerRequest, CatalogWorkerResult } from './worker-protocol.ts'
 
 /** Bytes of its temporary files. */
@@ -90,13 +90,19 @@ function onlyErrors(messages: Uint8Array): Uint8Array {
 
 async function receive(message: CatalogWorkerRequest): Promise<CatalogWorkerResult> {
   if (message.kind === 'build') {
-    const built = await PGlite.create({ startParams })
+    const first = await PGlite.create({ startParams })
+    for (const text of createDatabase) await first.exec(text)
+    const loadDataDir = await first.dumpDataDir('none')
+    await first.close()
+    const built = await PGlite.create({ startParams, loadDataDir, database: databaseName })
+    for (const text of dropOthers) await built.exec(text)
     await built.exec(snapshotSql)
     const snapshot = await (await built.dumpDataDir('none')).arrayBuffer()
     return { kind: 'built', snapshot }
   }
   if (message.kind === 'open') {
-    db = await PGlite.create({ startParams, loadDataDir: new Blob([message.snapshot]) })
+    const loadDataDir = new Blob([message.snapshot])
+    db = await PGlite.create({ startParams, loadDataDir, database: databaseName })
     // Without a postmaster the session has no authorization, so a rollback would have none to return to.
     perform('set session authorization postgres')
     return { kind: 'done' }

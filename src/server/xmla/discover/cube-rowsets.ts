@@ -32,14 +32,15 @@ export function guidOf(...names: readonly string[]): string {
 }
 
 /**
- * A time that changes when the cube does, and only then. Clients compare it and show it nowhere, so it is made from the
- * cube's version.
+ * A time of the schema that changes when the cube does for this reader, and only then. Clients compare it, so it is made
+ * from the cube's version: another one lets them read all metadata again.
  */
 export function updateTime({ version }: Cube): Date {
   return new Date(Date.UTC(2000, 0, 1) + Number.parseInt(version.slice(0, 7), 16) * 1_000)
 }
 
-async function cubeRow({ catalog, cubes }: DiscoverContext): Promise<readonly Row[]> {
+async function cubeRow({ catalog, cubes, dataTimes }: DiscoverContext): Promise<readonly Row[]> {
+  const dataTime = await dataTimes()
   return (await cubes()).map((cube) => ({
     CATALOG_NAME: catalog,
     CUBE_NAME: cube.name,
@@ -47,7 +48,7 @@ async function cubeRow({ catalog, cubes }: DiscoverContext): Promise<readonly Ro
     CUBE_GUID: guidOf(catalog, cube.name),
     CREATED_ON: updateTime(cube),
     LAST_SCHEMA_UPDATE: updateTime(cube),
-    LAST_DATA_UPDATE: updateTime(cube),
+    LAST_DATA_UPDATE: dataTime(cube),
     DESCRIPTION: cube.description,
     IS_DRILLTHROUGH_ENABLED: true,
     IS_LINKABLE: false,

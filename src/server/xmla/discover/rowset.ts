@@ -13,6 +13,8 @@ export interface DiscoverContext {
   readonly catalog: string
   /** Of that catalog, as the principal may see them; made when first asked for, because most messages need none. */
   readonly cubes: () => Promise<readonly Cube[]>
+  /** When the data of a cube was last changed; undefined where that is not told. */
+  readonly dataTimes: () => Promise<(cube: Cube) => Date | undefined>
   readonly queries: QueryService
   readonly on: QueryContext
   readonly signal: AbortSignal

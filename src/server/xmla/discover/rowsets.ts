@@ -1,6 +1,7 @@
 /** All rowsets by name, and the one that lists them. */
 
 import { Fault } from '../../../base/fault.ts'
+import { csdlRowset } from './csdl.ts'
 import { cubeRowsets } from './cube-rowsets.ts'
 import { functionsRowset } from './functions.ts'
 import { memberPropertiesRowset } from './member-properties.ts'
@@ -8,6 +9,7 @@ import { membersRowset } from './members.ts'
 import { propertiesRowset } from './properties.ts'
 import { columnsOf, type Row, type Rowset, restrictionsOf } from './rowset.ts'
 import { serverRowsets } from './server-rowsets.ts'
+import { tabularRowsets } from './tabular-rowsets.ts'
 import { workRowsets } from './work-rowsets.ts'
 import { xmlMetadataRowset } from './xml-metadata.ts'
 
@@ -37,6 +39,8 @@ const rowsets: readonly Rowset[] = [
   ...cubeRowsets,
   ...serverRowsets,
   ...workRowsets,
+  ...tabularRowsets,
+  csdlRowset,
   functionsRowset,
   xmlMetadataRowset,
   membersRowset,

@@ -129,14 +129,16 @@ function datasourceRows({ catalog }: DiscoverContext): readonly Row[] {
   ]
 }
 
-async function catalogRows({ catalog, cubes }: DiscoverContext): Promise<readonly Row[]> {
-  const latest = (await cubes()).map(updateTime).sort((one, other) => other.getTime() - one.getTime())[0]
+async function catalogRows({ catalog, cubes, dataTimes }: DiscoverContext): Promise<readonly Row[]> {
+  const dataTime = await dataTimes()
+  const times = (await cubes()).flatMap((cube) => dataTime(cube) ?? [])
+  const [latest] = times.toSorted((one, other) => other.getTime() - one.getTime())
   return [
     {
       CATALOG_NAME: catalog,
       DESCRIPTION: '',
       ROLES: '',
-      DATE_MODIFIED: latest ?? new Date(Date.UTC(2000, 0, 1)),
+      DATE_MODIFIED: latest,
       COMPATIBILITY_LEVEL: 1_100,
       TYPE: 0,
       VERSION: 0,
@@ -146,7 +148,8 @@ async function catalogRows({ catalog, cubes }: DiscoverContext): Promise<readonl
   ]
 }
 
-async function tableRows({ catalog, cubes }: DiscoverContext): Promise<readonly Row[]> {
+async function tableRows({ catalog, cubes, dataTimes }: DiscoverContext): Promise<readonly Row[]> {
+  const dataTime = await dataTimes()
   return (await cubes()).map((cube) => ({
     TABLE_CATALOG: catalog,
     TABLE_NAME: cube.name,
@@ -154,7 +157,7 @@ async function tableRows({ catalog, cubes }: DiscoverContext): Promise<readonly 
     TABLE_GUID: guidOf(catalog, cube.name, 'table'),
     DESCRIPTION: cube.description,
     DATE_CREATED: updateTime(cube),
-    DATE_MODIFIED: updateTime(cube),
+    DATE_MODIFIED: dataTime(cube),
     TABLE_OLAP_TYPE: 'CUBE',
   }))
 }

@@ -99,7 +99,15 @@ test.each(['duckdb', 'trino'] as const)(
     const more = `1${'0'.repeat(38)}`
     const one = (sql: string, parameters: readonly (string | null)[] = []) => {
       try {
-        const compiled = compileQuery({ text: `SELECT ${sql}`, principal, tables: [], searchPath: [] })
+        const values = parameterValues(parameters)
+        const input = {
+          text: `SELECT ${sql}`,
+          principal,
+          tables: [],
+          searchPath: [],
+          parameterValues: values,
+        }
+        const compiled = compileQuery(input)
         return renderSql(compiled.emit(dialect), dialect, { parameters })
       } catch (error) {
         return error instanceof SqlError ? error.sqlState : String(error)

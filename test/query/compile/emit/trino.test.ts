@@ -51,3 +51,19 @@ test('grouping sets are of columns, which a subquery below computes from express
   const { TrinoSQL } = await import('dt-sql-parser')
   expect(new TrinoSQL().validate(sql)).toEqual([])
 })
+
+test('a function of the whole partition has no frame, which Trino would refuse', () => {
+  const frame = 'ROWS BETWEEN UNBOUNDED PRECEDING AND UNBOUNDED FOLLOWING'
+  const sql = emit(
+    `SELECT row_number() OVER (ORDER BY id ${frame}), lag(id) OVER (ORDER BY id ${frame}) FROM orders`,
+  )
+  expect(sql).not.toContain('BETWEEN')
+  expect(emit(`SELECT last_value(id) OVER (ORDER BY id ${frame}) FROM orders`)).toContain(frame)
+})
+
+test('NULL repeated is NULL, and so is a date of it', () => {
+  expect(emit('SELECT repeat(status, 2) FROM orders')).toMatch(/CASE WHEN \S+ IS NOT NULL THEN CASE/)
+  expect(emit('SELECT make_date(2024, quantity, 1) FROM orders')).toMatch(
+    /CASE WHEN \S+ IS NOT NULL THEN CAST/,
+  )
+})

@@ -328,6 +328,38 @@ describe('a cumulative metric', () => {
   })
 })
 
+describe('a metric of a period before', () => {
+  const monthly = { dimensions: [{ name: 'paid', grain: 'month' }] } as const
+  const asked = (metric: string) =>
+    ({
+      ...({ metrics: [metric], grain: 'month' } as const),
+      ...{ from: new Date('2026-02-01'), to: new Date('2026-04-01') },
+    }) as const
+
+  test.each(['month_before', 'so_far_before'])(
+    '%s reads masked values whatever is attested of what it is made of, and of itself',
+    async (metric) => {
+      const months = [{ count: 3 }, { count: 3, paid: '2026-02-03' }, { count: 3, paid: '2026-03-03' }]
+      const staff = await staffOf(...months)
+      const everything = staffModel(
+        attested(monthly),
+        attested({ metric: 'so_far', ...monthly, of: { metric: 'pays', sha256: 'pays' } }),
+        attested({ metric, ...monthly, of: { metric: 'pays', sha256: 'pays' } }),
+      )
+      const shown = await staff.request(asked(metric), everything)
+      expect(shown.map(([, value]) => value)).toEqual([null, null])
+    },
+  )
+
+  test('shows its numbers where no mask hides them', async () => {
+    const staff = await staffOf({ count: 3 }, { count: 3, paid: '2026-02-03' })
+    const [{ columns } = { columns: [] }] = staffTables()
+    const open = staffTables({ columns: columns.map((column) => ({ ...column, masks: [] })) })
+    const shown = await staff.request(asked('month_before'), staffModel(), open)
+    expect(shown.map(([, value]) => value)).toEqual(['303', '312'])
+  })
+})
+
 test('a ratio shows where each of its parts does', async () => {
   const staff = await staffOf(a3, { count: 4, team: 'b' }, { count: 1, team: 'c' })
   const text = 'SELECT team, MEASURE(each) FROM staff__metrics GROUP BY 1 ORDER BY 1'

@@ -160,6 +160,37 @@ export const metrics: readonly MetricVersion[] = [
     metric: 'buyers',
     window: { count: 3, grain: 'month' },
   }),
+  metric('revenue_last_month', {
+    ...{ kind: 'offset', metric: 'revenue' },
+    offsetWindow: { count: 1, grain: 'month' },
+  }),
+  metric('growth', {
+    kind: 'derived',
+    expression: 'revenue / revenue_last_month - 1',
+    metrics: ['revenue', 'revenue_last_month'],
+  }),
+  metric('more', {
+    kind: 'derived',
+    expression: 'coalesce(revenue, 0) - coalesce(revenue_last_month, 0)',
+    metrics: ['revenue', 'revenue_last_month'],
+  }),
+  metric('basket_last_week', {
+    ...{ kind: 'offset', metric: 'basket' },
+    offsetWindow: { count: 7, grain: 'day' },
+  }),
+  metric('orders_of_first_day', { kind: 'offset', metric: 'orders', offsetToGrain: 'month' }),
+  metric('rolling_basket', {
+    ...{ kind: 'cumulative', metric: 'basket' },
+    window: { count: 2, grain: 'month' },
+  }),
+  metric('rolling_basket_last_month', {
+    ...{ kind: 'offset', metric: 'rolling_basket' },
+    offsetWindow: { count: 1, grain: 'month' },
+  }),
+  metric('so_far_last_month', {
+    ...{ kind: 'offset', metric: 'revenue_so_far' },
+    offsetWindow: { count: 1, grain: 'month' },
+  }),
   metric('orders_of_the_year', { kind: 'cumulative', metric: 'orders', toDate: 'year' }),
 ]
 

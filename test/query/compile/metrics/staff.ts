@@ -122,6 +122,8 @@ const metrics = [
   metric('each', { kind: 'ratio', numerator: 'pays', denominator: 'payments' }),
   metric('beside_wages', { kind: 'derived', expression: 'pays - wages', metrics: ['pays', 'wages'] }),
   metric('so_far', { kind: 'cumulative', metric: 'pays' }),
+  metric('month_before', { kind: 'offset', metric: 'pays', offsetWindow: { count: 1, grain: 'month' } }),
+  metric('so_far_before', { kind: 'offset', metric: 'so_far', offsetWindow: { count: 1, grain: 'month' } }),
   metric('held', {
     ...{ kind: 'simple', table: staff.table, expression: bound('sum(pay)') },
     semiAdditive: { dimension: 'paid', take: 'last', over: [] },

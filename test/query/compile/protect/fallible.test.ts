@@ -3,6 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import type { NumericSize, SqlType } from '../../../../src/core/sql-type.ts'
 import type { Expr, Query } from '../../../../src/query/compile/base/ir.ts'
+import { jsonOfRow } from '../../../../src/query/compile/functions/collections.ts'
+import { functions } from '../../../../src/query/compile/functions/registry.ts'
 import * as special from '../../../../src/query/compile/functions/special.ts'
 import {
   canFail,
@@ -88,6 +90,19 @@ describe('decimals in one place', () => {
     expect(decimalsCanFail(exprs)).toBe(fails)
     expect(nodeCanFail({ kind: 'array', type: 'numeric[]', elements: exprs } as unknown as Expr)).toBe(fails)
   })
+})
+
+test('JSON that is written of a moment can fail as its text can, and of other values cannot', () => {
+  const written = ['to_json', 'to_jsonb', 'json_build_array', 'jsonb_build_array', 'jsonb_build_object']
+  const defs = [
+    ...written.flatMap((name) => functions.get(name)?.filter(({ args }) => args.length > 0) ?? []),
+    ...Object.values(jsonOfRow),
+  ]
+  const failing = (type: SqlType) =>
+    defs.filter((def) => nodeCanFail({ kind: 'call', def, type: 'jsonb', args: [column(type)] }))
+  for (const type of ['timestamp', 'timestamptz', 'timestamptz[]'] as const)
+    expect(failing(type)).toEqual(defs)
+  for (const type of ['int4', 'text', 'date', 'text[]', 'jsonb'] as const) expect(failing(type)).toEqual([])
 })
 
 test('a pattern can fail unless it is a literal, which the compiler has checked', () => {

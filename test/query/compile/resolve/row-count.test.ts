@@ -90,6 +90,25 @@ test('a parameter that the driver declares as int2 or int4 is taken, as pgjdbc, 
   }
 })
 
+test.each(['int2', 'int4', 'int8', 'numeric', 'float8'] as const)(
+  'a parameter that is declared as %s and cast to an integer is taken, as SQLAlchemy casts what psycopg declares',
+  (type) => {
+    for (const cast of ['integer', 'bigint']) {
+      const compiled = compileQuery({
+        ...{ text: `${rows} LIMIT $1::${cast} OFFSET $2::${cast}`, principal, tables: [], searchPath: [] },
+        parameterTypes: [type, type],
+        parameterValues: [
+          [1, '2'],
+          [2, '1'],
+        ],
+      })
+      expect(renderSql(compiled.emit('duckdb'), 'duckdb', { parameters: ['2', '1'] })).toEndWith(
+        'LIMIT 2 OFFSET 1',
+      )
+    }
+  },
+)
+
 test.each(['(SELECT count(*) FROM (VALUES (1)) t)', '$1 + 1', "length('abc')"])(
   'LIMIT %s is refused with the reason',
   async (count) => {

@@ -258,6 +258,33 @@ describe('the session', () => {
     expect(await code('select version()')).toBeUndefined()
   })
 
+  test('has its tables in a database whose OID is that of a user’s, the only one', async () => {
+    expect(await rows('select oid, datname, datistemplate from pg_database')).toEqual([
+      ['16384', 'lake', 'f'],
+    ])
+    expect(await rows("select current_database(), has_database_privilege(16384, 'connect')")).toEqual([
+      ['lake', 't'],
+    ])
+  })
+
+  test('is told by an analysis of what there is none, and nothing is run', async () => {
+    const analyse = async (text: string) => {
+      const answer = await service.analyse?.(
+        sessionOf(),
+        Buffer.concat([frame('P', '', text, [0, 0]), frame('S')]),
+      )
+      return readAnswer(answer ?? new Uint8Array()).error
+    }
+    expect((await analyse('select * from pg_catalog.pg_nosuch, pg_class'))?.code).toBe('42P01')
+    expect((await analyse('select pg_nosuch(relname) from pg_class'))?.code).toBe('42883')
+    expect(await analyse("select pg_read_file('/etc/passwd') from pg_class")).toBeUndefined()
+    expect(await analyse('select pg_sleep(100) from pg_class')).toBeUndefined()
+    expect((await analyse('delete from pg_class'))?.code).toBe('0A000')
+    expect((await analyse('select 1 from pg_class; select 2'))?.code).toBe('0A000')
+    const run = await service.analyse?.(sessionOf(), query('select pg_nosuch(1) from pg_class'))
+    expect(readAnswer(run ?? new Uint8Array()).error?.code).toBe('08P01')
+  })
+
   test('sees the connections that it is given as its own', async () => {
     expect(
       await rows(
@@ -268,6 +295,24 @@ describe('the session', () => {
       ['4711', 't', 'TLSv1.3', 'TLS_AES_128_GCM_SHA256'],
     ])
   })
+})
+
+test('a session sees what it prepared, and whether its server encrypts', async () => {
+  const prepared = () => [
+    {
+      ...{ name: 'p1', statement: 'select $1', prepare_time: '2026-01-01T00:00:00Z' },
+      ...{ parameter_types: [23, 1009], result_types: null, from_sql: false },
+    },
+  ]
+  const own = { prepared, settings: new Map([['ssl', 'on']]) }
+  const ask = (text: string) => send(query(text), sessionOf(own))
+  const columns = 'name, statement, parameter_types, result_types, from_sql, generic_plans'
+  expect((await ask(`select ${columns} from pg_prepared_statements`)).rows).toEqual([
+    ['p1', 'select $1', '{integer,text[]}', null, 'f', '0'],
+  ])
+  expect((await ask(`select current_setting('ssl')`)).rows).toEqual([['on']])
+  expect((await ask(`select setting from pg_settings where name = 'ssl'`)).rows).toEqual([['on']])
+  expect(await rows('select name from pg_prepared_statements')).toEqual([])
 })
 
 describe('messages', () => {

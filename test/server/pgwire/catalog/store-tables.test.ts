@@ -80,6 +80,7 @@ test('a readable table has the columns that can be named, with the types that st
       ['flag', 'boolean'],
       ['blob', 'bytea'],
       ['u', 'uuid'],
+      ['home', 'jsonb'],
     ].map(([name, type]) => ['"sales.eu".orders', name as string, type as string]),
   )
   expect(await rows(columns, foreign)).toEqual([['"sales.eu".orders', 'theirs', 'text']])
@@ -92,10 +93,10 @@ test('a table whose schema PostgreSQL keeps for itself does not take the place o
 test('a mask does not show in the catalog, and a table that lost its contract is not there any more', async () => {
   const on = { store, tenant: home, actor: actorOf('stella'), checkPolicies }
   await putMask(on, { table: orders, column: 'u' }, { id: 'm', action: 'replace-with-null', exemptRoles: [] })
-  expect((await rows(columns)).length).toBe(6)
+  expect((await rows(columns)).length).toBe(7)
   await deleteContract(on, orders)
   expect(await rows(columns)).toEqual([])
   expect((await rows(columns, foreign)).length).toBe(1)
   await putContract(on, orders, { id: 'c', version: 2 })
-  expect((await rows(columns)).length).toBe(6)
+  expect((await rows(columns)).length).toBe(7)
 })

@@ -4,11 +4,15 @@ import { elementOf, isArray, type SqlType, scalarTypes } from '../../../../../sr
 import type { ArgType, FunctionDef } from '../../../../../src/query/compile/base/function-definition.ts'
 import type { Expr } from '../../../../../src/query/compile/base/ir.ts'
 import { casts } from '../../../../../src/query/compile/base/types.ts'
+import { eachOf } from '../../../../../src/query/compile/functions/jsonb.ts'
+import { slice } from '../../../../../src/query/compile/functions/more.ts'
 import { operators } from '../../../../../src/query/compile/functions/operators.ts'
 import { functions } from '../../../../../src/query/compile/functions/registry.ts'
+import { rowText } from '../../../../../src/query/compile/functions/row-text.ts'
 import { setFunctions } from '../../../../../src/query/compile/functions/sets.ts'
 import * as special from '../../../../../src/query/compile/functions/special.ts'
 import { integerOfBits } from '../../../../../src/query/compile/functions/wide.ts'
+import { zonedFunctions } from '../../../../../src/query/compile/functions/zoned.ts'
 import { castTo, literalOf } from '../../../../../src/query/compile/resolve/coerce.ts'
 import { hiddenColumns } from './hidden-rows.ts'
 
@@ -42,7 +46,7 @@ const constants: Partial<Record<SqlType, readonly string[]>> = {
 }
 
 /** Literals that stand where a function wants one, by its name; else the constants of the type. */
-const literalsOf: Readonly<Record<string, readonly string[]>> = {
+const literalsOf: Record<string, readonly string[]> = {
   date_trunc: ['day', 'week', 'month', 'year'],
   extract: ['year', 'month', 'day', 'epoch', 'dow', 'doy', 'isoyear', 'week', 'second', 'hour', 'julian'],
   date_part: ['year', 'epoch', 'dow', 'isoyear', 'microseconds'],
@@ -55,8 +59,20 @@ const literalsOf: Readonly<Record<string, readonly string[]>> = {
   regexp_split_to_table: ['E'],
   '~': ['^S.*$'],
   '!~': ['^S'],
+  decode: ['hex', 'base64'],
+  convert_to: ['UTF8'],
+  convert_from: ['UTF8'],
+  'like escape': ['!'],
   '#>': ['{a}'],
+  jsonb_set: ['{a}', '{a,0,b}', '{-1}'],
   '#>>': ['{a,b}'],
+}
+
+const zone = ['America/New_York']
+for (const { name } of zonedFunctions) literalsOf[name] = zone
+/** Literals in a later place than the first that a function wants as one. */
+const laterLiteralsOf: Readonly<Record<string, readonly string[]>> = {
+  date_trunc: zone,
 }
 
 const elements: readonly SqlType[] = ['int4', 'int8', 'float8', 'numeric', 'text', 'date', 'timestamp']
@@ -122,6 +138,9 @@ const specials: readonly FunctionDef[] = [
   special.iLike,
   special.subscript,
   special.anyElement,
+  ...special.comparedWithAny.values(),
+  ...special.comparedWithAll.values(),
+  rowText,
 ]
 
 /** Every overload that DuckDB has. */
@@ -131,6 +150,10 @@ export const registry: readonly FunctionDef[] = [
   ...[...setFunctions.values()].flat(),
   ...specials,
   ...Object.values(integerOfBits),
+  ...zonedFunctions,
+  ...eachOf.map(({ values }) => values),
+  slice,
+  special.likeIn,
 ].filter(({ duckdb, args }) => duckdb !== null && args.length > 0)
 
 /** The calls of one overload: each argument in turn a column, the others constants. */
@@ -168,7 +191,9 @@ function beside(
 ): readonly (readonly (Expr | undefined)[])[] {
   const choices = types.map((type, index) => {
     if (index === place) return []
-    const named = index === def.literalArgs[0] ? literalsOf[def.name] : undefined
+    const isFirst = index === def.literalArgs[0]
+    const isLater = !isFirst && def.literalArgs.includes(index)
+    const named = isFirst ? literalsOf[def.name] : isLater ? laterLiteralsOf[def.name] : undefined
     return named === undefined ? constantsOf(type) : named.map((text) => literalOf(text, type))
   })
   const count = Math.max(1, ...choices.map(({ length }) => length))

@@ -1,0 +1,34 @@
+/** Reads the tokens of a DAX query, and counts its operators and variables. */
+
+import { TokenCursor } from '../token-cursor.ts'
+import { type DaxToken, daxBounds, refuseDax, tokenizeDax } from './tokens.ts'
+
+export class DaxCursor extends TokenCursor<DaxToken> {
+  #operators = 0
+  #variables = 0
+
+  /** @throws Fault `bad_request` where the text has no tokens of the language */
+  constructor(text: string) {
+    super(tokenizeDax(text), { word: 'word', depthMax: daxBounds.depthMax, refuse: refuseDax })
+  }
+
+  /** A word, or a name in quotes. */
+  name(): string {
+    const { kind, text } = this.peek()
+    if (kind !== 'word' && kind !== 'quoted') this.fail('a name is expected')
+    this.next()
+    return text
+  }
+
+  /** Notes that an operator was read. @throws Fault `bad_request` where there are too many */
+  noteOperator(): void {
+    if (++this.#operators > daxBounds.operatorsMax)
+      this.fail(`a query has at most ${daxBounds.operatorsMax} operators`)
+  }
+
+  /** Notes that a variable begins. @throws Fault `bad_request` where there are too many */
+  noteVariable(): void {
+    if (++this.#variables > daxBounds.variablesMax)
+      this.fail(`a query has at most ${daxBounds.variablesMax} variables`)
+  }
+}
