@@ -186,6 +186,12 @@ begin
       where n.tenant_id = record_verdict.tenant and n.kind = 'table' and n.table_id = v ->> 'table_id'
         and n.catalog_md5 = md5(v ->> 'catalog');
   end if;
+  if recorded and v ? 'shadow_denials' then
+    insert into svc.event (tenant_id, type, subject, data)
+      values (record_verdict.tenant, 'commit.shadow_denied', v ->> 'table_id', jsonb_build_object('commit_id', this_commit,
+        'committer', v ->> 'committer', 'namespace', v -> 'namespace', 'table', v ->> 'table_name',
+        'policies', v -> 'shadow_denials'));
+  end if;
   -- What the snapshots of an accepted change name is checked afterwards, also by a process that starts later.
   if recorded and v ->> 'decision' = 'APPROVED' and not v ? 'storage_unread'
       and (v ? 'snapshot_ids' or this_action = 'register-table') then

@@ -7,46 +7,66 @@ import type { Principal } from '../core/principal.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { type ShadowDenials, shadowDenialsOf } from '../store/commit/shadow-denials.ts'
 import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernance } from '../store/governance/governance.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
+import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { Store } from '../store/store.ts'
+import { rulesInForce } from './commit/commit-rules.ts'
+import type { ContractParts } from './parts.ts'
 import { unknownTable } from './require-seen-table.ts'
 
 /**
  * Shows a table: readers see the columns that they may name, with tags; stewards all, with filters and masks.
  * @throws Fault `not_found`, also where the principal may not see the table
  */
-export async function showTable(store: Store, tenant: TenantId, table: TableRef, principal: Principal) {
+export async function showTable(
+  { store, clock }: Pick<ContractParts, 'store' | 'clock'>,
+  tenant: TenantId,
+  table: TableRef,
+  principal: Principal,
+) {
   const [governance, schema, readable] = await Promise.all([
     loadGovernance(store, tenant, table),
     loadDeclaredSchema(store, tenant, table),
     findReadableTable(store, tenant, principal, table),
   ])
   if (governance === undefined || (readable === undefined && !overseesTables(principal))) throw unknownTable()
-  const version = governance.contract && (await versionOf(store, tenant, governance.contract.id))
+  const { contract } = governance
+  const [version, commits] = contract
+    ? await Promise.all([versionOf(store, tenant, contract.id), commitsOf(store, tenant, table, clock.now())])
+    : []
+  const denials =
+    commits && overseesTables(principal) ? await shadowDenialsOf(store, tenant, table) : undefined
   const seen = readable ?? seenTable(governance, currentSchema(governance), principal)
   const ids = seen.columns.flatMap(({ fieldId, nestedIds }) => [fieldId, ...nestedIds])
-  return tableView(governance, schema, version, isSteward(principal) ? undefined : new Set(ids))
+  const rules = commits && { commits: { ...commits, ...denialsView(denials) } }
+  const ofContract = { ...versionView(version), ...rules }
+  return tableView(governance, schema, ofContract, isSteward(principal) ? undefined : new Set(ids))
+}
+
+type ContractWords = ReturnType<typeof versionView> & {
+  readonly commits?: NonNullable<ReturnType<typeof rulesInForce>> & ReturnType<typeof denialsView>
 }
 
 /**
  * Builds the view.
  * @param schema what the contract declares
- * @param version the version in force of a contract that came as a document
+ * @param ofContract what is said of its contract besides its id and version
  * @param seen field ids that are shown; undefined: every one, with filters and masks
  */
 function tableView(
   { ref, contract, pin, tags, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
-  version: ContractVersion | undefined,
+  ofContract: ContractWords,
   seen: ReadonlySet<number> | undefined,
 ) {
   const withPolicies = seen === undefined
   return {
     table: { namespace: ref.namespace, name: ref.name },
-    contract: contract && { ...contract, ...versionView(version), ...schema },
+    contract: contract && { ...contract, ...ofContract, ...schema },
     ...(pin && { pinned_snapshot_id: String(pin.snapshotId) }),
     ...(tags.length > 0 && { tags }),
     columns: columns
@@ -89,4 +109,24 @@ function versionOf(store: Store, tenant: TenantId, contract: string): Promise<Co
 function versionView(version: ContractVersion | undefined) {
   if (version === undefined) return { state: 'active', unverified: true }
   return { state: version.state, document_version: version.version, unverified: version.unverified }
+}
+
+/** What the policies that follow from a table's contract do with commits. */
+async function commitsOf(store: Store, tenant: TenantId, table: TableRef, nowMs: number) {
+  const { policies } = await loadWriteGovernance(store, tenant, table)
+  return rulesInForce(
+    policies.filter(({ derived }) => derived !== undefined),
+    nowMs,
+  )
+}
+
+function denialsView(denials: ShadowDenials | undefined) {
+  if (denials?.last === undefined) return {}
+  const { commitId, committer, at } = denials.last
+  return {
+    shadow_denials: {
+      ...{ count: denials.count, of_changes: denials.changes, last_at: at },
+      ...{ last_commit_id: commitId, last_committer: committer },
+    },
+  }
 }

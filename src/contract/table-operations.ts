@@ -15,7 +15,10 @@ import {
   tableAddress,
   tableIdentifier,
   text,
+  time,
+  uuid,
 } from '../http/schemas.ts'
+import { tableRules } from './commit/commit-rules.ts'
 import { deleteContract } from './delete-contract.ts'
 import { listTableContracts } from './list-contracts.ts'
 import { changeOf, changing, contractsPath, operation, orNotFound, reading, tablePath } from './parts.ts'
@@ -38,6 +41,21 @@ const rowFilter = object({
   column: maybe(text),
   ...origin,
 })
+const commitsOfTable = object({
+  ...tableRules,
+  shadow_denials: maybe(
+    described(
+      object({
+        count: described(ordinal, 'changes that were accepted, and would be refused'),
+        of_changes: described(ordinal, 'of so many last ones that were accepted, 1,000 at most'),
+        last_at: time,
+        last_commit_id: uuid,
+        last_committer: described(text, 'subject'),
+      }),
+      'for who oversees tables, where there are any',
+    ),
+  ),
+})
 const table = object({
   table: tableIdentifier,
   contract: maybe(
@@ -47,6 +65,7 @@ const table = object({
       state: text,
       document_version: maybe(described(text, 'as its document says')),
       unverified: described(flag, 'whether it came in force without checks'),
+      commits: maybe(commitsOfTable),
       ...schemaMembers,
     }),
   ),
@@ -91,8 +110,7 @@ export const tableOperations = [
     input: object(tableAddress),
     output: table,
     faults: { not_found: 'There is no such table, or it may not be read.' },
-    run: ({ parts, caller }, input) =>
-      showTable(parts.store, caller.tenant, addressed(input), caller.principal),
+    run: ({ parts, caller }, input) => showTable(parts, caller.tenant, addressed(input), caller.principal),
   }),
   operation({
     name: 'put_contract',

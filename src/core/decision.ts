@@ -12,10 +12,19 @@ export interface PolicyOutcome {
   readonly mode: PolicyMode
   readonly value?: boolean
   readonly error?: PolicyErrorCode
+  /** From when on a policy of mode `shadow` is enforced, in milliseconds since 1970. */
+  readonly enforceFromMs?: number
   /** From the second evaluation after the commit, because another commit had landed between verdict and forward. */
   readonly raced?: boolean
   /** For stewards only: the failing sub-expression and the values seen. */
   readonly explanation?: string
+}
+
+/** Outcomes of policies that are not enforced, and would have refused the change. */
+export function shadowDenials(outcomes: readonly PolicyOutcome[]): readonly PolicyOutcome[] {
+  return outcomes.filter(
+    ({ mode, value, error }) => mode === 'shadow' && value === false && error === undefined,
+  )
 }
 
 export const policyErrorCodes = [

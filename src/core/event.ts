@@ -23,6 +23,8 @@ export const eventTypes = [
   'tag.removed',
   /** A change was approved or rejected. Subject: the table's key. */
   'commit.decided',
+  /** An accepted change that a policy of mode `shadow` would have refused. Subject: the table's key. */
+  'commit.shadow_denied',
   /** A steward attested a metric, and that an attestation no longer holds. Subject: the metric. */
   'metric.attested',
   'metric.attestation_ended',

@@ -85,6 +85,15 @@ export const derivedPolicyPrefix = 'contract:'
 /** The key of `table` and `commit.result` that holds columns by path. No policy can name it by a field selection. */
 export const columnsKey = '@columns'
 
+/**
+ * Since when a policy refuses that only recorded before, for the reason of a denial; '' for all others.
+ * @param policy as {@link inEffect} gives it
+ */
+export function enforcedSince({ mode, enforceFromMs }: Pick<Policy, 'mode' | 'enforceFromMs'>): string {
+  if (mode !== 'enforce' || enforceFromMs === undefined) return ''
+  return ` (enforced since ${new Date(enforceFromMs).toISOString()}, only recorded before)`
+}
+
 /** Policies with the modes that they have at a time. */
 export function inEffect(policies: readonly Policy[], atMs: number): readonly Policy[] {
   return policies.map((policy) =>

@@ -289,11 +289,15 @@ function inIdOrder(policies: readonly Policy[]): readonly Policy[] {
   return policies.toSorted((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
-function outcomeOf({ id, name, mode }: Policy, { value, error, explanation }: PolicyResult): PolicyOutcome {
+function outcomeOf(
+  { id, name, mode, enforceFromMs }: Policy,
+  { value, error, explanation }: PolicyResult,
+): PolicyOutcome {
   return {
     policyId: id,
     name,
     mode,
+    ...(mode === 'shadow' && enforceFromMs !== undefined && { enforceFromMs }),
     ...(value !== undefined && { value }),
     ...(error !== undefined && { error }),
     ...(explanation !== undefined && { explanation }),

@@ -33,6 +33,7 @@ export interface Metrics
   /** `registry.metrics()` is the scrape; its content type is `registry.contentType`. */
   readonly registry: Registry
   readonly commitRejected: Counter<'reason'>
+  readonly shadowDenials: Counter<'enforced'>
   /** `reason`: the error code of a missing verdict. */
   readonly policyUnavailable: Counter<'reason'>
   /** `outcome`: read, or failed. */
@@ -134,6 +135,13 @@ export function createMetrics(): Metrics {
     registers,
   })
   for (const reason of commitRejectedReasons) commitRejected.inc({ reason }, 0)
+  const shadowDenials = new Counter({
+    name: 'svc_policy_shadow_denials_total',
+    help: 'Accepted changes that a policy of mode shadow would have refused, by whether it is enforced later or never.',
+    labelNames: ['enforced'],
+    registers,
+  })
+  for (const enforced of ['later', 'never']) shadowDenials.inc({ enforced }, 0)
   const policyUnavailable = new Counter({
     name: 'svc_policy_unavailable_total',
     help: 'Commits that got no verdict of policies, by error code.',
@@ -194,6 +202,7 @@ export function createMetrics(): Metrics {
       registers,
     }),
     commitRejected,
+    shadowDenials,
     policyUnavailable,
     commitDurationMs: new Histogram({
       name: 'svc_gateway_commit_duration_ms',

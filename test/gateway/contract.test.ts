@@ -14,6 +14,7 @@ import { sessionScopes } from '../../src/core/session.ts'
 import { recoverIntents } from '../../src/gateway/recovery/recover-intents.ts'
 import { findAudit } from '../../src/store/commit/audit.ts'
 import { markAccepted, openIntent } from '../../src/store/commit/commit-intents.ts'
+import { lastEvent, readEvents } from '../../src/store/event/events.ts'
 import { loadGovernance } from '../../src/store/governance/governance.ts'
 import { intentOf } from '../support/commits.ts'
 import { eventually } from '../support/eventually.ts'
@@ -23,6 +24,7 @@ import {
   addTenant,
   audit,
   commit,
+  metric,
   prefix,
   startTestService,
   type TestService,
@@ -447,10 +449,66 @@ describe('the mode of a contract', () => {
     expect((await literal(table, replaceSchema(without('customer'), 1))).status).toBe(200)
     const [row] = await audit(service, tenant.tenant)
     expect(row?.outcomes).toContainEqual(expect.objectContaining({ mode: 'shadow', value: false }))
+    const enforcedFrom = new Date(nowMs + shadowMs).toISOString()
     nowMs += shadowMs
     const refused = await literal(table, setProperties({ a: '1' }))
     expect(refused.status).toBe(403)
-    expect(await refused.text()).toContain('the column customer is missing')
+    const said = await refused.text()
+    expect(said).toContain('the column customer is missing')
+    expect(said).toContain(`(enforced since ${enforcedFrom}, only recorded before)`)
+  })
+
+  test('without one is told where the document is put, compared and shown, with the time from which it refuses', async () => {
+    const table = await newTable()
+    const address = { namespace: ['sales'], name: table }
+    const document = documentOf(table, { mode: '' })
+    const [, compared] = await ask('POST', `${documents}/${table}/compare`, document)
+    const before = [{ table: address, mode: 'shadow', enforced_after_days: 7 }]
+    expect(compared.commits as unknown).toEqual(before)
+    const [, put] = await ask('PUT', `${documents}/${table}`, document)
+    const enforced_from = new Date(nowMs + shadowMs).toISOString()
+    expect(put.commits as unknown).toEqual([{ table: address, mode: 'shadow', enforced_from }])
+    expect(put.fields as unknown).toContainEqual({
+      ...{ path: 'schema[0].properties[].logicalType', outcome: 'enforced', count: expect.any(Number) },
+      enforced_after_days: 7,
+    })
+    const [, version] = await ask('GET', `${documents}/${table}/versions/1`)
+    expect(version.commits as unknown).toEqual([{ table: address, mode: 'shadow', enforced_from }])
+    const shown = async () =>
+      (await ask('GET', `/api/v1/contracts/tables/sales/${table}`))[1].contract as Json
+    expect((await shown()).commits as unknown).toEqual({ mode: 'shadow', enforced_from })
+    nowMs += shadowMs
+    expect((await shown()).commits as unknown).toEqual({ mode: 'enforce', enforced_from })
+    const again = documentOf(table, { mode: 'enforce', version: '1.1.0' })
+    const [, explicit] = await ask('PUT', `${documents}/${table}`, again)
+    expect(explicit.commits as unknown).toEqual([{ table: address, mode: 'enforce' }])
+  })
+
+  test('without one tells of each commit that it will refuse: by an event, a count and the contract’s page', async () => {
+    const table = await underContract({ mode: '' })
+    const enforced_from = new Date(nowMs + shadowMs).toISOString()
+    const counted = () => metric(service, 'svc_policy_shadow_denials_total{enforced="later"}')
+    const before = await counted()
+    const last = await lastEvent(service.store, tenant.tenant)
+    expect((await literal(table, dropCustomer)).status).toBe(200)
+    expect((await literal(table, setProperties({ a: '1' }))).status).toBe(200)
+    expect(await counted()).toBe(before + 2)
+    const events = await readEvents(service.store, tenant.tenant, last)
+    const told = events.filter(({ type }) => type === 'commit.shadow_denied')
+    expect(told).toHaveLength(2)
+    expect(told[0]?.data).toMatchObject({
+      policies: [{ name: `contract ${table} 1.0.0`, enforced_from }],
+    })
+    const [, { contract }] = await ask('GET', `/api/v1/contracts/tables/sales/${table}`)
+    expect((contract as Json).commits as unknown).toMatchObject({
+      ...{ mode: 'shadow', enforced_from },
+      shadow_denials: { count: 2, last_committer: expect.any(String) },
+    })
+    const reader = await session(service, tenant.tenant, ['read'], ['analyst'], 'rita')
+    const [, seen] = await ask('GET', `/api/v1/contracts/tables/sales/${table}`, undefined, reader)
+    expect((seen.contract as Json).commits as unknown).toEqual({ mode: 'shadow', enforced_from })
+    const foreignEvents = await readEvents(service.store, foreign.tenant, 0n)
+    expect(foreignEvents.filter(({ type }) => type === 'commit.shadow_denied')).toEqual([])
   })
 
   test('warn answers with a warning, and shadow with none', async () => {

@@ -6,7 +6,7 @@ import { parseVersion } from '../../contract/classify/judge-change.ts'
 import { performContractTask } from '../../contract/policy-tests/perform-task.ts'
 import { limits } from '../../limits.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
-import type { ContractModel } from '../../wire/odcs/model.ts'
+import { type ContractModel, shadowDays } from '../../wire/odcs/model.ts'
 import type { DocumentProblem } from '../../wire/odcs/problem.ts'
 import {
   type ContractDocument,
@@ -131,6 +131,14 @@ function adviceOn(
   if (model.consumers === undefined && model.schemas.some(({ table }) => table !== undefined))
     found.push(
       at([], 'warning', 'The document names no consumers, so a plan cannot say whom a change breaks'),
+    )
+  if (fields.some(({ afterDays }) => afterDays !== undefined))
+    found.push(
+      at(
+        [],
+        'warning',
+        `Commits that break the document are recorded for ${shadowDays} days after it begins to govern a table, and refused from then on. Its custom property covenant.mode says otherwise`,
+      ),
     )
   for (const { path, outcome } of fields)
     if (outcome === 'ignored' && path.includes('customProperties.covenant.'))

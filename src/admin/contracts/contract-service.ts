@@ -43,6 +43,13 @@ export interface Comparison {
   readonly findings: readonly Finding[]
   readonly breaks: readonly { readonly name: string; readonly contact?: string }[]
   readonly waits_for: readonly string[]
+  /** What happens to commits that break it; absent from services of an earlier version. */
+  readonly commits?: readonly {
+    readonly table: { readonly namespace: readonly string[]; readonly name: string }
+    readonly mode: string
+    readonly enforced_from?: string
+    readonly enforced_after_days?: number
+  }[]
   /** Absent from services of an earlier version. */
   readonly warnings?: readonly string[]
   readonly problem?: string

@@ -1,7 +1,8 @@
 /** Writes a plan for people and as JSON. */
 
+import { tableName } from '../../core/table-ref.ts'
 import { placeOf } from '../../wire/odcs/read-document.ts'
-import type { Finding } from './contract-service.ts'
+import type { Comparison, Finding } from './contract-service.ts'
 import { type Plan, type PlannedContract, shortValue } from './make-plan.ts'
 
 const marks = { add: '+', change: '~', deprecate: '-', none: ' ' } as const
@@ -32,6 +33,7 @@ function contractLines(one: PlannedContract): readonly string[] {
     ...(comparison === undefined ? [] : comparisonLines(comparison.findings)),
     ...(comparison?.breaking ? [`    breaks: ${namesOf(comparison.breaks)}`] : []),
     ...(comparison?.warnings ?? []).map((text) => `    warning: ${text}`),
+    ...(comparison?.commits ?? []).flatMap(deadlineLines),
     ...(comparison === undefined ? [] : [`    ${needs(comparison.waits_for)}`]),
     ...(waiting === undefined
       ? []
@@ -47,6 +49,21 @@ function comparisonLines(findings: readonly Finding[]): readonly string[] {
     const where = found.at === '' ? '' : `${found.at}: `
     return `    ${classOf(found)}: ${where}${found.message}`
   })
+}
+
+/** From when on commits that break the contract are refused, where that is not at once. */
+function deadlineLines({
+  table,
+  mode,
+  ...from
+}: NonNullable<Comparison['commits']>[number]): readonly string[] {
+  if (mode !== 'shadow') return []
+  const { enforced_from: time, enforced_after_days: days } = from
+  const name = tableName(table)
+  if (time !== undefined)
+    return [`    commits that break it on ${name} are recorded, and refused from ${time} on`]
+  if (days === undefined) return []
+  return [`    commits that break it on ${name} are recorded for ${days} days, and refused from then on`]
 }
 
 function classOf({ consumer, producer, access }: Finding): string {

@@ -23,12 +23,12 @@ import {
   replaceDerivedPolicies,
   type TablePolicy,
 } from '../../store/policy/derived-policies.ts'
-import type { CommitMode, ContractModel, ModelSchema } from '../../wire/odcs/model.ts'
+import { type CommitMode, type ContractModel, type ModelSchema, shadowDays } from '../../wire/odcs/model.ts'
 import { type DerivedRule, deriveRules } from './derive-policies.ts'
 import { documentRules } from './document-policies.ts'
 
 /** How long a contract without a mode only records what it would refuse, for each table that it begins to govern. */
-export const shadowMs = 7 * 24 * 3_600_000
+export const shadowMs = shadowDays * 24 * 3_600_000
 
 /**
  * Stores the policies of a contract.
@@ -43,7 +43,7 @@ export async function syncCommitPolicies(
   { nowMs, by }: { readonly nowMs: number; readonly by: Actor },
 ): Promise<boolean> {
   const run: RunQuery = (text, params) => tx.query(text, params)
-  const present = await derivedPoliciesOf(tx, contract)
+  const present = await derivedPoliciesOf(run, contract)
   const force = await versionInForce(run, tenant, contract)
   const approved = force === undefined ? [] : await versionsIn(run, tenant, contract, ['approved'])
   const since = new Map(present.map(({ table, policy }) => [tableKey(table), policy.derived.sinceMs]))
@@ -79,7 +79,7 @@ function mayCover({ model, baseNumber }: ContractVersion, force: ContractVersion
 }
 
 /** All rules of an object; see {@link deriveRules}. */
-function rulesOf(
+export function rulesOf(
   model: ContractModel,
   schema: GoverningSchema,
   before?: ModelSchema,

@@ -10,6 +10,7 @@ import { loadFieldIds } from '../classify/field-ids.ts'
 import { type ChangeVerdict, judgeChange, parseVersion } from '../classify/judge-change.ts'
 import { stepProblemOf } from '../classify/step-problem.ts'
 import { verdictSchema, verdictView } from '../classify/verdict-view.ts'
+import { commitRulesOf, commitRulesSchema } from '../commit/commit-rules.ts'
 import { neededSignOffs } from '../lifecycle/state-machine.ts'
 import type { ContractParts } from '../parts.ts'
 import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
@@ -23,13 +24,14 @@ export const comparisonSchema = object({
     'the consumers that the document in force names, where it breaks consumers',
   ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that its proposal would need'),
+  commits: commitRulesSchema,
   warnings: described(list(text), 'of row filters and masks in the document that are hardly meant'),
   problem: maybe(described(text, 'why its proposal would be refused: its version number, or a policy test')),
 })
 
 /** What the document would change. */
 export async function compareDocument(
-  { store, warnPolicy }: Pick<ContractParts, 'store' | 'warnPolicy'>,
+  { store, clock, warnPolicy }: Pick<ContractParts, 'store' | 'clock' | 'warnPolicy'>,
   tenant: TenantId,
   model: ContractModel,
 ) {
@@ -45,6 +47,7 @@ export async function compareDocument(
       needsSignOff: verdict.breaking || verdict.loosensAccess,
       needsSecond: model.secondApproval,
     }),
+    commits: await commitRulesOf(run, model, clock.now()),
     warnings: await documentWarnings({ store, tenant, warnPolicy }, model),
     ...(problem !== undefined && { problem }),
   }

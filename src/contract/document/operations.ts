@@ -4,10 +4,13 @@ import type { RawContext, SessionAccess } from '../../core/operation.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { anyObject, described, flag, list, maybe, object, oneOf, ordinal, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
+import type { RunQuery } from '../../store/contract/versions.ts'
 import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import { fieldOutcomes } from '../../wire/odcs/field-report.ts'
 import covenantSchema from '../../wire/odcs/schemas/covenant.schema.json' with { type: 'json' }
+import type { ChangeContext } from '../change.ts'
+import { commitRulesOf, commitRulesSchema } from '../commit/commit-rules.ts'
 import {
   type ContractParts,
   changeOf,
@@ -37,6 +40,12 @@ const field = object({
     'enforced: requests are refused or altered by it; stored: shown or compared, and not enforced; ignored: only kept',
   ),
   count: described(ordinal, 'how often the field is there'),
+  enforced_after_days: maybe(
+    described(
+      ordinal,
+      'it is enforced so many days after the contract begins to govern the table; absent: at once',
+    ),
+  ),
 })
 const imported = object({
   id: text,
@@ -47,6 +56,7 @@ const imported = object({
   state: text,
   unverified: described(flag, 'whether it is in force without checks'),
   fields: list(field),
+  commits: commitRulesSchema,
   warnings: described(
     list(text),
     'of row filters and masks that are hardly meant; they are saved all the same',
@@ -109,7 +119,7 @@ export const documentOperations = [
       const read = await readContractDocument(parts.codec, caller.tenant, id, task)
       const on = await changeOf(context)
       const put = await putDocument(parts, on, { read, format, action: 'put-contract-document' })
-      return Response.json(importView(read, put, await documentWarnings(on, read.model)))
+      return Response.json(await importView(parts, on, read, put))
     },
   }),
   operation({
@@ -135,7 +145,7 @@ export const documentOperations = [
       const { read, format } = await editedDocument(parts, on, { id, edits, editedFrom })
       const put = { read, format, action: 'edit-contract-document', editedFrom } as const
       const version = await putDocument(parts, on, put)
-      return Response.json(importView(read, version, await documentWarnings(on, read.model)))
+      return Response.json(await importView(parts, on, read, version))
     },
   }),
   operation({
@@ -190,11 +200,32 @@ async function bodyOf({ request, again }: Context): Promise<Uint8Array> {
   return (await readBodyOf(request, limits.contractDocumentBytesMax, again)).bytes
 }
 
-function importView(
+async function importView(
+  { clock }: Pick<ContractParts, 'clock'>,
+  on: ChangeContext,
   { model, fields }: ReadDocument,
   { number, sha256, state, unverified }: PutVersion,
-  warnings: readonly string[],
 ) {
+  const run: RunQuery = (statement, params) => on.store.tenantQuery(on.tenant, statement, params)
+  const [commits, warnings] = await Promise.all([
+    commitRulesOf(run, model, clock.now()),
+    documentWarnings(on, model),
+  ])
   const { id, version, apiVersion: api_version } = model
-  return { id, number, version, api_version, sha256, state, unverified, fields, warnings }
+  return {
+    id,
+    number,
+    version,
+    api_version,
+    sha256,
+    state,
+    unverified,
+    fields: fields.map(fieldView),
+    commits,
+    warnings,
+  }
+}
+
+function fieldView({ afterDays, ...field }: ReadDocument['fields'][number]) {
+  return { ...field, ...(afterDays !== undefined && { enforced_after_days: afterDays }) }
 }

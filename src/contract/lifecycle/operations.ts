@@ -25,6 +25,7 @@ import { listMoves, readLifeCycleSettings, saveLifeCycleSettings } from '../../s
 import { documentOf, type RunQuery } from '../../store/contract/versions.ts'
 import { changeContracts } from '../change.ts'
 import { verdictSchema } from '../classify/verdict-view.ts'
+import { commitRulesSchema } from '../commit/commit-rules.ts'
 import { documentWarnings } from '../document/document-warnings.ts'
 import { sendDocument } from '../document/export-document.ts'
 import { documentPath } from '../document/operations.ts'
@@ -84,6 +85,7 @@ export const versionSchema = object({
   ),
   waits_for: described(list(oneOf(['first', 'second'])), 'sign-offs that it still needs'),
   break_glass_until: maybe(time),
+  commits: commitRulesSchema,
   warnings: maybe(
     described(
       list(text),

@@ -14,6 +14,7 @@ import {
 } from '../../store/contract/versions.ts'
 import type { PageRequest } from '../../store/database/page.ts'
 import type { Store } from '../../store/store.ts'
+import { commitRulesOf } from '../commit/commit-rules.ts'
 import { documentWarnings } from '../document/document-warnings.ts'
 import { idOf } from '../document/read.ts'
 import type { ContractParts } from '../parts.ts'
@@ -61,6 +62,7 @@ export async function showVersion(
     }),
     waits_for: waitsFor(await loadFacts(run, tenant, version, nowMs)),
     ...(breakGlassUntil !== undefined && { break_glass_until: breakGlassUntil }),
+    commits: await commitRulesOf(run, version.model, nowMs),
     ...(warnings.length > 0 && { warnings }),
     sign_offs: signOffs.map(({ level, sha256, by, at, comment }) => ({
       ...{ level, sha256, at, by: by.sub },

@@ -6,6 +6,7 @@
 import { Fault, type FaultKind } from '../../base/fault.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import type { Verdict } from '../../core/decision.ts'
+import { enforcedSince } from '../../core/policy.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { PendingIntent } from '../base/pending-intent.ts'
@@ -27,7 +28,7 @@ export async function passVerdict(
   base = judged.base?.metadataLocation ?? '',
 ): Promise<void> {
   const { verdict } = judged
-  if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict.reason)
+  if (verdict.kind === 'deny') return await deny(parts, judged, intent, base, verdict)
   if (verdict.kind === 'unavailable') {
     await intent.assertNew(base)
     return await refuseUnjudged(parts, judged.table, intent, verdict)
@@ -39,12 +40,14 @@ async function deny(
   judged: Judged,
   intent: PendingIntent,
   base: string,
-  given: string,
+  { reason: given, policyId }: Extract<Verdict, { kind: 'deny' }>,
 ): Promise<never> {
   // The audit removes the intent, which must not be written after it.
   await intent.assertNew(base)
   const rejected = { ...intent.on(base), table: judged.table }
-  const reason = await brokenReason(parts, intent, judged, given)
+  const said = await brokenReason(parts, intent, judged, given)
+  const deciding = judged.policies.find(({ id }) => id === policyId)
+  const reason = `${said}${deciding === undefined ? '' : enforcedSince(deciding)}`
   await intent.stages.time('record', () => recordRejection(parts, intent.tenant, rejected, judged, reason))
   throw new Fault('policy_denied', `policy denied: ${reason}`)
 }

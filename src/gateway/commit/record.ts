@@ -7,7 +7,7 @@ import {
   type CommitIntent,
   type CommittedTable,
 } from '../../core/commit.ts'
-import type { PolicyOutcome, Verdict } from '../../core/decision.ts'
+import { type PolicyOutcome, shadowDenials, type Verdict } from '../../core/decision.ts'
 import type { Policy, VersionNumber } from '../../core/policy.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -112,6 +112,11 @@ export async function recordApproval(
   pending: PendingIntent,
   change: AcceptedChange,
 ): Promise<void> {
+  const denials = shadowDenials(change.outcomes)
+  if (denials.length > 0) {
+    const isLater = denials.some(({ enforceFromMs }) => enforceFromMs !== undefined)
+    parts.metrics.shadowDenials.inc({ enforced: isLater ? 'later' : 'never' })
+  }
   await pending.stages.time('record', () => approve(parts, change, pending.intent.body))
 }
 

@@ -80,6 +80,7 @@ const outcomesSchema = list(
     mode: oneOf(policyModes),
     value: maybe(flag),
     error: maybe(oneOf(policyErrorCodes)),
+    enforced_from: maybe(described(time, 'a policy of mode shadow is enforced from this time on')),
     raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
     explanation: maybe(described(text, `the failing part of the policy with its values, ${forWhom}`)),
   }),
@@ -133,6 +134,11 @@ export function explainedDecisionView(decision: ListedDecision, isShown: boolean
   }
 }
 
-function outcomeView({ policyId, explanation, ...outcome }: PolicyOutcome, isShown: boolean) {
-  return { policy_id: policyId, ...outcome, ...(isShown && explanation !== undefined && { explanation }) }
+function outcomeView({ policyId, enforceFromMs, explanation, ...outcome }: PolicyOutcome, isShown: boolean) {
+  return {
+    policy_id: policyId,
+    ...outcome,
+    ...(enforceFromMs !== undefined && { enforced_from: new Date(enforceFromMs) }),
+    ...(isShown && explanation !== undefined && { explanation }),
+  }
 }

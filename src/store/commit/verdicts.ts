@@ -8,6 +8,7 @@ import {
   type VerdictRecord,
   writesMetadata,
 } from '../../core/commit.ts'
+import { type Decision, type PolicyOutcome, shadowDenials } from '../../core/decision.ts'
 import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
@@ -97,6 +98,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
     ...originColumns(intent.origin),
     policies,
     outcomes,
+    ...shadowDenialsKey(decision, outcomes),
     catalog: intent.catalog,
     ...(intent.storageUnread && { storage_unread: true }),
     ...(intent.snapshotIds.length > 0 && { snapshot_ids: intent.snapshotIds.map(String) }),
@@ -129,6 +131,18 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
   const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
   const snapshot = snapshotJson(tenant, tableId, commitId, committed)
   return [storableJson(verdict), event, snapshot, described, digest, intent.body]
+}
+
+/** What an event tells of an accepted change that policies of mode `shadow` would have refused; nothing for all others. */
+function shadowDenialsKey(decision: Decision, outcomes: readonly PolicyOutcome[]) {
+  const denials = decision === 'APPROVED' ? shadowDenials(outcomes) : []
+  if (denials.length === 0) return {}
+  return {
+    shadow_denials: denials.map(({ policyId: id, name, enforceFromMs }) => ({
+      ...{ id, name },
+      ...(enforceFromMs !== undefined && { enforced_from: new Date(enforceFromMs) }),
+    })),
+  }
 }
 
 /** The columns of an audit row that say through what a change came. */

@@ -4,7 +4,7 @@ import type { Actor } from '../../core/administration.ts'
 import type { DerivedPolicy, Policy } from '../../core/policy.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { storableJson } from '../database/names.ts'
-import type { Tx } from '../database/session.ts'
+import type { Param, Tx } from '../database/session.ts'
 import { policyShapes, type StoredPolicy, storedPolicy, toPolicy } from './policies.ts'
 import { scopeNode } from './policy-scope.ts'
 
@@ -17,8 +17,11 @@ export interface TablePolicy {
 type StoredTablePolicy = StoredPolicy & { readonly table: TableRef }
 
 /** The policies that follow from a contract. */
-export async function derivedPoliciesOf(tx: Tx, contract: string): Promise<readonly TablePolicy[]> {
-  const rows = await tx.query<{ properties: string }>(
+export async function derivedPoliciesOf(
+  run: <Row extends object>(text: string, params: readonly Param[]) => Promise<readonly Row[]>,
+  contract: string,
+): Promise<readonly TablePolicy[]> {
+  const rows = await run<{ properties: string }>(
     `select p.properties::text as properties
      from (select properties from "Policy" union all select properties from "RetentionPolicy") p
      where p.properties::text::jsonb #>> '{derived,contract}' = $1`,

@@ -4,7 +4,7 @@
  */
 
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
-import type { CommitMode, ContractModel, ModelPolicy } from './model.ts'
+import { type CommitMode, type ContractModel, type ModelPolicy, shadowDays } from './model.ts'
 import type { ContractDocument } from './read-document.ts'
 
 export const fieldOutcomes = ['enforced', 'stored', 'ignored'] as const
@@ -20,6 +20,8 @@ export interface ReportedField {
   readonly outcome: FieldOutcome
   /** How often the field is there. */
   readonly count: number
+  /** It is enforced so many days after the contract begins to govern a table; absent: at once. */
+  readonly afterDays?: number
 }
 
 const ours = '.customProperties.covenant'
@@ -65,7 +67,15 @@ export function reportFields({ value }: ContractDocument, model: ContractModel):
     else if (name === 'customProperties') addCustom(member, name, add)
     else add(name)
   }
-  return [...counts].map(([path, count]) => ({ path, outcome: outcomeOf(path, model), count }))
+  return [...counts].map(([path, count]) => {
+    const outcome = outcomeOf(path, model)
+    return {
+      path,
+      outcome,
+      count,
+      ...(outcome === 'enforced' && isEnforcedLater(path, model) && { afterDays: shadowDays }),
+    }
+  })
 }
 
 function addMembers(value: JsonValue, at: string, add: (path: string) => void): void {
@@ -108,6 +118,19 @@ function outcomeOf(path: string, model: ContractModel): FieldOutcome {
   if (rest === `${ours}.additionalColumns`)
     return refuses && schema.additionalColumns === 'deny' ? 'enforced' : 'stored'
   return storedOfSchema.has(rest) ? 'stored' : 'ignored'
+}
+
+/** Whether a field of which commits are refused waits for the days of a contract without a mode. */
+function isEnforcedLater(path: string, model: ContractModel): boolean {
+  const index = schemaPath.exec(path)?.[1]
+  const schema = index === undefined ? undefined : model.schemas[Number(index)]
+  const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
+  if (rest === `${ours}.policies` || path === 'customProperties.covenant.policies') {
+    const policies = (schema === undefined ? model.policies : schema.policies) ?? []
+    return policies.every(({ mode }) => (mode ?? schema?.mode ?? model.mode) !== 'enforce')
+  }
+  const isOfCommits = enforcedOfCommits.has(rest) || rest === `${ours}.additionalColumns`
+  return isOfCommits && schema !== undefined && (schema.mode ?? model.mode) === undefined
 }
 
 /** Policies are enforced where one of them may refuse a commit on a table. */

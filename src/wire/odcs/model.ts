@@ -14,6 +14,9 @@ export const commitModes = ['enforce', 'warn', 'shadow'] as const
 /** What happens to a commit that breaks the contract: refused, answered with a warning, recorded. */
 export type CommitMode = (typeof commitModes)[number]
 
+/** For how many days a contract without a mode only records, for each table that it begins to govern. */
+export const shadowDays = 7
+
 /** A CEL policy of commits. */
 export interface ModelPolicy {
   readonly id: string

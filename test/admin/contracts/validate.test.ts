@@ -30,13 +30,13 @@ async function run(verb: 'validate' | 'test', files: Files, flags: readonly stri
   return { status, err, out: out.join('\n').replaceAll(`${folder}/`, '') }
 }
 
-const sound = contractText('orders')
+const sound = contractText('orders', '1.0.0', { mode: 'enforce' })
 
 test('sound documents, YAML and JSON, at any depth, end with 0', async () => {
   const json = JSON.stringify({ apiVersion: 'v3.2.0', kind: 'DataContract', id: 'paper', version: '1.0.0' })
   const { status, out } = await validate({
     'orders.odcs.yaml': sound,
-    'a/b/people.odcs.yml': contractText('people'),
+    'a/b/people.odcs.yml': contractText('people', '1.0.0', { mode: 'shadow' }),
     'a/paper.odcs.json': json,
     'a/readme.yaml': 'no contract: at all',
   })
@@ -113,6 +113,14 @@ test('what would not be enforced is a warning, which fails only on request', asy
   expect((await validate({ 'x.odcs.yaml': plain }, '--fail-on', 'warning')).status).toBe(1)
   const nameless = await validate({ 'x.odcs.yaml': contractText('orders', '1.0.0', { consumers: false }) })
   expect(nameless.out).toContain('warning: The document names no consumers')
+})
+
+test('a document without a mode is warned of the day from which it is enforced', async () => {
+  const { status, out } = await validate({ 'x.odcs.yaml': contractText('orders') })
+  expect({ status, out }).toEqual({
+    status: 0,
+    out: 'x.odcs.yaml:2:1: warning: Commits that break the document are recorded for 7 days after it begins to govern a table, and refused from then on. Its custom property covenant.mode says otherwise.\n1 contract(s), 0 error(s), 1 warning(s).',
+  })
 })
 
 test('the answer can be had as JSON', async () => {

@@ -131,14 +131,17 @@ export function contractText(
     more = '',
     table = id,
     consumers = true,
+    mode = '',
   }: {
     readonly email?: 'mask' | 'clear' | 'none'
     readonly more?: string
     readonly table?: string
     readonly consumers?: boolean
+    readonly mode?: string
   } = {},
 ): string {
-  const named = '{consumers: [{name: Sales reports, contact: reports@acme.example}]}'
+  const said = mode === '' ? '' : `, mode: ${mode}`
+  const named = `{consumers: [{name: Sales reports, contact: reports@acme.example}]${said}}`
   const ours = `
     customProperties:
     - {property: covenant, vendor: covenant, value: {masks: [{id: m, action: replace-with-null}]}}`
