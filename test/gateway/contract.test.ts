@@ -475,7 +475,7 @@ describe('the mode of a contract', () => {
     const [, version] = await ask('GET', `${documents}/${table}/versions/1`)
     expect(version.commits as unknown).toEqual([{ table: address, mode: 'shadow', enforced_from }])
     const shown = async () =>
-      (await ask('GET', `/api/v1/contracts/tables/sales/${table}`))[1].contract as Json
+      (await ask('GET', `/api/v1/contracts/tables/sales/${table}`))[1].contract as unknown as Json
     expect((await shown()).commits as unknown).toEqual({ mode: 'shadow', enforced_from })
     nowMs += shadowMs
     expect((await shown()).commits as unknown).toEqual({ mode: 'enforce', enforced_from })
@@ -500,13 +500,13 @@ describe('the mode of a contract', () => {
       policies: [{ name: `contract ${table} 1.0.0`, enforced_from }],
     })
     const [, { contract }] = await ask('GET', `/api/v1/contracts/tables/sales/${table}`)
-    expect((contract as Json).commits as unknown).toMatchObject({
+    expect((contract as unknown as Json).commits as unknown).toMatchObject({
       ...{ mode: 'shadow', enforced_from },
       shadow_denials: { count: 2, last_committer: expect.any(String) },
     })
     const reader = await session(service, tenant.tenant, ['read'], ['analyst'], 'rita')
     const [, seen] = await ask('GET', `/api/v1/contracts/tables/sales/${table}`, undefined, reader)
-    expect((seen.contract as Json).commits as unknown).toEqual({ mode: 'shadow', enforced_from })
+    expect((seen.contract as unknown as Json).commits as unknown).toEqual({ mode: 'shadow', enforced_from })
     const foreignEvents = await readEvents(service.store, foreign.tenant, 0n)
     expect(foreignEvents.filter(({ type }) => type === 'commit.shadow_denied')).toEqual([])
   })

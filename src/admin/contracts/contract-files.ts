@@ -77,6 +77,10 @@ async function pathsIn(folder: string): Promise<readonly string[]> {
   }
   if (found.length > filesMax)
     throw new UsageError(`A folder may hold ${filesMax} contracts; name a smaller one`)
+  if (found.length === 0)
+    throw new Error(
+      `No contract document is in the folder ${folder}: their files are named *.odcs.yaml, .yml or .json.`,
+    )
   return found.toSorted().map((path) => join(folder, path))
 }
 

@@ -77,9 +77,14 @@ async function scan(
   clock: Clock,
   isFirst: boolean,
   signal: AbortSignal,
+  isApart = false,
 ): Promise<StepResult> {
   const expressions = [...new Set(counted.flatMap((one) => expressionOf(one) ?? []))]
   const measured = await measureOf(table, scanText(expressions, table.relation), signal)
+  if (typeof measured === 'string' && !isApart && counted.length > 0) {
+    const alone = await measureOf(table, scanText([], table.relation), signal)
+    if (typeof alone !== 'string') return await scanApart(counted, table, clock, isFirst, signal)
+  }
   const readable = {
     ...({ key: 'readable', element: '', metric: 'readable', severity: 'error', custom: false } as const),
     fieldIds: [],
@@ -90,7 +95,8 @@ async function scan(
         return { ...judgeLevel(one, undefined, table, clock.now()), outcome: 'error', reason: measured }
       return { ...findingOf(one), outcome: 'error', reason: measured }
     })
-    return { findings: [{ ...readable, outcome: 'error', reason: measured }, ...failed] }
+    const unread = { ...readable, outcome: 'error', reason: measured } as const
+    return { findings: isApart ? failed : [unread, ...failed] }
   }
   const [cells = []] = measured.rows
   const total = textOf(cells[0])
@@ -105,6 +111,36 @@ async function scan(
   })
   const read: CheckFinding = { ...readable, outcome: 'passed', value: total ?? '0', unit: 'rows', engine }
   return { findings: isFirst ? [read, ...findings] : findings, rows: Number(total), bytes }
+}
+
+/** Halves find the rules that fail a common statement, with few statements more. The table itself can be read. */
+async function scanApart(
+  counted: readonly Scanned[],
+  table: SystemTable,
+  clock: Clock,
+  isFirst: boolean,
+  signal: AbortSignal,
+): Promise<StepResult> {
+  const whole = await scan([], table, clock, isFirst, signal, true)
+  const parts = async (some: readonly Scanned[]): Promise<StepResult> => {
+    const result = await scan(some, table, clock, false, signal, true)
+    const failed = result.findings.filter(({ outcome }) => outcome === 'error').length
+    if (some.length < 2 || failed < some.length) return result
+    const middle = Math.ceil(some.length / 2)
+    return joined(await parts(some.slice(0, middle)), await parts(some.slice(middle)))
+  }
+  const middle = Math.ceil(counted.length / 2)
+  const halves = counted.length < 2 ? [counted] : [counted.slice(0, middle), counted.slice(middle)]
+  let result = whole
+  for (const half of halves) result = joined(result, await parts(half))
+  return result
+}
+
+function joined(first: StepResult, second: StepResult): StepResult {
+  const findings = [...first.findings, ...second.findings]
+  const rows = first.rows ?? second.rows
+  const bytes = (first.bytes ?? 0) + (second.bytes ?? 0)
+  return { findings, ...(rows !== undefined && { rows }), bytes }
 }
 
 function statementStep(check: PlannedCheck, table: SystemTable): RunStep | undefined {

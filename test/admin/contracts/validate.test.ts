@@ -173,6 +173,12 @@ test('links are not followed out of the folder', async () => {
     print: (text: string) => void out.push(text),
     complain: () => {},
   }
-  expect(await runContractVerb('validate', [folder], terminal)).toBe(0)
-  expect(out).toEqual(['0 contract(s), 0 error(s), 0 warning(s).'])
+  expect(await runContractVerb('validate', [folder], terminal)).toBe(1)
+  expect(out).toEqual([])
+})
+
+test('a folder without a document ends with 1 and says which names are looked for', async () => {
+  const { status, err } = await validate({ 'orders.yaml': sound })
+  expect(status).toBe(1)
+  expect(err.join()).toContain('their files are named *.odcs.yaml, .yml or .json')
 })

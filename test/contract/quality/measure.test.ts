@@ -103,6 +103,42 @@ test('the history of a check has its snapshot, duration, value and threshold, ne
   expect(Date.parse(String(newest?.at))).toBeGreaterThan(Date.parse(String(before?.at)))
 })
 
+test('a rule that fails alone blinds no other: all else is measured', async () => {
+  const bad = "{id: bad, metric: invalidValues, arguments: {pattern: '('}, mustBe: 0}"
+  const at = await world.deploy(
+    contractOf('2.1.0', {
+      ...rules,
+      region: rules.region.replace('[', `[${bad}, `),
+      note: rules.note.replace('{id: markers,', `${bad}, {id: markers,`),
+    }),
+  )
+  await world.lake.app.checks.runner.runDue()
+  expect((await world.ask('GET', at, world.stella))[1]).toMatchObject({ state: 'failed' })
+  const [, { items }] = await world.ask(
+    'GET',
+    '/api/v1/checks/runs?namespace=sales&table=orders&limit=1',
+    world.stella,
+  )
+  const [{ id } = { id: '' }] = items as unknown as readonly { id: string }[]
+  const [, run] = await world.ask('GET', `/api/v1/checks/runs/${id}`, world.stella)
+  const found = outcomes(run)
+  expect([found['region.bad'], found['note.bad']]).toEqual(['error 2201B', 'error 2201B'])
+  expect(found).toMatchObject({
+    ...{
+      readable: 'passed 1000',
+      rows: 'passed 1000',
+      'region.known': 'passed 250',
+      'note.nulls': 'passed 200',
+    },
+    ...{
+      'region.shape': 'passed 0',
+      'note.markers': 'passed 2',
+      own: 'passed 0',
+      'qty.repeated': 'passed 100',
+    },
+  })
+})
+
 test('service levels are measured by the columns of the table, and a missed one stops no deployment', async () => {
   const levels = `slaProperties:
 - {property: freshness, value: 1, unit: d, element: orders.placed_at}
