@@ -28,6 +28,8 @@ const kinds: Readonly<Record<number, FaultKind>> = {
 interface RawBody {
   readonly body?: Uint8Array
   readonly type?: string
+  /** Further headers of the request. */
+  readonly headers?: Readonly<Record<string, string>>
 }
 
 interface HttpClient extends Client {
@@ -84,7 +86,7 @@ export function openHttpClient(
     try {
       return await fetch(target, {
         method: operation.method,
-        headers: { 'x-svc-session': session, ...(type && { 'content-type': type }) },
+        headers: { ...raw.headers, 'x-svc-session': session, ...(type && { 'content-type': type }) },
         ...(raw.body && { body: raw.body as Uint8Array<ArrayBuffer> }),
         ...(hasBody && { body: JSON.stringify(Object.fromEntries(members.map((one) => [one, input[one]]))) }),
         // A redirect would take the session's secret elsewhere.

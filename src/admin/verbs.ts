@@ -63,6 +63,11 @@ const verbs: readonly Verb[] = [
     }),
   ),
   {
+    name: 'call',
+    summary: 'Runs any operation of a running service by its name, or lists them.',
+    run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),
+  },
+  {
     name: 'replay',
     summary: 'Tries a draft policy on stored commits, and fails where it would deny too many of them.',
     run: async (words, terminal) => (await import('./replay-verb.ts')).replay(words, terminal),
