@@ -806,6 +806,13 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 900,
   },
+  /** Visuals in DAX, each beside requests for metrics. */
+  'trino-visuals': {
+    file: 'trino-visuals.clients.ts',
+    needs: ['python:java', 'maven:iceberg-rest', 'python:java-25', 'maven:trino'],
+    quick: false,
+    seconds: 900,
+  },
   'territory-spark': {
     file: 'territory-spark.clients.ts',
     needs: ['python:java', 'maven:iceberg-rest', 'python:spark', 'maven:iceberg-spark'],

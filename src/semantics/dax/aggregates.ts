@@ -7,7 +7,7 @@ import { quoteIdentifier } from '../../base/sql-text.ts'
 import type { DaxExpression } from '../../wire/dax/ast.ts'
 import { refuseDax } from '../../wire/dax/tokens.ts'
 import { type Environment, type Frame, mapRows, placeOf, variableNamed } from './environment.ts'
-import { type Filter, filterSql } from './filters.ts'
+import { type Filter, identityOfFilter } from './filters.ts'
 import { type Aggregate, type Group, readGroups } from './read-groups.ts'
 import { columnNamed, measureNamed, type TabularColumn, tableNamed } from './tabular.ts'
 import { type DaxType, type DaxValue, daxTypeOf, identityOfRow } from './values.ts'
@@ -106,11 +106,8 @@ export function aggregatesWithin(expression: DaxExpression, env: Environment): r
   }
 }
 
-const identityOf = ({ sql }: Aggregate, groups: readonly number[], filters: readonly Filter[]) => {
-  const parameters: string[] = []
-  const written = filters.map((filter) => filterSql(filter, parameters))
-  return JSON.stringify([sql, groups, written, parameters])
-}
+const identityOf = ({ sql }: Aggregate, groups: readonly number[], filters: readonly Filter[]) =>
+  JSON.stringify([sql, groups, ...filters.map(identityOfFilter)])
 
 /** What tells the groups of a frame apart: which columns are rolled up, and the values of the others. */
 function groupIdentity(keys: readonly DaxValue[], rolled: number): string {

@@ -5,7 +5,7 @@
 
 import type { DaxExpression, DaxOperator } from '../../wire/dax/ast.ts'
 import type { Environment } from './environment.ts'
-import { type Filter, filterValuesMax, type WriteCondition } from './filters.ts'
+import { type Filter, filterValuesMax, listSql, type PlaceValue, type WriteCondition } from './filters.ts'
 import { columnNamed, type TabularColumn } from './tabular.ts'
 import { compareValues, comparisons, type DaxValue, daxTypeOf, isDate, keyOfValue } from './values.ts'
 
@@ -69,7 +69,7 @@ async function writeCondition(
   const join = async (parts: readonly DaxExpression[], word: string) => {
     const written = await Promise.all(parts.map(part))
     if (!written.every((each) => each !== undefined) || written.length === 0) return undefined
-    return (place: (value: string) => string) => `(${written.map((each) => each(place)).join(word)})`
+    return (place: PlaceValue) => `(${written.map((each) => each(place)).join(word)})`
   }
   if (expression.kind === 'not') return await negated(await part(expression.of))
   if (expression.kind === 'call') {
@@ -98,9 +98,10 @@ async function writeCondition(
     const values = await Promise.all(right.rows.map(([value]) => value && constant(value, env)))
     if (right.rows.some(({ length }) => length !== 1) || !values.every((each) => each !== undefined))
       return undefined
-    const written = values.map((each) => writeEqual(column, each.value))
-    if (!written.every((each) => each !== undefined) || written.length === 0) return undefined
-    return (place) => `(${written.map((each) => each(place)).join(' OR ')})`
+    const keys = values.map((each) => keyOfValue(each.value, column.key.type))
+    if (!keys.every((each) => each !== undefined) || keys.length === 0) return undefined
+    // BLANK IN {…} is of BLANK alone.
+    return (place) => `coalesce(${listSql(column.sql, keys, place)}, false)`
   }
   const [sign, other] = isColumn(left, column, env)
     ? [operator, right]
@@ -129,13 +130,6 @@ async function constant(
   if (columnsWithin(expression, env)?.length !== 0) return undefined
   const [value] = await env.run.scalar(expression, env)
   return { value }
-}
-
-/** BLANK IN {…} is of BLANK alone. */
-function writeEqual(column: TabularColumn, value: DaxValue): WriteCondition | undefined {
-  if (value === undefined) return () => `${column.sql} IS NULL`
-  const key = keyOfValue(value, column.key.type)
-  return typeof key === 'string' ? (place) => `coalesce(${column.sql} = ${place(key)}, false)` : undefined
 }
 
 function writeComparison(

@@ -16,11 +16,22 @@ export type Filter =
     }
   | { readonly kind: 'condition'; readonly columns: readonly TabularColumn[]; readonly write: WriteCondition }
 
-/** Writes a condition; `place` takes a value as a parameter. */
-export type WriteCondition = (place: (value: string) => string) => string
+/** Takes a value as a parameter, or a list of them as one of an array. */
+export type PlaceValue = (value: string | readonly string[]) => string
 
-/** Values of one statement, because each is a parameter. */
+/** Writes a condition. */
+export type WriteCondition = (place: PlaceValue) => string
+
+/** Values of one statement. */
 export const filterValuesMax = 20_000
+/** Values beyond which a list is one parameter: each of its own is a node that every step of the compiler goes through. */
+const listedMax = 100
+
+/** The parameters of a statement, and how many values they hold. */
+export interface FilterValues {
+  readonly parameters: string[]
+  count: number
+}
 
 /** The filter that a row fulfils with one of these values. Columns without a place in the model do not filter. */
 export function rowsFilter(
@@ -45,10 +56,11 @@ export function withoutColumns(filter: Filter, removed: readonly TabularColumn[]
 }
 
 /** @throws Fault `unprocessable` for too many values */
-export function filterSql(filter: Filter, parameters: string[]): string {
-  const place = (value: string) => {
-    if (parameters.length === filterValuesMax) exceeds(`a query filters by at most ${filterValuesMax} values`)
-    return `$${parameters.push(value)}`
+export function filterSql(filter: Filter, values: FilterValues): string {
+  const place: PlaceValue = (value) => {
+    values.count += typeof value === 'string' ? 1 : value.length
+    if (values.count > filterValuesMax) exceeds(`a query filters by at most ${filterValuesMax} values`)
+    return `$${values.parameters.push(typeof value === 'string' ? value : arrayText(value))}`
   }
   if (filter.kind === 'condition') return filter.write(place)
   const { columns } = filter
@@ -62,10 +74,34 @@ export function filterSql(filter: Filter, parameters: string[]): string {
   const sets = columns.map((_, index) => new Set(keys.map((row) => row[index] ?? null)))
   const isProduct = sets.reduce((product, set) => product * set.size, 1) === keys.length
   if (isProduct)
-    return columns.map((column, index) => inSql(column.sql, sets[index] ?? [], place)).join(' AND ')
+    return columns.map((column, index) => listSql(column.sql, [...(sets[index] ?? [])], place)).join(' AND ')
   const each = keys.map((row) => {
     const parts = columns.map((column, index) => inSql(column.sql, [row[index] ?? null], place))
     return `(${parts.join(' AND ')})`
   })
   return `(${each.join(' OR ')})`
+}
+
+/** The condition that a column holds one of some keys; null is that of NULL. */
+export function listSql(sql: string, keys: readonly (string | null)[], place: PlaceValue): string {
+  if (keys.length <= listedMax) return inSql(sql, keys, place)
+  const given = keys.filter((key) => key !== null)
+  const listed = `${sql} = ANY(${place(given)})`
+  return given.length < keys.length ? `(${listed} OR ${sql} IS NULL)` : listed
+}
+
+/** An array of texts in PostgreSQL's form. */
+const arrayText = (values: readonly string[]): string =>
+  `{${values.map((value) => `"${value.replace(/["\\]/g, '\\$&')}"`).join(',')}}`
+
+const identities = new WeakMap<Filter, string>()
+
+/** What tells filters apart: their SQL and its values. */
+export function identityOfFilter(filter: Filter): string {
+  const found = identities.get(filter)
+  if (found !== undefined) return found
+  const values: FilterValues = { parameters: [], count: 0 }
+  const identity = JSON.stringify([filterSql(filter, values), values.parameters])
+  identities.set(filter, identity)
+  return identity
 }

@@ -15,8 +15,20 @@ import { orderedPlaces, orderKeys } from './order.ts'
 import { isSame } from './tabular.ts'
 import { type DaxValue, identityOfRow } from './values.ts'
 
-/** Every row of each table with every row of the others. @throws Fault `unprocessable` for too many */
-export async function crossTables(tables: readonly DaxTable[], env: Environment): Promise<DaxTable> {
+/**
+ * Every row of each table with every row of the others.
+ * @param isOuter whether rows of the first remain where another has none
+ * @throws Fault `unprocessable` for too many
+ */
+export async function crossTables(
+  given: readonly DaxTable[],
+  env: Environment,
+  isOuter = false,
+): Promise<DaxTable> {
+  const tables = given.map(({ columns, rows }, place) => ({
+    columns,
+    rows: isOuter && place > 0 && rows.length === 0 ? [columns.map(() => undefined)] : rows,
+  }))
   const count = tables.reduce((product, { rows }) => product * rows.length, 1)
   assertRows(env, count)
   const columns = tables.flatMap((table) => table.columns)

@@ -13,7 +13,7 @@ import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
 import { ValueError } from '../../wire/postgres/value-error.ts'
 import type { Cube } from '../cube/model.ts'
 import { exceeds } from './bounds.ts'
-import { type Filter, filterSql } from './filters.ts'
+import { type Filter, type FilterValues, filterSql } from './filters.ts'
 import type { TabularColumn } from './tabular.ts'
 import { type DaxType, type DaxValue, dateFromText } from './values.ts'
 
@@ -120,10 +120,10 @@ function statementOf(
   used: readonly number[],
 ): DaxStatement {
   if (used.length > columnsMax) exceeds(`a query groups by at most ${columnsMax} columns`)
-  const parameters: string[] = []
+  const values: FilterValues = { parameters: [], count: 0 }
   const keyAt = (place: number) => columns[place]?.sql ?? refuseDax('a column is missing')
   const keys = used.map(keyAt)
-  const where = filters.map((filter) => filterSql(filter, parameters))
+  const where = filters.map((filter) => filterSql(filter, values))
   const isSeveral = sets.length > 1 && keys.length > 0
   const targets = [
     ...keys.map((key, place) => `${key} AS "k${place}"`),
@@ -141,7 +141,10 @@ function statementOf(
   const having = keys.length > 0 ? '' : ' HAVING count(*) > 0'
   const from = `${quoteIdentifier(relation.schema)}.${quoteIdentifier(relation.name)} AS "f"`
   const condition = where.length > 0 ? ` WHERE ${where.join(' AND ')}` : ''
-  return { text: `SELECT ${one.join(', ')} FROM ${from}${condition}${group}${having}`, parameters }
+  return {
+    text: `SELECT ${one.join(', ')} FROM ${from}${condition}${group}${having}`,
+    parameters: values.parameters,
+  }
 }
 
 async function* run(

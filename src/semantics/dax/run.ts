@@ -11,8 +11,8 @@ import type { QueryContext, QueryService, SessionCheck } from '../../query/query
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
 import type { DaxEvaluation, DaxQuery } from '../../wire/dax/ast.ts'
-import { parseDax } from '../../wire/dax/parse.ts'
-import { refuseDax } from '../../wire/dax/tokens.ts'
+import { parseDaxTokens } from '../../wire/dax/parse.ts'
+import { refuseDax, tokenizeDaxInTurns } from '../../wire/dax/tokens.ts'
 import { buildCubes } from '../cube/build-cubes.ts'
 import type { Cube } from '../cube/model.ts'
 import { type DaxBounds, daxRunBounds, exceeds } from './bounds.ts'
@@ -104,7 +104,7 @@ async function run(
   request: DaxRequest,
   { signal, bounds: given, sessionCheck }: DaxRunOptions,
 ): Promise<DaxResults> {
-  const query = parseDax(request.query)
+  const query = parseDaxTokens(await tokenizeDaxInTurns(request.query, signal))
   const bounds: DaxBounds = { ...daxRunBounds, ...given }
   const { tenant, principal, catalog } = on
   const cubes = request.cubes ?? (await buildCubes({ store, clock, tenant, principal, catalog, signal }))

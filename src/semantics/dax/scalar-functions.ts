@@ -84,6 +84,15 @@ const rounded = (value: number, digits: number) => {
   return Number.isFinite(found) ? found : value
 }
 
+/** A multiple of a step that is a whole number of times, by what rounds. */
+const stepped = (value: DaxValue, step: DaxValue, round: (count: number) => number): DaxValue => {
+  if (value === undefined) return undefined
+  const by = numberOf(step)
+  // Of a count that is whole but for how binary numbers are written, the count.
+  const count = Number((numberOf(value) / by).toPrecision(15))
+  return by === 0 ? 0 : round(count) * by
+}
+
 const today = (nowMs: number) => dateFromMs(Math.floor(nowMs / dayMs) * dayMs)
 const smaller = (one: DaxValue, other: DaxValue) => (compareValues(one, other) <= 0 ? one : other)
 const many = [1, 1_000] as const
@@ -93,6 +102,7 @@ const functions: Readonly<Record<string, ScalarFunction>> = {
   ABS: f({ of: 0 }, [1, 1], ([value]) => (value === undefined ? undefined : Math.abs(numberOf(value)))),
   AND: f('boolean', [2, 2], ([one, other]) => truthOf(one) && truthOf(other)),
   BLANK: f('variant', [0, 0], () => undefined),
+  CEILING: f('number', [2, 2], ([value, step]) => stepped(value, step, Math.ceil)),
   COALESCE: f({ of: 0 }, many, (values) => values.find((value) => value !== undefined)),
   CONCATENATE: f('text', [2, 2], ([one, other]) => joinTexts(one, other)),
   CONTAINSSTRING: f('boolean', [2, 2], ([within, what]) => search(what, within, 1, false) > 0),
@@ -116,6 +126,7 @@ const functions: Readonly<Record<string, ScalarFunction>> = {
   EXACT: f('boolean', [2, 2], ([one, other]) => textOfValue(one) === textOfValue(other)),
   FALSE: f('boolean', [0, 0], () => false),
   FIND: f('integer', [2, 4], found(true)),
+  FLOOR: f('number', [2, 2], ([value, step]) => stepped(value, step, Math.floor)),
   IF: f({ of: 1 }, [2, 3], ([condition, yes, no]) => (truthOf(condition) ? yes : no)),
   INT: f('integer', [1, 1], ([value]) => (value === undefined ? undefined : Math.floor(numberOf(value)))),
   ISAFTER: f('boolean', [3, 300], (values) => after(values, false)),
@@ -143,6 +154,11 @@ const functions: Readonly<Record<string, ScalarFunction>> = {
     value === undefined ? undefined : rounded(numberOf(value), numberOf(digits)),
   ),
   SEARCH: f('integer', [2, 4], found(false)),
+  SQRT: f('number', [1, 1], ([value]) => {
+    const number = numberOf(value)
+    if (number < 0) return refuseDax('SQRT takes no number below zero')
+    return value === undefined ? undefined : Math.sqrt(number)
+  }),
   SWITCH: f({ of: 2 }, [3, 1_000], ([value, ...cases]) => {
     for (let place = 0; place + 1 < cases.length; place += 2)
       if (identityOfValue(value) === identityOfValue(cases[place])) return cases[place + 1]

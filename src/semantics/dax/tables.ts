@@ -23,6 +23,7 @@ import { withFilters } from './filter-context.ts'
 import { crossTables, indexTable, joinTables, uniteTables } from './joins.ts'
 import { sampleRows, topRows, topRowsAfter } from './order.ts'
 import { readGroups } from './read-groups.ts'
+import { sampleAxis } from './sample-axis.ts'
 import { reduceValues } from './scalar.ts'
 import { summarizeColumns } from './summarize-columns.ts'
 import { columnNamed, isSame, type TabularColumn, tableNamed } from './tabular.ts'
@@ -82,6 +83,13 @@ async function evaluateCall(call: DaxCall, env: Environment): Promise<DaxTable> 
       return await topRowsAfter(items, env)
     case 'SAMPLE':
       return await sampleRows(items, env)
+    case 'SAMPLEAXISWITHLOCALMINMAX':
+      return await sampleAxis(items, env)
+    case 'GENERATE':
+    case 'GENERATEALL':
+      if (!items.slice(1).every((item) => isFixed(item, env)))
+        return refuseDax(`${name} takes variables behind its first table`)
+      return await crossTables(await all(), env, name === 'GENERATEALL')
     case 'ROW':
       return await addColumns({ columns: [], rows: [[]] }, items, env)
     case 'ADDCOLUMNS':
@@ -103,6 +111,13 @@ async function evaluateCall(call: DaxCall, env: Environment): Promise<DaxTable> 
     default:
       return refuseDax(`the function ${name} is not supported for tables`)
   }
+}
+
+/** Whether a table is the same for each row of another: variables, and what is made of them. */
+function isFixed(given: DaxExpression | undefined, env: Environment): boolean {
+  if (given?.kind === 'name') return !given.isQuoted && variableNamed(env, given.name) !== undefined
+  const isMade = given?.kind === 'call' && ['KEEPFILTERS', 'GENERATE', 'GENERATEALL'].includes(given.name)
+  return isMade && given.items.every((item) => isFixed(item, env))
 }
 
 async function rowsTable(given: readonly (readonly DaxExpression[])[], env: Environment): Promise<DaxTable> {

@@ -1,15 +1,15 @@
 /** Reads the tokens of a DAX query, and counts its operators and variables. */
 
 import { TokenCursor } from '../token-cursor.ts'
-import { type DaxToken, daxBounds, refuseDax, tokenizeDax } from './tokens.ts'
+import { type DaxToken, daxBounds, refuseDax } from './tokens.ts'
 
 export class DaxCursor extends TokenCursor<DaxToken> {
   #operators = 0
   #variables = 0
 
-  /** @throws Fault `bad_request` where the text has no tokens of the language */
-  constructor(text: string) {
-    super(tokenizeDax(text), { word: 'word', depthMax: daxBounds.depthMax, refuse: refuseDax })
+  /** @param tokens with one of kind `end` last */
+  constructor(tokens: readonly DaxToken[]) {
+    super(tokens, { word: 'word', depthMax: daxBounds.depthMax, refuse: refuseDax })
   }
 
   /** A word, or a name in quotes. */

@@ -126,11 +126,22 @@ function parseBrackets(cursor: DaxCursor): DaxExpression {
   return first !== undefined && items.length === 1 ? first : { kind: 'tuple', items }
 }
 
+/** A text or a number with nothing behind it but a comma or the end; undefined for another expression. */
+function parseListed(cursor: DaxCursor): DaxExpression | undefined {
+  const { kind, text } = cursor.peek()
+  const following = cursor.peek(1)
+  if (following.kind !== 'symbol' || (following.text !== ',' && following.text !== '}')) return undefined
+  if (kind !== 'text' && kind !== 'number') return undefined
+  cursor.next()
+  return kind === 'text' ? { kind, value: text } : { kind, value: Number(text) }
+}
+
 function parseRows(cursor: DaxCursor): DaxExpression {
   const rows: (readonly DaxExpression[])[] = []
   if (cursor.symbol('}')) return { kind: 'rows', rows }
   do {
-    const item = parseExpression(cursor)
+    // A list may have thousands of values, so one that stands alone is read without a look at every operator.
+    const item = parseListed(cursor) ?? parseExpression(cursor)
     rows.push(item.kind === 'tuple' ? item.items : [item])
   } while (cursor.symbol(','))
   cursor.expectSymbol('}')

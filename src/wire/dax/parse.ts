@@ -6,7 +6,7 @@
 import type { DaxEvaluation, DaxExpression, DaxMeasure, DaxOrder, DaxQuery, DaxVariable } from './ast.ts'
 import { DaxCursor } from './cursor.ts'
 import { parseExpression, parseVariable } from './parse-expression.ts'
-import { refuseDax } from './tokens.ts'
+import { type DaxToken, refuseDax, tokenizeDax } from './tokens.ts'
 
 const spaces = /^(?:[\s\uFEFF]|--[^\n]*(?:\n|$)|\/\/[^\n]*(?:\n|$)|\/\*[\s\S]*?\*\/)*/
 
@@ -20,7 +20,12 @@ const evaluationsMax = 50
 
 /** @throws Fault `bad_request` with the place of the error */
 export function parseDax(text: string): DaxQuery {
-  const cursor = new DaxCursor(text)
+  return parseDaxTokens(tokenizeDax(text))
+}
+
+/** The same of the query's tokens. @throws Fault `bad_request` with the place of the error */
+export function parseDaxTokens(tokens: readonly DaxToken[]): DaxQuery {
+  const cursor = new DaxCursor(tokens)
   const variables: DaxVariable[] = []
   const measures: DaxMeasure[] = []
   if (cursor.words('DEFINE')) parseDefinitions(cursor, variables, measures)

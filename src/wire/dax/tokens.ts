@@ -4,6 +4,7 @@
  */
 
 import { Fault } from '../../base/fault.ts'
+import { eachInTurns } from '../../base/in-turns.ts'
 
 /** Bounds of one query (docs/reference/limits.md). */
 export const daxBounds = {
@@ -52,18 +53,32 @@ const unclosed: Readonly<Record<string, string>> = {
 
 /** The tokens of a query, with one of kind `end` last. @throws Fault `bad_request` */
 export function tokenizeDax(text: string): readonly DaxToken[] {
+  return [...tokensOf(text)]
+}
+
+/** The same, in turns of the event loop. @throws Fault `bad_request`; the signal's reason once it has fired */
+export async function tokenizeDaxInTurns(
+  text: string,
+  signal: AbortSignal | undefined,
+): Promise<readonly DaxToken[]> {
+  const tokens: DaxToken[] = []
+  await eachInTurns(tokensOf(text), signal, (token) => tokens.push(token))
+  return tokens
+}
+
+function* tokensOf(text: string): Generator<DaxToken> {
   if (text.length > daxBounds.charsMax) refuseDax(`a query has at most ${daxBounds.charsMax} characters`)
   if (text.includes('\0')) refuseDax('a character is not part of the language', text.indexOf('\0'))
-  const tokens: DaxToken[] = []
-  let at = 0
+  let [at, count] = [0, 0]
   while (at < text.length) {
     const [kind, found] = tokenAt(text, at)
-    if (kind !== 'space') tokens.push({ kind, text: tokenText(kind, found, at), at })
-    if (tokens.length > daxBounds.tokensMax) refuseDax(`a query has at most ${daxBounds.tokensMax} tokens`)
+    if (kind !== 'space') {
+      if (++count > daxBounds.tokensMax) refuseDax(`a query has at most ${daxBounds.tokensMax} tokens`)
+      yield { kind, text: tokenText(kind, found, at), at }
+    }
     at += found.length
   }
-  tokens.push({ kind: 'end', text: '', at })
-  return tokens
+  yield { kind: 'end', text: '', at }
 }
 
 function tokenAt(text: string, at: number): readonly [DaxToken['kind'] | 'space', string] {

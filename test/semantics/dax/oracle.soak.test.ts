@@ -8,7 +8,8 @@ import { generator } from '../../support/generator.ts'
 import type { Lake } from '../../support/lake.ts'
 import { startCubeLake } from '../mdx/cube-lake.ts'
 import { daxTable } from './dax-lake.ts'
-import { askingMetrics, comparable, randomVisual, rowsByRequests, withoutFlags } from './visual-oracle.ts'
+import { randomVisual } from './random-visual.ts'
+import { askingMetrics, comparable, rowsByRequests, withoutFlags } from './visual-oracle.ts'
 
 setDefaultTimeout(7_200_000)
 

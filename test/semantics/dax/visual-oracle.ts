@@ -1,7 +1,4 @@
-/**
- * Random queries in DAX of the shapes that reports write, and what requests for metrics give for each: groups with
- * subtotals, slicers, ranges, top rows, filters by values, cards.
- */
+/** What requests for metrics give for a visual of random-visual.ts: one request for each set of its groups. */
 
 import { systemClock } from '../../../src/base/clock.ts'
 import type { MetricRequest } from '../../../src/query/compile/metrics/request.ts'
@@ -9,35 +6,14 @@ import { queryMetrics } from '../../../src/semantics/query-metrics.ts'
 import type { Lake } from '../../support/lake.ts'
 import { contextOf, type Reader } from '../mdx/cube-lake.ts'
 
-interface Field {
+export interface Field {
   /** In DAX. */
   readonly dax: string
   readonly dimension: MetricRequest['dimensions'][number]
 }
 
-const field = (dax: string, name: string, grain?: 'month' | 'quarter' | 'year'): Field => ({
-  dax,
-  dimension: { name, grain },
-})
-
-const fields: readonly Field[] = [
-  field("'orders'[region]", 'region'),
-  field("'orders'[paid]", 'paid'),
-  field("'orders'[initial]", 'initial'),
-  field("'orders'[day (Month)]", 'day', 'month'),
-  field("'orders'[day (Quarter)]", 'day', 'quarter'),
-  field("'orders'[day (Year)]", 'day', 'year'),
-  field("'area'[name]", 'area__name'),
-  // An address, a number or a note for many rows, some of them NULL.
-  field("'orders'[qty]", 'qty'),
-  field("'orders'[email]", 'email'),
-  field("'orders'[note]", 'note'),
-]
-const narrow = 7
-const metrics = ['revenue', 'buyers', 'basket', 'stock'] as const
-
 /** A filter as a table of DAX, and as a filter of a request. */
-interface FilterPair {
+export interface FilterPair {
   readonly dax: string
   readonly where: MetricRequest['where']
 }
@@ -47,13 +23,20 @@ export interface Visual {
   readonly query: string
   readonly metrics: readonly string[]
   readonly fields: readonly Field[]
-  /** Counts of fields that groups have: all of them, and those of subtotals. */
-  readonly levels: readonly number[]
+  /** Places of the fields that groups have: all of them, and those of subtotals. */
+  readonly sets: readonly (readonly number[])[]
   readonly where: MetricRequest['where']
-  /** Only groups with the most, or with more orders than that. */
   /** Whether it has one row, also without rows to measure. */
   readonly isCard?: boolean
+  /** Only groups with the most, or with more orders than that. */
   readonly only?: { readonly top: number } | { readonly above: number }
+  /** Only rows that have a value of this field with the most orders. */
+  readonly topOf?: { readonly field: Field; readonly top: number }
+  /** Orders of each group under a filter more, and orders of all there is, as last columns. */
+  readonly highlight?: FilterPair
+  readonly hasAll?: boolean
+  /** How the rows of the groups become those of the result. */
+  readonly shape?: 'values' | 'matrix' | 'bounds'
 }
 
 export type Row = readonly (string | number | boolean | bigint | null)[]
@@ -88,166 +71,86 @@ export function askingMetrics(
   }
 }
 
-const day = (number: number) => new Date(Date.UTC(2024, 0, 1 + number)).toISOString().slice(0, 10)
-const dateOf = (text: string) => `DATE(${text.split('-').map(Number).join(', ')})`
-
-function randomFilter(random: () => number): FilterPair {
-  const below = (count: number) => Math.floor(random() * count)
-  const regions = ['north', 'south', 'east', 'west', 'nowhere'].filter(() => random() < 0.5)
-  const list = regions.map((region) => `"${region}"`).join(', ')
-  const from = below(365)
-  const span = [day(from), day(from + 1 + below(120))] as const
-  const where = (
-    dimension: string,
-    operator: MetricRequest['where'][number]['operator'],
-    ...values: string[]
-  ) => ({
-    ...{ dimension, operator, values },
-  })
-  switch (below(8)) {
-    case 0:
-      if (regions.length === 0) break
-      return {
-        dax: `TREATAS({${list}}, 'orders'[region])`,
-        where: [where('region', 'in', ...regions)],
-      }
-    case 1:
-      if (regions.length === 0) break
-      return {
-        dax: `FILTER(KEEPFILTERS(VALUES('orders'[region])), NOT('orders'[region] IN {${list}}))`,
-        where: [where('region', 'not in', ...regions)],
-      }
-    case 2:
-      return {
-        dax: `FILTER(KEEPFILTERS(VALUES('orders'[day])), AND('orders'[day] >= ${dateOf(span[0])}, 'orders'[day] < ${dateOf(span[1])}))`,
-        where: [where('day', '>=', span[0]), where('day', '<', span[1])],
-      }
-    case 3:
-      return { dax: `TREATAS({TRUE()}, 'orders'[paid])`, where: [where('paid', '=', 't')] }
-    case 4: {
-      const least = below(60) - 30
-      return {
-        dax: `FILTER(KEEPFILTERS(VALUES('orders'[qty])), 'orders'[qty] > ${least})`,
-        where: [where('qty', '>', String(least))],
-      }
-    }
-    case 5:
-      return {
-        dax: `FILTER(KEEPFILTERS(VALUES('orders'[note])), NOT(ISBLANK('orders'[note])))`,
-        where: [where('note', 'is not null')],
-      }
-    case 6:
-      return {
-        dax: `FILTER(KEEPFILTERS(VALUES('orders'[initial])), OR(SEARCH("N", 'orders'[initial], 1, 0) >= 1, LEFT('orders'[initial], 1) = "w"))`,
-        where: [where('initial', 'in', 'n', 'w')],
-      }
-  }
-  return {
-    dax: `TREATAS({"east", "west"}, 'area'[name])`,
-    where: [where('area__name', 'in', 'east', 'west')],
-  }
-}
-
-/** A visual over the cube of cube-lake.ts. */
-export function randomVisual(random: () => number): Visual {
-  const below = (count: number) => Math.floor(random() * count)
-  const left = [...fields.slice(0, random() < 0.2 ? fields.length : narrow)]
-  const picked = Array.from({ length: below(4) }, () => left.splice(below(left.length), 1)).flat()
-  // Several grains of one time are one dimension of a request.
-  const own = picked.filter(
-    (each, place) => picked.findIndex(({ dimension }) => dimension.name === each.dimension.name) === place,
-  )
-  const shown = ['orders', ...metrics.filter(() => random() < 0.4)]
-  const filters = Array.from({ length: below(3) }, () => randomFilter(random))
-  // A column that two variables filter is filtered by both.
-  const names = filters.map((_, place) => `__DS0FilterTable${place === 0 ? '' : place + 1}`)
-  const define = filters.map(({ dax }, place) => `VAR ${names[place]} = ${dax}`)
-  const measures = shown.map((name, place) => {
-    const written =
-      below(3) === 0 ? `CALCULATE([${name}])` : below(2) === 0 ? `[${name}]` : `'orders'[${name}]`
-    return `"v${place}", ${written}`
-  })
-  const base = { metrics: shown, fields: own, where: filters.flatMap(({ where }) => where) }
-  const columns = own.map(({ dax }) => dax)
-  const core = (groups: readonly string[]) =>
-    `SUMMARIZECOLUMNS(${[...groups, ...names, ...measures].join(', ')})`
-  const written = (body: string, more: readonly string[] = []) =>
-    `${define.length + more.length > 0 ? `DEFINE ${[...define, ...more].join(' ')} ` : ''}EVALUATE ${body}`
-  const plain = { ...base, levels: [own.length] }
-  if (own.length === 0)
-    return random() < 0.5
-      ? { ...plain, query: written(core([])) }
-      : {
-          ...plain,
-          query: written(`CALCULATETABLE(ROW(${measures.join(', ')}), ${names.join(', ') || 'ALL()'})`),
-          isCard: true,
-        }
-  switch (below(6)) {
-    case 0:
-    case 1: {
-      // Subtotals of each column, or one total of all.
-      const isGroup = random() < 0.5 && own.length > 1
-      const units = isGroup
-        ? `ROLLUPGROUP(${columns.join(', ')}), "IsGrandTotalRowTotal"`
-        : columns.map((column, place) => `${column}, "IsTotal${place}"`).join(', ')
-      const levels = isGroup ? [own.length, 0] : [own.length, ...columns.keys()]
-      const query = written(`TOPN(100000, __DS0Core, [v0], 0)`, [
-        `VAR __DS0Core = ${core([`ROLLUPADDISSUBTOTAL(${units})`])}`,
-      ])
-      return { ...base, query: `${query} ORDER BY [v0] DESC`, levels }
-    }
-    case 2: {
-      const top = 1 + below(4)
-      return {
-        ...plain,
-        query: written(`TOPN(${top}, __DS0Core, [v0], 0)`, [`VAR __DS0Core = ${core(columns)}`]),
-        only: { top },
-      }
-    }
-    case 3: {
-      const above = below(60)
-      const query = written(
-        `SUMMARIZECOLUMNS(${[...columns, ...names, '__ValueFilterDM1', ...measures].join(', ')})`,
-        [
-          `VAR __ValueFilterDM1 = FILTER(KEEPFILTERS(SUMMARIZECOLUMNS(${[...columns, ...names, '"x", [orders]'].join(', ')})), [x] > ${above})`,
-        ],
-      )
-      return { ...plain, query, only: { above } }
-    }
-    case 4: {
-      const table = `SUMMARIZE('orders', ${columns.join(', ')})`
-      const added = `ADDCOLUMNS(${table}, ${measures.join(', ')})`
-      return {
-        ...plain,
-        query: written(names.length > 0 ? `CALCULATETABLE(${added}, ${names.join(', ')})` : added),
-      }
-    }
-    default:
-      return { ...plain, query: written(core(columns)) }
-  }
-}
-
-/** The rows of a visual by requests for metrics, one for each subtotal. */
+/** The rows of a visual by requests for metrics, one for each set of its groups. */
 export async function rowsByRequests(ask: AskMetrics, visual: Visual): Promise<readonly Row[]> {
-  const { fields: own, levels, where } = visual
-  const found: Row[] = []
-  for (const level of levels) {
-    const dimensions = own.slice(0, level).map(({ dimension }) => dimension)
-    const rows = await ask({ metrics: visual.metrics, dimensions, where })
-    for (const row of rows) {
+  const { fields: own, sets } = visual
+  const where = [...visual.where, ...(await topFilter(ask, visual))]
+  const all = visual.hasAll === true ? (await ask({ metrics: ['orders'] }))[0]?.[0] : undefined
+  const found: { readonly set: readonly number[]; readonly row: Row }[] = []
+  for (const set of sets) {
+    const dimensions = set.flatMap((place) => own[place]?.dimension ?? [])
+    const keysOf = (row: Row) => comparable([row.slice(0, set.length)]).join()
+    const more = visual.highlight && (await ask(ordersOf(dimensions, [...where, ...visual.highlight.where])))
+    const highlighted = new Map(more?.map((row) => [keysOf(row), row[set.length] ?? null]))
+    for (const row of await ask({ metrics: visual.metrics, dimensions, where })) {
       // A total of no rows is not shown.
-      if (level === 0 && Number(row[0]) === 0) continue
-      const absent = own.slice(level).map(() => null)
-      found.push([...row.slice(0, level), ...absent, ...row.slice(level)])
+      if (set.length === 0 && Number(row[0]) === 0) continue
+      const keys = own.map((_, place) => (set.includes(place) ? (row[set.indexOf(place)] ?? null) : null))
+      const values = [
+        ...row.slice(set.length),
+        ...(more === undefined ? [] : [blankForZero(highlighted.get(keysOf(row)))]),
+        ...(all === undefined ? [] : [all]),
+      ]
+      found.push({ set, row: [...keys, ...values] })
     }
   }
-  if (visual.isCard === true && found.length === 0) return [visual.metrics.map(() => null)]
+  const rows = found.map(({ row }) => row)
+  if (visual.isCard === true && rows.length === 0) return [visual.metrics.map(() => null)]
+  if (visual.shape === 'values') return rows.map((row) => row.slice(0, own.length))
+  if (visual.shape === 'bounds') return boundsOf(rows.map((row) => row[own.length] ?? null))
+  if (visual.shape === 'matrix') return matrixOf(found, own.length)
   const { only } = visual
   const orders = (row: Row) => Number(row[own.length])
-  if (only === undefined) return found
-  if ('above' in only) return found.filter((row) => orders(row) > only.above)
-  const least = found.map(orders).sort((one, other) => other - one)[only.top - 1] ?? 0
-  return found.filter((row) => orders(row) >= least)
+  if (only === undefined) return rows
+  if ('above' in only) return rows.filter((row) => orders(row) > only.above)
+  const least = rows.map(orders).sort((one, other) => other - one)[only.top - 1] ?? 0
+  return rows.filter((row) => orders(row) >= least)
+}
+
+const ordersOf = (dimensions: MetricRequest['dimensions'], where: MetricRequest['where']) => ({
+  ...{ metrics: ['orders'], dimensions, where },
+})
+
+const blankForZero = (value: Row[number] | undefined) =>
+  value === undefined || value === null || Number(value) === 0 ? null : value
+
+/** The filter by the values of a field that have the most orders. */
+async function topFilter(ask: AskMetrics, { topOf, where }: Visual): Promise<MetricRequest['where']> {
+  if (topOf === undefined) return []
+  const groups = await ask(ordersOf([topOf.field.dimension], where))
+  const least = groups.map((row) => Number(row[1])).sort((one, other) => other - one)[topOf.top - 1] ?? 0
+  const values = groups.filter((row) => Number(row[1]) >= least).map((row) => String(row[0]))
+  // Nothing is the top of nothing.
+  const { name } = topOf.field.dimension
+  return [{ dimension: name, operator: 'in', values: values.length > 0 ? values : ['nothing at all'] }]
+}
+
+function boundsOf(values: Row): readonly Row[] {
+  const sorted = values.map(Number).sort((one, other) => one - other)
+  return sorted.length === 0 ? [] : [[sorted[0] ?? null, sorted.at(-1) ?? null]]
+}
+
+/** The last field becomes the place of its value among all of them, BLANK first and the total last. */
+function matrixOf(
+  found: readonly { readonly set: readonly number[]; readonly row: Row }[],
+  width: number,
+): readonly Row[] {
+  const last = width - 1
+  const keyOf = (row: Row) => comparable([[row[last] ?? null]])[0] ?? ''
+  const columns = new Map<string, Row[number]>()
+  for (const { set, row } of found) if (set.includes(last)) columns.set(keyOf(row), row[last] ?? null)
+  const order = [...columns.entries()].sort(([, one], [, other]) => compare(one, other)).map(([key]) => key)
+  return found.map(({ set, row }) => [
+    ...row.slice(0, last),
+    ...row.slice(width),
+    set.includes(last) ? order.indexOf(keyOf(row)) : order.length,
+  ])
+}
+
+function compare(one: Row[number], other: Row[number]): number {
+  if (one === null || other === null) return Number(other === null) - Number(one === null)
+  if (typeof one === 'string' && typeof other === 'string') return one < other ? -1 : Number(one > other)
+  return Number(one) - Number(other)
 }
 
 /** Rows as texts that can be compared, in any order. */
