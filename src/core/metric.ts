@@ -29,16 +29,18 @@ export type MetricState = (typeof metricStates)[number]
 /** Names of metrics, dimensions, relationships and terms. They are SQL identifiers that need no quotes. */
 export const metricNamePattern = '^[a-z_][a-z0-9_]{0,54}$'
 
-/** An expression over columns of one table. */
 /** Names of the columns of a table's key in its metric relation, for statements that the service writes itself. */
 export const rowKeyName = (index: number) => `__key${index}`
 
+/** An expression over columns of one table. */
 export interface BoundExpression {
   readonly text: string
   /** Field ids of the columns that it names. */
   readonly names: BoundNames
   /** Types of the columns when it was saved, by field id. */
   readonly types?: Readonly<Record<string, string>> | undefined
+  /** Of a filter: the dimensions of joined tables that it names, such as `customer__city`. */
+  readonly dimensions?: readonly string[] | undefined
 }
 
 export interface Dimension {

@@ -25,6 +25,7 @@ type Level = 'row' | 'aggregate' | 'metric'
 
 /**
  * An expression over columns of a table, bound to their field ids.
+ * @param joined the relation whose dimensions of other tables it may name as well
  * @param level `row`: without aggregates; `aggregate`: every column inside one
  * @throws Fault `unprocessable` for text that is not such an expression
  */
@@ -33,12 +34,16 @@ export function bindExpression(
   { columns }: Governance,
   level: 'row' | 'aggregate',
   what: string,
+  joined?: MetricRelation,
 ): BoundExpression {
   const named = namesIn(text, level, what)
-  const found = named.map((name) => {
+  const isColumn = (name: string) => columns.some((each) => each.current && each.name === name)
+  const isJoined = (name: string) => (joined?.dimensions.get(name)?.route.path ?? '') !== ''
+  const dimensions = named.filter((name) => !isColumn(name) && isJoined(name))
+  const found = named.filter((name) => !dimensions.includes(name)).map((name) => {
     const column = columns.find((each) => each.current && each.name === name)
     if (column === undefined)
-      throw new Fault('unprocessable', `${what}: the table has no column \`${name}\`.`)
+      throw new Fault('unprocessable', noColumn(name, what, joined))
     return [name, column] as const
   })
   return {
@@ -47,7 +52,16 @@ export function bindExpression(
     types: Object.fromEntries(
       found.map(([, { fieldId, type }]) => [String(fieldId), typeof type === 'string' ? type : type.type]),
     ),
+    ...(dimensions.length > 0 && { dimensions }),
   }
+}
+
+function noColumn(name: string, what: string, joined: MetricRelation | undefined): string {
+  const hint =
+    joined !== undefined && name.includes('__')
+      ? ', and no relationship leads to a dimension of that name'
+      : ''
+  return `${what}: the table has no column \`${name}\`${hint}.`
 }
 
 /** The metrics that an expression over metrics names. @throws Fault `unprocessable` as {@link bindExpression} */

@@ -21,7 +21,7 @@ import { loadGovernances } from '../store/governance/governance.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetrics, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
 import type { Store } from '../store/store.ts'
-import { columnsOf, type MetricProblem, problemsOf } from './inherited.ts'
+import { columnsOf, expressionsOf, joinedColumns, type MetricProblem, problemsOf } from './inherited.ts'
 
 /** Who asks, of which tenant. */
 export interface Asking {
@@ -147,12 +147,15 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   const tables = metrics.map((metric) => tablesOf(known, metric))
   const over = new Map(tables.flat().map((table) => [tableKey(table), table]))
   const relations: Relations = new Map([...over].map(([key, table]) => [key, relationOf(known, table)]))
-  const reached = [...over].flatMap(([key, table]) => [table, ...tablesReached(relations.get(key))])
+  const reached = [
+    ...[...over].flatMap(([key, table]) => [table, ...tablesReached(relations.get(key))]),
+    ...metrics.flatMap((metric) => tablesReadBy(known, metric)),
+  ]
   const governances = await loadGovernances(store, tenant, reached)
   const all: Described = { model: known, relations, governances, principal }
   return metrics.flatMap((metric, index) => {
     const own = tables[index] ?? []
-    if (!own.every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
+    if (!tablesReadBy(known, metric).every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
     return [metricView(all, metric, own)]
   })
 }
@@ -176,6 +179,14 @@ export function tablesOf(model: SemanticModel, metric: MetricVersion): readonly 
     if (computation.kind === 'simple') found.set(tableKey(computation.table), computation.table)
   }
   return [...found.values()]
+}
+
+/** The tables that a metric reads: those that it is computed over, and those that its filters lead to. */
+export function tablesReadBy(model: SemanticModel, metric: MetricVersion): readonly TableRef[] {
+  const joined = simpleLeaves(model, metric).flatMap(({ definition: { computation } }) =>
+    joinedColumns(model, computation).map(({ table }) => table),
+  )
+  return [...new Map([...tablesOf(model, metric), ...joined].map((each) => [tableKey(each), each])).values()]
 }
 
 function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly MetricVersion[] {
@@ -257,11 +268,20 @@ function inheritedOf(
   // One of an older definition is void.
   const isBound = leaf === base || found?.of?.sha256 === base.sha256
   const attestation = found?.sha256 === leaf.sha256 && isBound ? found : undefined
-  const tags = governance ? columnsOf(base.definition, governance).flatMap((column) => column.tags) : []
+  const joined = joinedColumns(model, computation).map(({ table, expression }) => ({
+    expressions: [expression],
+    of: governances.get(tableKey(table)),
+  }))
+  const reads = [{ expressions: expressionsOf(base.definition), of: governance }, ...joined]
+  const tags = reads.flatMap(({ expressions, of }) =>
+    of ? columnsOf(expressions, of).flatMap((column) => column.tags) : [],
+  )
   const lifted = new Set(attestation?.masks.map(({ fieldId }) => fieldId))
   return {
     tags: tags.filter((tag) => !attestation?.tags.includes(tag)),
-    problems: problemsOf(base.definition, governance, principal, lifted),
+    problems: reads.flatMap(({ expressions, of }, index) =>
+      problemsOf(expressions, of, principal, index === 0 ? lifted : new Set()),
+    ),
     attestation,
   }
 }

@@ -19,7 +19,7 @@ import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
 import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
-import { mayKnow, tablesOf } from './describe-metric.ts'
+import { mayKnow, tablesOf, tablesReadBy } from './describe-metric.ts'
 import { assertFreeLabel } from './free-label.ts'
 
 export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
@@ -58,7 +58,7 @@ export async function putMetric(
     ...[...model.tables.values()].map(({ table }) => table),
   ]
   const governances = await loadGovernances(store, tenant, refs)
-  const computation = computationOf(given, (table) => requireGovernance(governances, table))
+  const computation = computationOf(given, model, (table) => requireGovernance(governances, table))
   const { label, description, variant, unit, format, owner, defaultGrain } = given
   const definition = { label, description, term, variant, unit, format, owner, defaultGrain, computation }
   const before = model.metrics.get(name)
@@ -82,6 +82,7 @@ export function isSame(one: object, other: object): boolean {
 
 function computationOf(
   given: GivenMetric,
+  model: SemanticModel,
   governed: (table: TableRef) => ReturnType<typeof requireGovernance>,
 ): MetricComputation {
   const { kind, expression, filter, semiAdditive, numerator, denominator, metric, window, toDate } = given
@@ -98,7 +99,9 @@ function computationOf(
         kind,
         table: { namespace: table.namespace, name: table.name },
         expression: bindExpression(needed(expression, 'expression'), governance, 'aggregate', '`expression`'),
-        ...(filter !== undefined && { filter: bindExpression(filter, governance, 'row', '`filter`') }),
+        ...(filter !== undefined && {
+          filter: bindExpression(filter, governance, 'row', '`filter`', relationOf(model, table)),
+        }),
         ...(semiAdditive && { semiAdditive }),
       }
     }
@@ -134,7 +137,7 @@ function assertKnown(
   metric: MetricVersion,
   governances: ReadonlyMap<string, Governance>,
 ): void {
-  const unknown = tablesOf(model, metric).find((table) => !mayKnow(actor, governances.get(tableKey(table))))
+  const unknown = tablesReadBy(model, metric).find((table) => !mayKnow(actor, governances.get(tableKey(table))))
   if (unknown !== undefined)
     throw new Fault(
       'not_found',

@@ -9,7 +9,7 @@ import {
   relationName,
   type TableModel,
 } from '../core/metric.ts'
-import { relationOf } from '../core/semantic-model.ts'
+import { relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
@@ -183,4 +183,20 @@ function assertComputes(
   // What was asked for before must still be there.
   for (const name of relation.metrics.keys())
     compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+  for (const name of joiningMetrics(model, made.table)) {
+    const { computation } = model.metrics.get(name)?.definition ?? {}
+    const over = computation?.kind === 'simple' ? relationOf(model, computation.table) : undefined
+    if (over) compileRelation(model, governances, over, { dimensions: [], metrics: [name] })
+  }
+}
+
+/** The metrics over other tables whose filters name dimensions of joined tables. */
+function joiningMetrics({ metrics }: SemanticModel, table: TableRef): readonly string[] {
+  return [...metrics.values()].flatMap(({ name, definition: { computation } }) =>
+    computation.kind === 'simple' &&
+    tableKey(computation.table) !== tableKey(table) &&
+    computation.filter?.dimensions !== undefined
+      ? [name]
+      : [],
+  )
 }

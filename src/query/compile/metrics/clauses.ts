@@ -20,8 +20,11 @@ export function namedDimensions(select: SelectStmt, { dimensions }: MetricRelati
   return found
 }
 
-/** The metrics of a relation that a SELECT may name, at any depth. */
-export function namedMetrics(select: SelectStmt, { metrics }: MetricRelation): readonly string[] {
+/** The metrics of a relation, or of a model, that a SELECT may name, at any depth. */
+export function namedMetrics(
+  select: SelectStmt,
+  { metrics }: Pick<MetricRelation, 'metrics'>,
+): readonly string[] {
   const found = new Set<string>()
   collect(select, (name) => {
     if (metrics.has(name)) found.add(name)

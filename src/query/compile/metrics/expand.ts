@@ -26,6 +26,7 @@ import { SqlError } from '../base/sql-error.ts'
 import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
 import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
 import { type Guard, withFiltered, withParts } from './guard.ts'
+import { filterDimensions } from './joined-filters.ts'
 import {
   type ColumnOf,
   columnsOfDimensions,
@@ -250,6 +251,10 @@ function expandRelation(
   const dimensions = new Set([
     ...asked,
     ...namedMetrics(select, relation).flatMap((name) => momentDimensions(model, name)),
+    // Beside a list of periods a metric is named that is cumulative, and so none of the relation.
+    ...namedMetrics(select, isAlone ? relation : model).flatMap((name) =>
+      filterDimensions(model, relation.table.table, name),
+    ),
   ])
   const lifts = (attestation: Attestation) => {
     // Beside a list of periods the metric is part of a cumulative one, which needs an attestation of its own.

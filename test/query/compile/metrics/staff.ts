@@ -87,7 +87,11 @@ export function maskedColumns(...names: readonly ColumnName[]): GovernedTable['c
 
 const bound = (text: string): BoundExpression => {
   const named = columns.filter(([name]) => new RegExp(`\\b${name}\\b`).test(text))
-  return { text, names: Object.fromEntries(named.map(([name]) => [name, fieldOf(name)])) }
+  const dimensions = text.match(/\bat__\w+/g) ?? []
+  return {
+    ...{ text, names: Object.fromEntries(named.map(([name]) => [name, fieldOf(name)])) },
+    ...(dimensions.length > 0 && { dimensions }),
+  }
 }
 const dimension = (name: string, text = name, kind: Dimension['kind'] = 'categorical'): Dimension => ({
   ...{ name, kind, expression: bound(text) },
@@ -118,6 +122,7 @@ const simple = (text: string, filter?: string): MetricComputation => ({
 const metrics = [
   metric('pays', simple('sum(pay)')),
   metric('wages', simple('sum(pay)', "kind = 'wage'")),
+  metric('pays_in_x', simple('sum(pay)', "at__country = 'x'")),
   metric('payments', simple('count(*)')),
   metric('each', { kind: 'ratio', numerator: 'pays', denominator: 'payments' }),
   metric('beside_wages', { kind: 'derived', expression: 'pays - wages', metrics: ['pays', 'wages'] }),
