@@ -72,6 +72,8 @@ export interface TableModel {
   readonly key: readonly number[]
   readonly dimensions: readonly Dimension[]
   readonly relationships: readonly Relationship[]
+  /** The name of its key, by which rows are grouped as by a dimension. The key is one column then. */
+  readonly entity?: string | undefined
   /** The dimension of kind time that metrics are told by. */
   readonly timeDimension?: string | undefined
 }

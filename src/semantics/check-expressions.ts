@@ -40,12 +40,13 @@ export function bindExpression(
   const isColumn = (name: string) => columns.some((each) => each.current && each.name === name)
   const isJoined = (name: string) => (joined?.dimensions.get(name)?.route.path ?? '') !== ''
   const dimensions = named.filter((name) => !isColumn(name) && isJoined(name))
-  const found = named.filter((name) => !dimensions.includes(name)).map((name) => {
-    const column = columns.find((each) => each.current && each.name === name)
-    if (column === undefined)
-      throw new Fault('unprocessable', noColumn(name, what, joined))
-    return [name, column] as const
-  })
+  const found = named
+    .filter((name) => !dimensions.includes(name))
+    .map((name) => {
+      const column = columns.find((each) => each.current && each.name === name)
+      if (column === undefined) throw new Fault('unprocessable', noColumn(name, what, joined))
+      return [name, column] as const
+    })
   return {
     text,
     names: Object.fromEntries(found.map(([name, { fieldId }]) => [name, fieldId])),

@@ -155,7 +155,8 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   const all: Described = { model: known, relations, governances, principal }
   return metrics.flatMap((metric, index) => {
     const own = tables[index] ?? []
-    if (!tablesReadBy(known, metric).every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
+    if (!tablesReadBy(known, metric).every((table) => mayKnow(principal, governances.get(tableKey(table)))))
+      return []
     return [metricView(all, metric, own)]
   })
 }
@@ -237,6 +238,7 @@ function metricView(
     dimensions: dimensionsOf(relations, over, (table) =>
       mayKnow(principal, governances.get(tableKey(table))),
     ),
+    entities: entitiesOf(relations, over, (table) => mayKnow(principal, governances.get(tableKey(table)))),
     tags,
     declassified: attestations.map(({ id, metric: of, tags: removed, untilMs }) => ({
       attestation: id,
@@ -299,6 +301,18 @@ function dimensionsOf(
     isKnown(route.table.table) && others.every((dimensions) => dimensions.has(name))
       ? [{ name, kind: dimension.kind, label: dimension.label, description: dimension.description }]
       : [],
+  )
+}
+
+/** The entities that all of its tables have, by whose values rows can be grouped. */
+function entitiesOf(
+  relations: Relations,
+  over: readonly TableRef[],
+  isKnown: (table: TableRef) => boolean,
+): readonly string[] {
+  const [first, ...others] = over.map((table) => relations.get(tableKey(table))?.entities)
+  return [...(first ?? [])].flatMap(([name, { route, of }]) =>
+    route.path === '' && isKnown(of) && others.every((entities) => entities?.has(name)) ? [name] : [],
   )
 }
 

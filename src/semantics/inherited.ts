@@ -16,7 +16,9 @@ export interface MetricProblem {
 }
 
 /** The expressions of a metric over the columns of its own table. */
-export function expressionsOf({ computation }: Pick<MetricDefinition, 'computation'>): readonly BoundExpression[] {
+export function expressionsOf({
+  computation,
+}: Pick<MetricDefinition, 'computation'>): readonly BoundExpression[] {
   if (computation.kind !== 'simple') return []
   return [computation.expression, ...(computation.filter ? [computation.filter] : [])]
 }

@@ -72,6 +72,7 @@ const metric = object({
       description: maybe(text),
     }),
   ),
+  entities: described(list(text), 'keys and relationships by which it can be grouped as by dimensions'),
   tags: described(list(text), 'of its columns, without those that a steward attested away'),
   declassified: list(object({ attestation: uuid, metric: text, tags: list(text), valid_until: time })),
   problems: described(

@@ -137,7 +137,9 @@ function assertKnown(
   metric: MetricVersion,
   governances: ReadonlyMap<string, Governance>,
 ): void {
-  const unknown = tablesReadBy(model, metric).find((table) => !mayKnow(actor, governances.get(tableKey(table))))
+  const unknown = tablesReadBy(model, metric).find(
+    (table) => !mayKnow(actor, governances.get(tableKey(table))),
+  )
   if (unknown !== undefined)
     throw new Fault(
       'not_found',

@@ -4,8 +4,10 @@ import { isOverPeriods, type MetricVersion, metricTime, type OverPeriods } from 
 import {
   leavesOf,
   type MetricRelation,
+  type PlacedDimension,
   relationOf,
   type SemanticModel,
+  withEntities,
 } from '../../../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
@@ -36,11 +38,14 @@ export interface Branches {
 export function planBranches({ model, metrics, dimensions }: BranchParts): Branches {
   const relations = new Map<string, MetricRelation>()
   const relation = (table: TableRef) => {
-    const found = relations.get(tableKey(table)) ?? relationOf(model, table)
+    const before = relations.get(tableKey(table))
+    if (before !== undefined) return before
+    const found = relationOf(model, table)
     if (found === undefined)
       throw new SqlError('42703', `${tableName(table)} has no dimensions. Declare its model first.`)
-    relations.set(tableKey(table), found)
-    return found
+    const whole = withEntities(found)
+    relations.set(tableKey(table), whole)
+    return whole
   }
   const branches = new Map<string, Branch>()
   const branch = (table: TableRef, periods?: OverPeriods) => {
@@ -104,5 +109,16 @@ function meaningOf(relation: MetricRelation, name: string): string {
   if (name === metricTime) return metricTime
   const { route, dimension } = placed
   if (dimension.term !== undefined) return `term ${dimension.term}`
+  const of = relation.entities.get(name)?.of ?? (isKey(placed) ? route.table.table : undefined)
+  if (of !== undefined) return `entity ${tableKey(of)}`
   return JSON.stringify([tableKey(route.table.table), dimension.expression])
+}
+
+/** Whether a dimension is the column that is the whole key of its table. */
+function isKey({ route, dimension: { expression } }: PlacedDimension): boolean {
+  const [named, ...more] = Object.entries(expression.names)
+  if (named === undefined || more.length > 0) return false
+  const [name, fieldId] = named
+  const isColumn = expression.text === name || expression.text === `"${name}"`
+  return isColumn && route.table.key.length === 1 && route.table.key[0] === fieldId
 }

@@ -11,13 +11,18 @@ import { columnNode, columnPath, functionName, mapNodes, targetNode } from './no
 const measureFunction = 'measure'
 
 /** The dimensions of a relation that a SELECT may name, at any depth. */
-export function namedDimensions(select: SelectStmt, { dimensions }: MetricRelation): ReadonlySet<string> {
-  if ((select.targetList ?? []).some(isStar)) return new Set(dimensions.keys())
-  const found = new Set<string>()
+export function namedDimensions(select: SelectStmt, relation: MetricRelation): ReadonlySet<string> {
+  const { dimensions } = relation
+  const found = new Set((select.targetList ?? []).some(isStar) ? ofStar(relation) : [])
   collect(select, (name) => {
     if (dimensions.has(name)) found.add(name)
   })
   return found
+}
+
+/** The dimensions that a star stands for, without entities. */
+function ofStar({ dimensions, entities }: MetricRelation): readonly string[] {
+  return [...dimensions.keys()].filter((name) => !entities.has(name))
 }
 
 /** The metrics of a relation, or of a model, that a SELECT may name, at any depth. */
@@ -80,8 +85,7 @@ export function writeClauses(select: SelectStmt, parts: ClauseParts): SelectStmt
     ...(groupClause && { groupClause: groupClause.map(writeKey) }),
     ...(sortClause && { sortClause: sortClause.map(writeKey) }),
     targetList: targetList.flatMap((target) => {
-      if (isStar(target))
-        return [...relation.dimensions.keys()].map((name) => targetNode(columnNode(alias, name), name))
+      if (isStar(target)) return ofStar(relation).map((name) => targetNode(columnNode(alias, name), name))
       if (!('ResTarget' in target)) return [write(target)]
       const name = outputName(target.ResTarget)
       const written = {

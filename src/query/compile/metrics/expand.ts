@@ -20,6 +20,7 @@ import {
   partName,
   relationOf,
   type SemanticModel,
+  withEntities,
 } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
@@ -211,8 +212,10 @@ function findRelation(
   for (const schema of schemaname === undefined ? walk.searchPath : [schemaname]) {
     const namespace = schema.split('.')
     if (walk.taken?.has(tableKey({ namespace, name: relname }))) return undefined
-    const relation = relationOf(walk.model, { namespace, name })
-    if (relation !== undefined) return walk.generated ? withRowKeys(relation) : relation
+    const found = relationOf(walk.model, { namespace, name })
+    if (found === undefined) continue
+    const relation = withEntities(found)
+    return walk.generated ? withRowKeys(relation) : relation
   }
   return undefined
 }

@@ -26,6 +26,9 @@ const facts = {
       region: 'o.region',
       is_large: '(o.amount > 50)',
       note: 'o.note',
+      order: 'o.id',
+      customer: 'o.customer_id',
+      customer__customer: 'c.id',
       customer__city: 'c.city',
       customer__country: 'c.country',
       customer__email: 'c.email',
@@ -40,6 +43,9 @@ const facts = {
     dimensions: {
       sku: 'i.sku',
       line: 'i.line',
+      order: 'i.order_id',
+      customer: 'i.order_id',
+      order__customer: 'o.customer_id',
       order__status: 'o.status',
       order__region: 'o.region',
       order__customer__city: 'oc.city',
@@ -49,11 +55,16 @@ const facts = {
       customer__vip: 'c.vip',
     },
   },
+  customers: {
+    from: (at: Reader['from']) => `${at('sales.customers')} c`,
+    time: undefined,
+    dimensions: { customer: 'c.id', city: 'c.city' },
+  },
   employees: {
     from: (at: Reader['from']) =>
       `${at('hr.employees')} e left join ${at('hr.employees')} m on e.manager_id = m.id`,
     time: undefined,
-    dimensions: { dept: 'e.dept', name: 'e.name' },
+    dimensions: { dept: 'e.dept', name: 'e.name', manager: 'e.manager_id' },
   },
 } as const
 type Fact = keyof typeof facts
@@ -75,6 +86,7 @@ const hand: Readonly<Record<string, HandMetric>> = {
     fact: 'orders',
     sql: 'sum(o.amount) - sum(o.quantity) filter (where o.amount is not null)',
   },
+  clients: { fact: 'customers', sql: 'count(*)' },
   notes: { fact: 'orders', sql: 'count(o.note)' },
   pieces: { fact: 'items', sql: 'sum(i.qty)' },
   turnover: { fact: 'items', sql: 'sum(i.price * i.qty)' },
@@ -124,8 +136,18 @@ const groups: readonly { readonly metrics: readonly string[]; readonly facts: re
   },
   { metrics: ['pieces', 'turnover', 'parisian_pieces'], facts: ['items'] },
   { metrics: ['salaries', 'heads'], facts: ['employees'] },
+  { metrics: ['clients', 'revenue', 'orders', 'pieces'], facts: ['customers', 'orders', 'items'] },
   {
-    metrics: ['revenue', 'buyers', 'french_revenue', 'parisian_pieces', 'pieces', 'turnover', 'basket', 'pieces_per_order'],
+    metrics: [
+      'revenue',
+      'buyers',
+      'french_revenue',
+      'parisian_pieces',
+      'pieces',
+      'turnover',
+      'basket',
+      'pieces_per_order',
+    ],
     facts: ['orders', 'items'],
   },
 ]
@@ -139,6 +161,11 @@ const filterValues: Readonly<Record<string, readonly string[]>> = {
   note: ['CANARY-n1', 'x'],
   sku: ['A-100', 'B-200'],
   line: ['1', '2'],
+  order: ['1', '2'],
+  customer: ['1', '2', '99'],
+  customer__customer: ['1', '3'],
+  order__customer: ['1', '2'],
+  manager: ['1'],
   dept: ['eng', 'ops', 'board'],
   name: ['amy', 'root'],
   order__status: ['paid'],

@@ -46,6 +46,7 @@ const orders: TableModel = {
   table: tableOf('orders'),
   number: 1,
   key: [fieldOf('orders', 'id')],
+  entity: 'order',
   timeDimension: 'ordered_on',
   dimensions: [
     dimension('orders', 'status'),
@@ -67,6 +68,7 @@ const customers: TableModel = {
   table: tableOf('customers'),
   number: 1,
   key: [fieldOf('customers', 'id')],
+  entity: 'customer',
   dimensions: [
     dimension('customers', 'city'),
     dimension('customers', 'country'),
@@ -133,6 +135,7 @@ export const metrics: readonly MetricVersion[] = [
   simple('orders', 'orders', 'count(*)'),
   simple('buyers', 'orders', 'count(distinct customer_id)'),
   simple('net', 'orders', 'sum(amount) - sum(quantity)', 'amount is not null'),
+  simple('clients', 'customers', 'count(*)'),
   simple('notes', 'orders', 'count(note)'),
   simple('pieces', 'items', 'sum(qty)'),
   simple('turnover', 'items', 'sum(price * qty)'),
