@@ -20,7 +20,7 @@ export const metricTime = 'metric_time'
 export const grains = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 export type Grain = (typeof grains)[number]
 
-export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative', 'offset'] as const
+export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative', 'offset', 'conversion'] as const
 
 /** - `draft`: nobody can ask for it. - `active` and `deprecated`: in force. - `retired`: no longer. */
 export const metricStates = ['draft', 'active', 'deprecated', 'retired'] as const
@@ -121,6 +121,23 @@ export type MetricComputation =
         | { readonly window?: { readonly count: number; readonly grain: Grain }; readonly toDate?: Grain }
         | undefined
     }
+  | Conversion
+
+/** How many rows of one metric lead to rows of another one. */
+export interface Conversion {
+  readonly kind: 'conversion'
+  /** Simple metrics that count rows: of what may lead to something, and of what it leads to. */
+  readonly base: string
+  readonly conversion: string
+  /** What rows of both belong to: a dimension or an entity of both tables. */
+  readonly entity: string
+  /** How long after the row of `base`; undefined: at any time after it. */
+  readonly window?: { readonly count: number; readonly grain: Grain } | undefined
+  /** Dimensions or entities that have the same value in both rows. */
+  readonly constant?: readonly { readonly base: string; readonly conversion: string }[] | undefined
+  /** - `rate`: the part of the rows of `base`. */
+  readonly calculation: 'rate' | 'count'
+}
 
 /** What is computed from the rows of other periods than those that are asked for. */
 export type OverPeriods = Extract<MetricComputation, { kind: 'cumulative' | 'offset' }>

@@ -135,6 +135,13 @@ export function leavesOf(
   const { computation } = metric.definition
   if (isOverPeriods(computation) && metrics.get(computation.metric)?.definition.computation.kind !== 'simple')
     return partsOverPeriods({ metrics }, metric, depth)
+  if (computation.kind === 'conversion') {
+    const base = metrics.get(computation.base)
+    const isCounted = [base, metrics.get(computation.conversion)].every(
+      (each) => each?.definition.computation.kind === 'simple',
+    )
+    return base !== undefined && isCounted ? [base, metric] : undefined
+  }
   const inputs = inputsOf(metric)
   if (inputs === undefined) return [metric]
   const found = inputs.map((input) => leavesOf({ metrics }, input, depth + 1))
@@ -173,10 +180,11 @@ export function partName(metric: string, part: string): string {
   return `${metric}.${part}`
 }
 
-/** The metrics of which a ratio or derived metric is made; undefined for another kind. */
+/** The metrics of which a ratio, a derived metric or a conversion is made; undefined for another kind. */
 export function inputsOf({
   definition: { computation },
 }: Pick<MetricVersion, 'definition'>): readonly string[] | undefined {
   if (computation.kind === 'ratio') return [computation.numerator, computation.denominator]
+  if (computation.kind === 'conversion') return [computation.base, computation.conversion]
   return computation.kind === 'derived' ? computation.metrics : undefined
 }

@@ -117,10 +117,10 @@ function aggregatesOf(
     )
   }
   const base = isOverPeriods(computation) && model.metrics.get(computation.metric)?.definition.computation
-  if (computation.kind === 'offset' || (base && base.kind !== 'simple'))
+  if (computation.kind === 'offset' || computation.kind === 'conversion' || (base && base.kind !== 'simple'))
     throw new Fault(
       'unprocessable',
-      'A metric with an offset, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
+      'A metric with an offset, a conversion, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
     )
   const of =
     computation.kind === 'cumulative'

@@ -332,5 +332,9 @@ function computationView(computation: MetricVersion['definition']['computation']
       const { metric, offsetWindow, offsetToGrain } = computation
       return { metric, offset_window: offsetWindow, offset_to_grain: offsetToGrain }
     }
+    case 'conversion': {
+      const { base, conversion, entity, window, constant, calculation } = computation
+      return { base, conversion, entity, window, constant_properties: constant, calculation }
+    }
   }
 }

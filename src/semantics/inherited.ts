@@ -2,7 +2,7 @@
 
 import type { Governance, StoredColumn } from '../core/governance.ts'
 import { isMasked } from '../core/governed-table.ts'
-import type { BoundExpression, MetricComputation, MetricDefinition } from '../core/metric.ts'
+import type { BoundExpression, Conversion, MetricComputation, MetricDefinition } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
 import { type Route, relationOf, type SemanticModel } from '../core/semantic-model.ts'
@@ -23,11 +23,12 @@ export function expressionsOf({
   return [computation.expression, ...(computation.filter ? [computation.filter] : [])]
 }
 
-/** What the filter of a metric reads of each table that it leads to. */
+/** What a metric reads besides the columns of its own table, or what a conversion reads. */
 export function joinedColumns(
   model: SemanticModel,
   computation: MetricComputation,
 ): readonly { readonly table: TableRef; readonly expression: BoundExpression }[] {
+  if (computation.kind === 'conversion') return ofConversion(model, computation)
   const named = computation.kind === 'simple' ? computation.filter?.dimensions : undefined
   if (computation.kind !== 'simple' || named === undefined) return []
   const relation = relationOf(model, computation.table)
@@ -36,6 +37,28 @@ export function joinedColumns(
     if (placed === undefined) return []
     const { route, dimension } = placed
     return [{ table: route.table.table, expression: dimension.expression }, ...stepsTo(route)]
+  })
+}
+
+/** What a conversion reads of its two tables: the rows that it leads to, and what both have in common. */
+function ofConversion(
+  { metrics, ...model }: SemanticModel,
+  { base, conversion, entity, constant = [] }: Conversion,
+): ReturnType<typeof joinedColumns> {
+  const reads = [
+    [base, [entity, ...constant.map((each) => each.base)]],
+    [conversion, [entity, ...constant.map((each) => each.conversion)]],
+  ] as const
+  return reads.flatMap(([name, dimensions]) => {
+    const of = metrics.get(name)?.definition
+    if (of?.computation.kind !== 'simple') return []
+    const { table } = of.computation
+    const relation = relationOf({ ...model, metrics }, table)
+    const named = dimensions.flatMap((each) => {
+      const placed = relation?.dimensions.get(each) ?? relation?.entities.get(each)
+      return placed?.dimension.expression ?? []
+    })
+    return [...expressionsOf(of), ...named].map((expression) => ({ table, expression }))
   })
 }
 

@@ -137,5 +137,13 @@ function computedBody(computation: MetricComputation, namesOf: (table: TableRef)
         ...(offsetToGrain && { offset_to_grain: offsetToGrain }),
       }
     }
+    case 'conversion': {
+      const { base, conversion, entity, window, constant, calculation } = computation
+      return {
+        ...{ base, conversion, entity, calculation },
+        ...(window && { window }),
+        ...(constant && { constant_properties: constant }),
+      }
+    }
   }
 }

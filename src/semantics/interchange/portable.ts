@@ -63,6 +63,8 @@ export function portableOf(
       return none(`${name} accumulates over time`)
     case 'offset':
       return none(`${name} is of another time`)
+    case 'conversion':
+      return none(`${name} follows rows from one table to another`)
   }
 }
 

@@ -1,6 +1,12 @@
 /** Plans which tables a request for metrics reads, and checks that its dimensions mean the same in all of them. */
 
-import { isOverPeriods, type MetricVersion, metricTime, type OverPeriods } from '../../../core/metric.ts'
+import {
+  type Conversion,
+  isOverPeriods,
+  type MetricVersion,
+  metricTime,
+  type OverPeriods,
+} from '../../../core/metric.ts'
 import {
   leavesOf,
   type MetricRelation,
@@ -19,6 +25,15 @@ export interface Branch {
   readonly metrics: Map<string, string>
   /** Set where each row counts for several periods. */
   readonly periods?: OverPeriods | undefined
+  /** Set where it counts the rows that lead to rows of another table. */
+  readonly conversion?: BranchConversion | undefined
+}
+
+export interface BranchConversion {
+  readonly name: string
+  readonly computation: Conversion
+  /** Of what the rows lead to. */
+  readonly to: MetricRelation
 }
 
 export interface BranchParts {
@@ -60,10 +75,17 @@ export function planBranches({ model, metrics, dimensions }: BranchParts): Branc
     return [name, found.map((leaf) => ({ leaf, ...placeOf(model, leaf) }))] as const
   })
   const tables = new Set(leaves.flatMap(([, found]) => found.map(({ table }) => tableKey(table))))
-  const isDirect = tables.size === 1 && leaves.every(([, found]) => found.every(({ periods }) => !periods))
+  const isPlain = ({ periods, conversion }: Place) => !periods && !conversion
+  const isDirect = tables.size === 1 && leaves.every(([, found]) => found.every(isPlain))
   for (const [name, found] of leaves)
-    for (const { leaf, table, measured, periods } of found)
+    for (const { leaf, table, measured, periods, conversion } of found)
       if (isDirect) branch(table).metrics.set(name, name)
+      else if (conversion)
+        branches.set(JSON.stringify(['conversion', leaf.name]), {
+          relation: relation(table),
+          metrics: new Map([[leaf.name, measured]]),
+          conversion: { name: leaf.name, computation: conversion.computation, to: relation(conversion.to) },
+        })
       else branch(table, periods).metrics.set(leaf.name, measured)
   const planned = [...branches.values()]
   for (const name of new Set(dimensions)) assertShared(planned, name)
@@ -75,6 +97,7 @@ interface Place {
   /** The metric whose aggregates are computed. */
   readonly measured: string
   readonly periods?: OverPeriods
+  readonly conversion?: { readonly computation: Conversion; readonly to: TableRef }
 }
 
 function placeOf(model: SemanticModel, { name, definition: { computation } }: MetricVersion): Place {
@@ -85,6 +108,13 @@ function placeOf(model: SemanticModel, { name, definition: { computation } }: Me
     const isNamed = computation.kind === 'cumulative' && model.metrics.has(name)
     const measured = isNamed ? name : computation.metric
     if (base?.kind === 'simple') return { table: base.table, measured, periods: computation }
+  }
+  if (computation.kind === 'conversion') {
+    const [base, to] = [computation.base, computation.conversion].map(
+      (each) => model.metrics.get(each)?.definition.computation,
+    )
+    if (base?.kind === 'simple' && to?.kind === 'simple')
+      return { table: base.table, measured: name, conversion: { computation, to: to.table } }
   }
   throw new SqlError('42703', `what the metric "${name}" is made of is not in force`)
 }

@@ -9,6 +9,8 @@ import { parseExpression } from '../parse/parse.ts'
 import { columnNode, columnPath, functionName, mapNodes, targetNode } from './nodes.ts'
 
 const measureFunction = 'measure'
+/** In a statement of ours: whether a row counts for a simple metric. */
+export const countsFunction = 'metric_counts'
 
 /** The dimensions of a relation that a SELECT may name, at any depth. */
 export function namedDimensions(select: SelectStmt, relation: MetricRelation): ReadonlySet<string> {
@@ -60,6 +62,8 @@ interface ClauseParts {
   readonly alias: string
   /** Writes a metric. */
   readonly measure: (name: string) => Node
+  /** Writes whether a row counts for a metric, in a statement of ours. */
+  readonly counts?: ((name: string) => Node) | undefined
 }
 
 /**
@@ -108,11 +112,12 @@ function soleArgument(node: Node | undefined): string | undefined {
   return more.length === 0 ? columnPath(arg)?.at(-1) : undefined
 }
 
-function writeNode(node: Node, { relation, measure }: ClauseParts): Node | undefined {
+function writeNode(node: Node, { relation, measure, counts }: ClauseParts): Node | undefined {
   const { metrics, dimensions, table } = relation
   if ('FuncCall' in node) {
     const called = functionName(node) ?? ''
     const argument = soleArgument(node)
+    if (counts !== undefined && called === countsFunction) return counts(argument ?? '')
     if (called === measureFunction) {
       if (argument === undefined) throw new SqlError('42883', 'MEASURE needs the name of a metric.')
       const { agg_distinct, agg_filter, agg_order, over } = node.FuncCall

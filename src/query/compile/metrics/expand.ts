@@ -35,12 +35,21 @@ import {
   liftedColumns,
   tellsPersonsApart,
 } from './lifted.ts'
-import { derivedNode, type MeasureInput, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
+import {
+  countsNode,
+  derivedNode,
+  type MeasureInput,
+  type MeasurePlace,
+  measureNode,
+  ratioNode,
+} from './measure.ts'
 import {
   caseNode,
   columnNode,
   columnPath,
   functionName,
+  integerNode,
+  isGiven,
   mapNodes,
   operatorNode,
   subqueryNode,
@@ -173,6 +182,12 @@ function computeAbove({ model }: Walk, select: SelectStmt): SelectStmt {
     if (computation?.kind === 'ratio')
       return ratioNode(part(computation.numerator), part(computation.denominator))
     if (computation?.kind === 'derived') return derivedNode(computation.expression, part)
+    if (computation?.kind === 'conversion') {
+      const [all, some] = [columnNode('u', columnOf(computation.base)), columnNode('u', columnOf(name))]
+      // No row in a group is none that leads to another one.
+      const count = caseNode(isGiven(all), caseNode(isGiven(some), some, integerNode(0)))
+      return computation.calculation === 'rate' ? ratioNode(count, all) : count
+    }
     const base = computation && isOverPeriods(computation) ? model.metrics.get(computation.metric) : undefined
     return base === undefined || base.definition.computation.kind === 'simple'
       ? columnNode('u', columnOf(name))
@@ -273,7 +288,10 @@ function expandRelation(
   const place: MeasurePlace = {
     ...{ model, relation, alias, inputs, attestations, lifts, guards, isAlone, semiAdditive },
   }
-  const write = (measure: (name: string) => Node) => writeClauses(select, { relation, alias, measure })
+  const always = operatorNode('=', integerNode(1), integerNode(1))
+  const counts = walk.generated ? (name: string) => countsNode(place, name) ?? always : undefined
+  const write = (measure: (name: string) => Node) =>
+    writeClauses(select, { relation, alias, measure, counts })
   // A first time, to know what the metrics need: guards join the tables of their own dimensions.
   write((name) => measureNode(place, name))
   const holds = keysHold({ relation, dimensions, newAlias })

@@ -102,8 +102,20 @@ function writeMetric(place: MeasurePlace, metric: MetricVersion): Node {
     }
     // Its parts are measured by the names of what they are of.
     case 'offset':
+    case 'conversion':
       throw unknownMetric(metric.name)
   }
+}
+
+/**
+ * The condition under which a row counts for a simple metric, in a statement of ours; undefined where each does.
+ * @throws SqlError 42703 for another metric
+ */
+export function countsNode(place: MeasurePlace, name: string): Node | undefined {
+  const computation = place.relation.metrics.get(name)?.definition.computation
+  if (computation?.kind !== 'simple') throw unknownMetric(name)
+  const { filter } = computation
+  return filter && boundNode(filter, (fieldId) => inputColumn(place, fieldId, false))
 }
 
 /** A quotient in double precision; NULL where the denominator is zero. */

@@ -129,6 +129,18 @@ const metrics = [
   metric('so_far', { kind: 'cumulative', metric: 'pays' }),
   metric('month_before', { kind: 'offset', metric: 'pays', offsetWindow: { count: 1, grain: 'month' } }),
   metric('so_far_before', { kind: 'offset', metric: 'so_far', offsetWindow: { count: 1, grain: 'month' } }),
+  metric('wages_paid', simple('count(*)', "kind = 'wage'")),
+  metric('bonuses_paid', simple('count(*)', "kind = 'bonus'")),
+  ...(['rate', 'count'] as const).map((calculation) =>
+    metric(`bonus_${calculation}`, {
+      ...{ kind: 'conversion', base: 'wages_paid', conversion: 'bonuses_paid', calculation },
+      ...{ entity: 'person', window: { count: 10, grain: 'day' } },
+    }),
+  ),
+  metric('bonus_at_home', {
+    ...{ kind: 'conversion', base: 'wages_paid', conversion: 'bonuses_paid', calculation: 'count' },
+    ...{ entity: 'person', constant: [{ base: 'city', conversion: 'city' }] },
+  }),
   metric('held', {
     ...{ kind: 'simple', table: staff.table, expression: bound('sum(pay)') },
     semiAdditive: { dimension: 'paid', take: 'last', over: [] },
