@@ -21,6 +21,7 @@ export interface DraftTable {
     readonly key: readonly string[]
     readonly dimensions: readonly DraftDimension[]
     readonly relationships: readonly DraftRelationship[]
+    readonly entity?: string | undefined
     readonly time_dimension?: string | undefined
   }
 }

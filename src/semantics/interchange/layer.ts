@@ -23,6 +23,7 @@ export interface ExportedTable {
   readonly key: readonly string[]
   readonly dimensions: readonly ExportedDimension[]
   readonly relationships: readonly DraftRelationship[]
+  readonly entity: string | undefined
   readonly time_dimension: string | undefined
 }
 
@@ -66,6 +67,7 @@ export async function loadLayer(store: Store, tenant: TenantId): Promise<Exporte
               to_columns: key.flatMap((id) => toNames.get(id) ?? []),
             }
           }),
+        entity: one.entity,
         time_dimension: one.timeDimension,
       }
     }),

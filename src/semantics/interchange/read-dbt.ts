@@ -26,6 +26,8 @@ const namePattern = new RegExp(metricNamePattern)
 interface ReadModel extends DbtModel {
   readonly at: string
   readonly key: string | undefined
+  /** The name of the key. */
+  readonly entity: string | undefined
   readonly foreign: readonly { readonly at: Members; readonly entity: string; readonly column: string }[]
 }
 
@@ -58,6 +60,7 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
             key: key === undefined ? [] : [key],
             dimensions,
             relationships: own,
+            ...(isFree(model, own) && { entity: model.entity }),
             ...(timeDimension !== undefined && { time_dimension: timeDimension }),
           },
         }
@@ -69,6 +72,11 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
     notCarried: lost,
     kept: [],
   }
+}
+
+/** Whether nothing else of the table has the name of its key. */
+function isFree({ entity, dimensions }: ReadModel, own: readonly DraftRelationship[]): boolean {
+  return entity !== undefined && [...dimensions, ...own].every(({ name }) => name !== entity)
 }
 
 /** A model of dbt with `semantic_model`; undefined for one without. */
@@ -120,7 +128,7 @@ function readLatest(model: Members, namespace: readonly string[]): ReadModel | u
   const ownMetrics = model.objects('metrics')
   model.rest()
   const read = { at: model.at, name: semanticName, table, timeDimension, ownMetrics }
-  return { ...parts, ...read, measures: new Map(), key: parts.key() }
+  return { ...parts, ...read, ...leadingOf(parts), measures: new Map() }
 }
 
 /** An entry of `semantic_models`. */
@@ -149,7 +157,15 @@ function readOlder(model: Members, namespace: readonly string[]): ReadModel {
   )
   model.rest()
   const table = { namespace, name: reference ?? name }
-  return { ...parts, at: model.at, name, table, timeDimension, measures, key: parts.key(), ownMetrics: [] }
+  return { ...parts, at: model.at, name, table, timeDimension, measures, ...leadingOf(parts), ownMetrics: [] }
+}
+
+/** What a model is named by, and which entities lead away from it. */
+function leadingOf({ key, entities, foreign }: Parts): Pick<ReadModel, 'key' | 'entity' | 'leading'> {
+  const column = key()
+  const names = [...entities].flatMap(([name, of]) => (of === column ? [name] : []))
+  const entity = names.find((name) => namePattern.test(name) && !name.includes('__'))
+  return { key: column, entity, leading: new Map(foreign.map((each) => [each.entity, each.column])) }
 }
 
 interface Parts extends Pick<ReadModel, 'dimensions' | 'foreign' | 'entities'> {
