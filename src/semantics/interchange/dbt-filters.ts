@@ -4,9 +4,17 @@
  */
 
 import { grains } from '../../core/metric.ts'
-import type { DbtModel } from './dbt-metrics.ts'
 import type { DraftDimension } from './draft.ts'
 import { identifier } from './sql-names.ts'
+
+/** What a filter may name of a model. */
+interface FilteredModel {
+  readonly dimensions: readonly DraftDimension[]
+  readonly timeDimension: string | undefined
+  /** Columns of the entities that are keys, and of those that lead to other models, by name. */
+  readonly entities: ReadonlyMap<string, string>
+  readonly leading: ReadonlyMap<string, string>
+}
 
 const text = String.raw`['"](\w+)['"]`
 const path = String.raw`\s*,\s*(?:entity_path\s*=\s*)?\[([\s\w'",]*)\]`
@@ -18,8 +26,8 @@ const templates = new RegExp(
 /** Filters of a metric of a model with the SQL of what they name; null for one that names what the model does not lead to. */
 export function filterOf(
   filters: readonly string[],
-  model: DbtModel,
-  models: readonly DbtModel[],
+  model: FilteredModel,
+  models: readonly FilteredModel[],
 ): string | null | undefined {
   if (filters.length === 0) return undefined
   const written = filters.map((filter) =>
@@ -39,8 +47,8 @@ function inPeriod(sql: string, grain: string): string | undefined {
 }
 
 function dimensionAt(
-  model: DbtModel,
-  models: readonly DbtModel[],
+  model: FilteredModel,
+  models: readonly FilteredModel[],
   [first = '', ...more]: readonly string[],
 ): string | undefined {
   if (more.length === 0) return sqlOf(model.dimensions, first === 'metric_time' ? model.timeDimension : first)
@@ -56,17 +64,17 @@ function sqlOf(dimensions: readonly DraftDimension[], name: string | undefined):
   return found && `(${found.expression ?? found.name})`
 }
 
-function entityAt(model: DbtModel, [entity = '', ...more]: readonly string[]): string | undefined {
+function entityAt(model: FilteredModel, [entity = '', ...more]: readonly string[]): string | undefined {
   const column = model.entities.get(entity) ?? model.leading.get(entity)
   return more.length === 0 && column !== undefined ? identifier(column) : undefined
 }
 
 /** The name of what the last model of a way has. */
 function reached(
-  model: DbtModel,
-  models: readonly DbtModel[],
+  model: FilteredModel,
+  models: readonly FilteredModel[],
   steps: readonly string[],
-  has: (model: DbtModel, name: string) => boolean,
+  has: (model: FilteredModel, name: string) => boolean,
 ): string | undefined {
   let at = model
   for (const entity of steps.slice(0, -1)) {

@@ -23,7 +23,7 @@ export interface ExportedTable {
   readonly key: readonly string[]
   readonly dimensions: readonly ExportedDimension[]
   readonly relationships: readonly DraftRelationship[]
-  readonly entity: string | undefined
+  readonly entity?: string | undefined
   readonly time_dimension: string | undefined
 }
 
