@@ -33,7 +33,11 @@ interface ReadModel extends DbtModel {
 
 /** @throws DocumentRefusal for what holds no semantic model and no metric */
 export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDraft {
-  if (namespace === undefined)
+  const plainsOf = (list: unknown) => (Array.isArray(list) ? list.filter(isPlain) : [])
+  const named = new Set(plainsOf(document.semantic_models).map(({ schema }) => schema))
+  // A manifest of dbt names the schema of each model, its files do not.
+  const isNamed = named.size > 0 && [...named].every((schema) => typeof schema === 'string')
+  if (namespace === undefined && !isNamed)
     throw new DocumentRefusal([{ message: 'dbt names no namespaces: say in which one its models are' }])
   const lost: NotCarried[] = []
   const whole = membersOf(document, '', lost)
@@ -43,7 +47,7 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
     ])
   whole.any('version')
   const models = [
-    ...whole.objects('models').flatMap((one) => readLatest(one, namespace) ?? []),
+    ...whole.objects('models').flatMap((one) => readLatest(one, namespace ?? []) ?? []),
     ...whole.objects('semantic_models').map((one) => readOlder(one, namespace)),
   ]
   const relationships = relationshipsOf(models)
@@ -132,7 +136,8 @@ function readLatest(model: Members, namespace: readonly string[]): ReadModel | u
 }
 
 /** An entry of `semantic_models`. */
-function readOlder(model: Members, namespace: readonly string[]): ReadModel {
+function readOlder(model: Members, namespace: readonly string[] | undefined): ReadModel {
+  const schema = model.text('schema')
   const name = model.text('name') ?? ''
   const [, reference] = /^\s*ref\(\s*['"]([^'"]+)['"]\s*\)\s*$/.exec(model.text('model') ?? '') ?? []
   const parts = newParts()
@@ -156,7 +161,7 @@ function readOlder(model: Members, namespace: readonly string[]): ReadModel {
     }),
   )
   model.rest()
-  const table = { namespace, name: reference ?? name }
+  const table = { namespace: namespace ?? [schema ?? ''], name: reference ?? name }
   return { ...parts, at: model.at, name, table, timeDimension, measures, ...leadingOf(parts), ownMetrics: [] }
 }
 

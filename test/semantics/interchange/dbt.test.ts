@@ -29,7 +29,7 @@ semantic_models:
 function read(metrics: string) {
   const outcome = readInterchange({
     format: 'dbt',
-    text: `${models}metrics:\n${metrics}`,
+    files: [{ name: '', text: `${models}metrics:\n${metrics}` }],
     namespace: ['sales'],
   })
   if (outcome.kind === 'refused') throw new Error(JSON.stringify(outcome.problems))
