@@ -139,6 +139,29 @@ export class Flags {
     if (Buffer.byteLength(text) > bytesMax) throw new UsageError(`--${name}: the file is too large`)
     return text
   }
+
+  /**
+   * The files of YAML and JSON below the folder that the flag names, by their paths in it.
+   * @throws UsageError where there is none, or they are too large together
+   */
+  async folder(
+    name: string,
+    bytesMax = limits.apiBodyBytesMax,
+  ): Promise<readonly { readonly path: string; readonly text: string }[]> {
+    const root = this.required(name)
+    const paths = await Array.fromAsync(new Bun.Glob('**/*.{yml,yaml,json}').scan(root)).catch(() => [])
+    if (paths.length === 0)
+      throw new UsageError(`--${name} takes the name of a folder with files of YAML or JSON; there is none`)
+    const found: { readonly path: string; readonly text: string }[] = []
+    let bytes = 0
+    for (const path of paths.sort()) {
+      const file = Bun.file(`${root}/${path}`)
+      bytes += file.size
+      if (bytes > bytesMax) throw new UsageError(`--${name}: the files are too large together`)
+      found.push({ path, text: await file.text() })
+    }
+    return found
+  }
 }
 
 /**

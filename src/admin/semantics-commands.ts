@@ -2,19 +2,21 @@
 
 import { interchangeFormats } from '../semantics/interchange/draft.ts'
 import { type Command, onTenant, requireService } from './command.ts'
+import type { Flags } from './flags.ts'
 
 export const semanticsCommands: readonly Command[] = [
   {
     words: 'semantics import',
-    usage: `--tenant ID --format ${interchangeFormats.join('|')} --file FILE [--namespace ns] [--dry-run yes] [--replace yes]`,
-    summary: 'Imports dimensions and metrics from a document. FILE is its text; - is standard input.',
+    usage: `--tenant ID --format ${interchangeFormats.join('|')} (--file FILE | --folder DIR) [--namespace ns] [--dry-run yes] [--replace yes]`,
+    summary:
+      'Imports dimensions and metrics from a document. FILE is its text; - is standard input. DIR holds the files of one project.',
     details:
       'It lists what cannot be carried and what changes. dbt names no namespaces, so --namespace is needed there. Metrics of the same name over other tables are replaced with --replace yes only.',
     fields: ['metrics', 'tables', 'changes', 'not_carried', 'not_carried_count'],
     async prepare(flags) {
       const input = {
         format: flags.requiredChoice('format', interchangeFormats),
-        document: await flags.file('file'),
+        ...(await documentsOf(flags)),
         namespace: flags.optional('namespace')?.split('.'),
         dry_run: flags.choice('dry-run', ['yes', 'no']) === 'yes',
         replace: flags.choice('replace', ['yes', 'no']) === 'yes',
@@ -53,3 +55,11 @@ export const semanticsCommands: readonly Command[] = [
     },
   },
 ]
+
+/** One document, or those of a folder, which are one import. */
+async function documentsOf(flags: Flags) {
+  if (flags.optional('folder') === undefined) return { document: await flags.file('file') }
+  const files = await flags.folder('folder')
+  const documents = files.map(({ path, text }) => ({ name: path, document: text }))
+  return { documents: documents.filter(({ document }) => document.trim() !== '') }
+}

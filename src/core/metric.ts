@@ -20,7 +20,7 @@ export const metricTime = 'metric_time'
 export const grains = ['hour', 'day', 'week', 'month', 'quarter', 'year'] as const
 export type Grain = (typeof grains)[number]
 
-export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative', 'offset'] as const
+export const metricKinds = ['simple', 'ratio', 'derived', 'cumulative', 'offset', 'conversion'] as const
 
 /** - `draft`: nobody can ask for it. - `active` and `deprecated`: in force. - `retired`: no longer. */
 export const metricStates = ['draft', 'active', 'deprecated', 'retired'] as const
@@ -29,16 +29,18 @@ export type MetricState = (typeof metricStates)[number]
 /** Names of metrics, dimensions, relationships and terms. They are SQL identifiers that need no quotes. */
 export const metricNamePattern = '^[a-z_][a-z0-9_]{0,54}$'
 
-/** An expression over columns of one table. */
 /** Names of the columns of a table's key in its metric relation, for statements that the service writes itself. */
 export const rowKeyName = (index: number) => `__key${index}`
 
+/** An expression over columns of one table. */
 export interface BoundExpression {
   readonly text: string
   /** Field ids of the columns that it names. */
   readonly names: BoundNames
   /** Types of the columns when it was saved, by field id. */
   readonly types?: Readonly<Record<string, string>> | undefined
+  /** Of a filter: the dimensions of joined tables that it names, such as `customer__city`. */
+  readonly dimensions?: readonly string[] | undefined
 }
 
 export interface Dimension {
@@ -70,6 +72,8 @@ export interface TableModel {
   readonly key: readonly number[]
   readonly dimensions: readonly Dimension[]
   readonly relationships: readonly Relationship[]
+  /** The name of its key, by which rows are grouped as by a dimension. The key is one column then. */
+  readonly entity?: string | undefined
   /** The dimension of kind time that metrics are told by. */
   readonly timeDimension?: string | undefined
 }
@@ -117,6 +121,23 @@ export type MetricComputation =
         | { readonly window?: { readonly count: number; readonly grain: Grain }; readonly toDate?: Grain }
         | undefined
     }
+  | Conversion
+
+/** How many rows of one metric lead to rows of another one. */
+export interface Conversion {
+  readonly kind: 'conversion'
+  /** Simple metrics that count rows: of what may lead to something, and of what it leads to. */
+  readonly base: string
+  readonly conversion: string
+  /** What rows of both belong to: a dimension or an entity of both tables. */
+  readonly entity: string
+  /** How long after the row of `base`; undefined: at any time after it. */
+  readonly window?: { readonly count: number; readonly grain: Grain } | undefined
+  /** Dimensions or entities that have the same value in both rows. */
+  readonly constant?: readonly { readonly base: string; readonly conversion: string }[] | undefined
+  /** - `rate`: the part of the rows of `base`. */
+  readonly calculation: 'rate' | 'count'
+}
 
 /** What is computed from the rows of other periods than those that are asked for. */
 export type OverPeriods = Extract<MetricComputation, { kind: 'cumulative' | 'offset' }>

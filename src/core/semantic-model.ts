@@ -30,10 +30,17 @@ export interface PlacedDimension {
   readonly dimension: Dimension
 }
 
+/** What rows belong to: the key of a table, or the columns of a relationship that lead to one. */
+interface PlacedEntity extends PlacedDimension {
+  readonly of: TableRef
+}
+
 /** What a table shows under the suffix `__metrics`. */
 export interface MetricRelation {
   readonly table: TableModel
   readonly dimensions: ReadonlyMap<string, PlacedDimension>
+  /** By which rows can be grouped as well: names of keys and of relationships over one column. */
+  readonly entities: ReadonlyMap<string, PlacedEntity>
   /** Metrics that are computed over this table alone; none is over periods. */
   readonly metrics: ReadonlyMap<string, MetricVersion>
 }
@@ -45,12 +52,10 @@ export function relationOf(model: SemanticModel, table: TableRef): MetricRelatio
   const own = model.tables.get(tableKey(table))
   if (own === undefined) return undefined
   const dimensions = new Map<string, PlacedDimension>()
-  for (const route of routesFrom(model, { path: '', table: own }))
+  const routes = routesFrom(model, { path: '', table: own })
+  for (const route of routes)
     for (const dimension of route.table.dimensions)
-      dimensions.set(route.path === '' ? dimension.name : `${route.path}__${dimension.name}`, {
-        route,
-        dimension,
-      })
+      dimensions.set(nameOn(route, dimension.name), { route, dimension })
   const time = own.timeDimension === undefined ? undefined : dimensions.get(own.timeDimension)
   if (time !== undefined) dimensions.set(metricTime, time)
   const metrics = new Map(
@@ -61,9 +66,36 @@ export function relationOf(model: SemanticModel, table: TableRef): MetricRelatio
       )
     }),
   )
-  return { table: own, dimensions, metrics }
+  const entities = routes.flatMap(entitiesOf).filter(([name]) => !metrics.has(name) && !dimensions.has(name))
+  return { table: own, dimensions, metrics, entities: new Map(entities) }
 }
 
+function nameOn({ path }: Route, name: string): string {
+  return path === '' ? name : `${path}__${name}`
+}
+
+/** The entities of a route's table by their names in the relation. Those of several columns have no values. */
+function entitiesOf(route: Route): readonly (readonly [string, PlacedEntity])[] {
+  const { table, entity, key, relationships } = route.table
+  const placed = (name: string, columns: readonly number[], of: TableRef) =>
+    columns.length === 1
+      ? [[nameOn(route, name), { route, of, dimension: ofColumn(name, columns) }] as const]
+      : []
+  return [
+    ...(entity === undefined ? [] : placed(entity, key, table)),
+    ...relationships.flatMap(({ name, columns, to }) => placed(name, columns, to)),
+  ]
+}
+
+function ofColumn(name: string, [fieldId = -1]: readonly number[]): Dimension {
+  return { name, kind: 'categorical', expression: { text: `"${name}"`, names: { [name]: fieldId } } }
+}
+
+/** The relation with its entities as dimensions. */
+export function withEntities(relation: MetricRelation): MetricRelation {
+  const { dimensions, entities } = relation
+  return { ...relation, dimensions: new Map([...dimensions, ...entities]) }
+}
 /** Every route from a table, itself first. No route visits a table twice. */
 function routesFrom(model: SemanticModel, route: Route, steps = 0): readonly Route[] {
   const further = steps === routeStepsMax ? [] : route.table.relationships
@@ -103,6 +135,13 @@ export function leavesOf(
   const { computation } = metric.definition
   if (isOverPeriods(computation) && metrics.get(computation.metric)?.definition.computation.kind !== 'simple')
     return partsOverPeriods({ metrics }, metric, depth)
+  if (computation.kind === 'conversion') {
+    const base = metrics.get(computation.base)
+    const isCounted = [base, metrics.get(computation.conversion)].every(
+      (each) => each?.definition.computation.kind === 'simple',
+    )
+    return base !== undefined && isCounted ? [base, metric] : undefined
+  }
   const inputs = inputsOf(metric)
   if (inputs === undefined) return [metric]
   const found = inputs.map((input) => leavesOf({ metrics }, input, depth + 1))
@@ -141,10 +180,11 @@ export function partName(metric: string, part: string): string {
   return `${metric}.${part}`
 }
 
-/** The metrics of which a ratio or derived metric is made; undefined for another kind. */
+/** The metrics of which a ratio, a derived metric or a conversion is made; undefined for another kind. */
 export function inputsOf({
   definition: { computation },
 }: Pick<MetricVersion, 'definition'>): readonly string[] | undefined {
   if (computation.kind === 'ratio') return [computation.numerator, computation.denominator]
+  if (computation.kind === 'conversion') return [computation.base, computation.conversion]
   return computation.kind === 'derived' ? computation.metrics : undefined
 }

@@ -20,7 +20,7 @@ import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetric } from '../store/semantics/metrics.ts'
 import { attestedDimensions, type GivenDimension } from './attested-dimensions.ts'
 import { partsOf } from './describe-metric.ts'
-import { columnsOf } from './inherited.ts'
+import { columnsOf, expressionsOf } from './inherited.ts'
 
 interface GivenAttestation {
   readonly tags: readonly string[]
@@ -71,7 +71,7 @@ export async function attestMetric(
     loadDeclaredSchema(store, tenant, table),
   ])
   if (governance === undefined) throw new Fault('not_found', 'The table of the metric is not there.')
-  const columns = columnsOf({ computation: base.computation }, governance)
+  const columns = columnsOf(expressionsOf({ computation: base.computation }), governance)
   const inherited = new Set(columns.flatMap(({ tags }) => tags))
   const strange = given.tags.find((tag) => !inherited.has(tag))
   if (strange !== undefined)
@@ -117,10 +117,10 @@ function aggregatesOf(
     )
   }
   const base = isOverPeriods(computation) && model.metrics.get(computation.metric)?.definition.computation
-  if (computation.kind === 'offset' || (base && base.kind !== 'simple'))
+  if (computation.kind === 'offset' || computation.kind === 'conversion' || (base && base.kind !== 'simple'))
     throw new Fault(
       'unprocessable',
-      'A metric with an offset, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
+      'A metric with an offset, a conversion, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
     )
   const of =
     computation.kind === 'cumulative'
@@ -133,6 +133,11 @@ function aggregatesOf(
     throw new Fault(
       'unprocessable',
       'A metric that does not add up over time cannot be attested, because the rows that count are others in each group.',
+    )
+  if (found.filter?.dimensions !== undefined)
+    throw new Fault(
+      'unprocessable',
+      `The filter of the metric reads ${found.filter.dimensions.join(', ')} of another table, so the metric cannot be attested.`,
     )
   return { name: of.name, sha256: of.sha256, computation: found }
 }

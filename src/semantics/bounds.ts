@@ -12,6 +12,8 @@ export const semanticBounds = {
   queriesPerDayMax: 1_000_000,
   /** Of a document of another format; a body holds it with its quotes escaped. */
   documentCharsMax: 1_000_000,
+  /** Files of one import. */
+  documentsMax: 500,
   /** Entries of a list of what a document says beyond us. */
   notCarriedMax: 1_000,
 } as const

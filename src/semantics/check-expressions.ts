@@ -14,9 +14,10 @@ import { SqlError, toSqlError } from '../query/compile/base/sql-error.ts'
 import { type CompiledQuery, compileQuery } from '../query/compile/compile.ts'
 import { windowFunctions } from '../query/compile/functions/aggregates.ts'
 import { functions } from '../query/compile/functions/registry.ts'
-import { expandMetrics } from '../query/compile/metrics/expand.ts'
+import { type Expansion, expandMetrics } from '../query/compile/metrics/expand.ts'
 import { isAggregate, parseMetricExpression } from '../query/compile/metrics/metric-expression.ts'
 import { columnPath, functionName } from '../query/compile/metrics/nodes.ts'
+import { compileMetricRequest } from '../query/compile/metrics/request.ts'
 import { parseSelect } from '../query/compile/parse/parse.ts'
 import { chooseFunction } from '../query/compile/resolve/function-choice.ts'
 
@@ -25,6 +26,7 @@ type Level = 'row' | 'aggregate' | 'metric'
 
 /**
  * An expression over columns of a table, bound to their field ids.
+ * @param joined the relation whose dimensions of other tables it may name as well
  * @param level `row`: without aggregates; `aggregate`: every column inside one
  * @throws Fault `unprocessable` for text that is not such an expression
  */
@@ -33,21 +35,35 @@ export function bindExpression(
   { columns }: Governance,
   level: 'row' | 'aggregate',
   what: string,
+  joined?: MetricRelation,
 ): BoundExpression {
   const named = namesIn(text, level, what)
-  const found = named.map((name) => {
-    const column = columns.find((each) => each.current && each.name === name)
-    if (column === undefined)
-      throw new Fault('unprocessable', `${what}: the table has no column \`${name}\`.`)
-    return [name, column] as const
-  })
+  const isColumn = (name: string) => columns.some((each) => each.current && each.name === name)
+  const isJoined = (name: string) => (joined?.dimensions.get(name)?.route.path ?? '') !== ''
+  const dimensions = named.filter((name) => !isColumn(name) && isJoined(name))
+  const found = named
+    .filter((name) => !dimensions.includes(name))
+    .map((name) => {
+      const column = columns.find((each) => each.current && each.name === name)
+      if (column === undefined) throw new Fault('unprocessable', noColumn(name, what, joined))
+      return [name, column] as const
+    })
   return {
     text,
     names: Object.fromEntries(found.map(([name, { fieldId }]) => [name, fieldId])),
     types: Object.fromEntries(
       found.map(([, { fieldId, type }]) => [String(fieldId), typeof type === 'string' ? type : type.type]),
     ),
+    ...(dimensions.length > 0 && { dimensions }),
   }
+}
+
+function noColumn(name: string, what: string, joined: MetricRelation | undefined): string {
+  const hint =
+    joined !== undefined && name.includes('__')
+      ? ', and no relationship leads to a dimension of that name'
+      : ''
+  return `${what}: the table has no column \`${name}\`${hint}.`
 }
 
 /** The metrics that an expression over metrics names. @throws Fault `unprocessable` as {@link bindExpression} */
@@ -138,22 +154,51 @@ export function compileRelation(
   const group =
     metrics.length > 0 && dimensions.length > 0 ? ` GROUP BY ${dimensions.map(quoted).join(', ')}` : ''
   const text = `SELECT ${targets.join(', ')} FROM "${table.namespace.join('.')}"."${table.name}__metrics"${group}`
+  return compiled(text, () => expandMetrics(parseSelect(text), { model, searchPath: [] }), governances)
+}
+
+/**
+ * Compiles a request for metrics without dimensions, as {@link compileRelation} does a relation.
+ * @throws Fault `unprocessable` where that does not compile
+ */
+export function compileRequest(
+  model: SemanticModel,
+  governances: ReadonlyMap<string, Governance>,
+  metrics: readonly string[],
+): void {
+  const expansion = () => {
+    const { tree } = compileMetricRequest(model, {
+      metrics,
+      dimensions: [],
+      where: [],
+      orderBy: [],
+      limit: 1,
+    })
+    return expandMetrics(tree, { model, searchPath: [], generated: true })
+  }
+  compiled('', expansion, governances)
+}
+
+function compiled(
+  text: string,
+  expand: () => Expansion,
+  governances: ReadonlyMap<string, Governance>,
+): CompiledQuery {
   const tables = [...governances.values()].map((governance) => {
     const governed = seenTable(governance, currentSchema(governance), 'anyone')
     const columns = governed.columns.map((column) => ({ ...column, masks: [] }))
     return { ...governed, columns, rowFilters: [], readableWithoutContract: true }
   })
   try {
-    const expansion = expandMetrics(parseSelect(text), { model, searchPath: [] })
-    const compiled = compileQuery({
+    const query = compileQuery({
       text,
       principal: { sub: 'nobody', roles: [] },
       tables,
       searchPath: [],
-      expansion,
+      expansion: expand(),
     })
-    compiled.emit('duckdb')
-    return compiled
+    query.emit('duckdb')
+    return query
   } catch (thrown) {
     const failure = thrown instanceof SqlError ? thrown : toSqlError(thrown)
     throw new Fault('unprocessable', failure.publicMessage, {

@@ -21,7 +21,7 @@ import { loadGovernances } from '../store/governance/governance.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { findMetrics, listMetrics, type StoredMetric } from '../store/semantics/metrics.ts'
 import type { Store } from '../store/store.ts'
-import { columnsOf, type MetricProblem, problemsOf } from './inherited.ts'
+import { columnsOf, expressionsOf, joinedColumns, type MetricProblem, problemsOf } from './inherited.ts'
 
 /** Who asks, of which tenant. */
 export interface Asking {
@@ -147,12 +147,16 @@ async function viewsOf({ store, clock, tenant, principal }: Asking, metrics: rea
   const tables = metrics.map((metric) => tablesOf(known, metric))
   const over = new Map(tables.flat().map((table) => [tableKey(table), table]))
   const relations: Relations = new Map([...over].map(([key, table]) => [key, relationOf(known, table)]))
-  const reached = [...over].flatMap(([key, table]) => [table, ...tablesReached(relations.get(key))])
+  const reached = [
+    ...[...over].flatMap(([key, table]) => [table, ...tablesReached(relations.get(key))]),
+    ...metrics.flatMap((metric) => tablesReadBy(known, metric)),
+  ]
   const governances = await loadGovernances(store, tenant, reached)
   const all: Described = { model: known, relations, governances, principal }
   return metrics.flatMap((metric, index) => {
     const own = tables[index] ?? []
-    if (!own.every((table) => mayKnow(principal, governances.get(tableKey(table))))) return []
+    if (!tablesReadBy(known, metric).every((table) => mayKnow(principal, governances.get(tableKey(table)))))
+      return []
     return [metricView(all, metric, own)]
   })
 }
@@ -176,6 +180,14 @@ export function tablesOf(model: SemanticModel, metric: MetricVersion): readonly 
     if (computation.kind === 'simple') found.set(tableKey(computation.table), computation.table)
   }
   return [...found.values()]
+}
+
+/** The tables that a metric reads: those that it is computed over, and those that its filters lead to. */
+export function tablesReadBy(model: SemanticModel, metric: MetricVersion): readonly TableRef[] {
+  const joined = simpleLeaves(model, metric).flatMap(({ definition: { computation } }) =>
+    joinedColumns(model, computation).map(({ table }) => table),
+  )
+  return [...new Map([...tablesOf(model, metric), ...joined].map((each) => [tableKey(each), each])).values()]
 }
 
 function simpleLeaves(model: SemanticModel, metric: MetricVersion): readonly MetricVersion[] {
@@ -226,6 +238,7 @@ function metricView(
     dimensions: dimensionsOf(relations, over, (table) =>
       mayKnow(principal, governances.get(tableKey(table))),
     ),
+    entities: entitiesOf(relations, over, (table) => mayKnow(principal, governances.get(tableKey(table)))),
     tags,
     declassified: attestations.map(({ id, metric: of, tags: removed, untilMs }) => ({
       attestation: id,
@@ -257,11 +270,20 @@ function inheritedOf(
   // One of an older definition is void.
   const isBound = leaf === base || found?.of?.sha256 === base.sha256
   const attestation = found?.sha256 === leaf.sha256 && isBound ? found : undefined
-  const tags = governance ? columnsOf(base.definition, governance).flatMap((column) => column.tags) : []
+  const joined = joinedColumns(model, computation).map(({ table, expression }) => ({
+    expressions: [expression],
+    of: governances.get(tableKey(table)),
+  }))
+  const reads = [{ expressions: expressionsOf(base.definition), of: governance }, ...joined]
+  const tags = reads.flatMap(({ expressions, of }) =>
+    of ? columnsOf(expressions, of).flatMap((column) => column.tags) : [],
+  )
   const lifted = new Set(attestation?.masks.map(({ fieldId }) => fieldId))
   return {
     tags: tags.filter((tag) => !attestation?.tags.includes(tag)),
-    problems: problemsOf(base.definition, governance, principal, lifted),
+    problems: reads.flatMap(({ expressions, of }, index) =>
+      problemsOf(expressions, of, principal, index === 0 ? lifted : new Set()),
+    ),
     attestation,
   }
 }
@@ -282,6 +304,18 @@ function dimensionsOf(
   )
 }
 
+/** The entities that all of its tables have, by whose values rows can be grouped. */
+function entitiesOf(
+  relations: Relations,
+  over: readonly TableRef[],
+  isKnown: (table: TableRef) => boolean,
+): readonly string[] {
+  const [first, ...others] = over.map((table) => relations.get(tableKey(table))?.entities)
+  return [...(first ?? [])].flatMap(([name, { route, of }]) =>
+    route.path === '' && isKnown(of) && others.every((entities) => entities?.has(name)) ? [name] : [],
+  )
+}
+
 function computationView(computation: MetricVersion['definition']['computation']) {
   switch (computation.kind) {
     case 'simple': {
@@ -297,6 +331,10 @@ function computationView(computation: MetricVersion['definition']['computation']
     case 'offset': {
       const { metric, offsetWindow, offsetToGrain } = computation
       return { metric, offset_window: offsetWindow, offset_to_grain: offsetToGrain }
+    }
+    case 'conversion': {
+      const { base, conversion, entity, window, constant, calculation } = computation
+      return { base, conversion, entity, window, constant_properties: constant, calculation }
     }
   }
 }

@@ -54,6 +54,16 @@ const computation = {
     described(object({ count: ordinal, grain: oneOf(grains) }), 'the value so many grains before'),
   ),
   offset_to_grain: maybe(described(oneOf(grains), 'the value in the first period of this grain')),
+  base: maybe(described(metricName, 'of kind conversion: counts the rows that may lead to others')),
+  conversion: maybe(described(metricName, 'counts the rows that they lead to')),
+  entity: maybe(described(nonEmpty, 'what rows of both belong to: a dimension or an entity of both tables')),
+  constant_properties: maybe(
+    described(
+      list(object({ base: nonEmpty, conversion: nonEmpty }), { minItems: 1, maxItems: 10 }),
+      'dimensions that have the same value in both rows',
+    ),
+  ),
+  calculation: maybe(described(oneOf(['rate', 'count']), 'of a conversion; default `rate`')),
 }
 const metric = object({
   name: text,
@@ -72,6 +82,7 @@ const metric = object({
       description: maybe(text),
     }),
   ),
+  entities: described(list(text), 'keys and relationships by which it can be grouped as by dimensions'),
   tags: described(list(text), 'of its columns, without those that a steward attested away'),
   declassified: list(object({ attestation: uuid, metric: text, tags: list(text), valid_until: time })),
   problems: described(
@@ -107,10 +118,11 @@ export const metricInput = object({
 export function givenMetric(input: Omit<Static<typeof metricInput>, 'metric'>): GivenMetric {
   const { of, kind = 'simple', state = 'active', default_grain: defaultGrain, ...given } = input
   const { semi_additive: semi, to_date: toDate, ...others } = given
-  const { offset_window: offsetWindow, offset_to_grain: offsetToGrain, ...rest } = others
+  const { offset_window: offsetWindow, offset_to_grain: offsetToGrain, ...moved } = others
+  const { constant_properties: constant, ...rest } = moved
   return {
     ...rest,
-    ...{ kind, state, defaultGrain, toDate, metric: of, offsetWindow, offsetToGrain },
+    ...{ kind, state, defaultGrain, toDate, metric: of, offsetWindow, offsetToGrain, constant },
     semiAdditive: semi && { ...semi, over: semi.over ?? [] },
   }
 }

@@ -57,6 +57,7 @@ const modelMembers = {
   key: described(list(nonEmpty), 'columns that name one row; empty where none is declared'),
   dimensions: list(dimension, { maxItems: semanticBounds.dimensionsMax }),
   relationships: list(relationship, { maxItems: semanticBounds.relationshipsMax }),
+  entity: maybe(described(metricName, 'the name of the key, by which rows can be grouped as by a dimension')),
   time_dimension: maybe(described(metricName, 'the dimension that `metric_time` stands for')),
 }
 const tableModel = object({
@@ -80,8 +81,12 @@ export const modelInput = object({
 
 /** The model that a request declares. */
 export function givenModel(input: Omit<Static<typeof modelInput>, 'namespace' | 'table'>): GivenModel {
-  const { key = [], relationships = [], time_dimension: timeDimension, dimensions } = input
-  return { key, relationships, dimensions, ...(timeDimension !== undefined && { timeDimension }) }
+  const { key = [], relationships = [], time_dimension: timeDimension, dimensions, entity } = input
+  return {
+    ...{ key, relationships, dimensions },
+    ...(timeDimension !== undefined && { timeDimension }),
+    ...(entity !== undefined && { entity }),
+  }
 }
 
 export const modelOperations = [
@@ -193,6 +198,7 @@ function modelView(model: TableModel, governances: ReadonlyMap<string, Governanc
     relationships: relationships.map(({ name, to, columns, key: toKey }) => ({
       ...{ name, to, columns: names(table, columns), to_columns: names(to, toKey) },
     })),
+    entity: model.entity,
     time_dimension: timeDimension,
   }
 }

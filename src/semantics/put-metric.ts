@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
 import {
+  type Conversion,
   type Grain,
   isOverPeriods,
   type MetricComputation,
@@ -11,15 +12,16 @@ import {
   type MetricVersion,
   type SemiAdditivity,
 } from '../core/metric.ts'
-import { leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
+import { inputsOf, leavesOf, relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { semiAdditiveReason } from '../query/compile/metrics/semi-additive.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
+import { assertConversion } from './check-conversion.ts'
 import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
-import { mayKnow, tablesOf } from './describe-metric.ts'
+import { mayKnow, tablesOf, tablesReadBy } from './describe-metric.ts'
 import { assertFreeLabel } from './free-label.ts'
 
 export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
@@ -35,6 +37,11 @@ export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
   readonly toDate?: Grain | undefined
   readonly offsetWindow?: { readonly count: number; readonly grain: Grain } | undefined
   readonly offsetToGrain?: Grain | undefined
+  readonly base?: string | undefined
+  readonly conversion?: string | undefined
+  readonly entity?: string | undefined
+  readonly constant?: Conversion['constant']
+  readonly calculation?: Conversion['calculation'] | undefined
   readonly state: 'draft' | 'active'
 }
 
@@ -58,7 +65,7 @@ export async function putMetric(
     ...[...model.tables.values()].map(({ table }) => table),
   ]
   const governances = await loadGovernances(store, tenant, refs)
-  const computation = computationOf(given, (table) => requireGovernance(governances, table))
+  const computation = computationOf(given, model, (table) => requireGovernance(governances, table))
   const { label, description, variant, unit, format, owner, defaultGrain } = given
   const definition = { label, description, term, variant, unit, format, owner, defaultGrain, computation }
   const before = model.metrics.get(name)
@@ -82,6 +89,7 @@ export function isSame(one: object, other: object): boolean {
 
 function computationOf(
   given: GivenMetric,
+  model: SemanticModel,
   governed: (table: TableRef) => ReturnType<typeof requireGovernance>,
 ): MetricComputation {
   const { kind, expression, filter, semiAdditive, numerator, denominator, metric, window, toDate } = given
@@ -98,7 +106,9 @@ function computationOf(
         kind,
         table: { namespace: table.namespace, name: table.name },
         expression: bindExpression(needed(expression, 'expression'), governance, 'aggregate', '`expression`'),
-        ...(filter !== undefined && { filter: bindExpression(filter, governance, 'row', '`filter`') }),
+        ...(filter !== undefined && {
+          filter: bindExpression(filter, governance, 'row', '`filter`', relationOf(model, table)),
+        }),
         ...(semiAdditive && { semiAdditive }),
       }
     }
@@ -124,6 +134,15 @@ function computationOf(
         ...(offsetWindow && { offsetWindow }),
         ...(offsetToGrain && { offsetToGrain }),
       }
+    case 'conversion': {
+      const { base, conversion, entity, constant, calculation = 'rate' } = given
+      return {
+        ...{ kind, base: needed(base, 'base'), conversion: needed(conversion, 'conversion') },
+        ...{ entity: needed(entity, 'entity'), calculation },
+        ...(window && { window }),
+        ...(constant && { constant }),
+      }
+    }
   }
 }
 
@@ -134,7 +153,9 @@ function assertKnown(
   metric: MetricVersion,
   governances: ReadonlyMap<string, Governance>,
 ): void {
-  const unknown = tablesOf(model, metric).find((table) => !mayKnow(actor, governances.get(tableKey(table))))
+  const unknown = tablesReadBy(model, metric).find(
+    (table) => !mayKnow(actor, governances.get(tableKey(table))),
+  )
   if (unknown !== undefined)
     throw new Fault(
       'not_found',
@@ -148,9 +169,12 @@ function assertComputes(
   name: string,
   governances: Parameters<typeof compileRelation>[1],
 ): void {
-  const concerned = [...model.metrics.keys()].filter(
-    (each) => each === name || leavesOf(model, each)?.some((leaf) => leaf.name === name),
-  )
+  const concerned = [...model.metrics.values()]
+    .filter((each) => {
+      const isPart = leavesOf(model, each.name)?.some((leaf) => leaf.name === name)
+      return each.name === name || isPart || inputsOf(each)?.includes(name)
+    })
+    .map((each) => each.name)
   for (const each of concerned) {
     const leaves = leavesOf(model, each)
     if (leaves === undefined)
@@ -200,6 +224,7 @@ function assertLeaf(
       throw new Fault('unprocessable', `${tableName(base.table)} has no \`time_dimension\`.`)
     return
   }
+  if (computation.kind === 'conversion') assertConversion(model, name, computation, governances)
   if (computation.kind !== 'simple') return
   const relation = relationOf(model, computation.table)
   if (relation === undefined)

@@ -9,7 +9,7 @@ import {
   relationName,
   type TableModel,
 } from '../core/metric.ts'
-import { relationOf } from '../core/semantic-model.ts'
+import { relationOf, type SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
 import { loadGovernances } from '../store/governance/governance.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
@@ -36,6 +36,7 @@ export interface GivenModel {
     readonly to_columns: readonly string[]
   }[]
   readonly timeDimension?: string | undefined
+  readonly entity?: string | undefined
 }
 
 /**
@@ -101,6 +102,7 @@ export async function putTableModel(
         }),
     ),
     ...(given.timeDimension !== undefined && { timeDimension: given.timeDimension }),
+    ...(given.entity !== undefined && { entity: given.entity }),
   }
   const { number, ...before } = model.tables.get(tableKey(table)) ?? { number: 0 }
   if (unlessSame && number > 0 && isSame(before, made)) return { ...made, number }
@@ -121,8 +123,11 @@ function naming<T>(
   }
 }
 
-function assertNames({ dimensions, relationships, timeDimension }: GivenModel): void {
-  const names = [...dimensions, ...relationships].map(({ name }) => name)
+function assertNames({ dimensions, relationships, timeDimension, entity, key }: GivenModel): void {
+  if (entity !== undefined && key.length !== 1)
+    throw new Fault('unprocessable', '`entity` is the name of a `key` of one column, and the model has none.')
+  const own = entity === undefined ? [] : [entity]
+  const names = [...[...dimensions, ...relationships].map(({ name }) => name), ...own]
   const repeated = names.find((name, index) => names.indexOf(name) !== index)
   if (repeated !== undefined) throw new Fault('unprocessable', `The name \`${repeated}\` is there twice.`)
   const bad = names.find((name) => name === metricTime || name.includes('__'))
@@ -169,6 +174,8 @@ function assertComputes(
   const model = { ...before, tables: new Map(before.tables).set(tableKey(made.table), made) }
   const relation = relationOf(model, made.table)
   if (relation === undefined) return
+  if (made.entity !== undefined && relation.metrics.has(made.entity))
+    throw new Fault('unprocessable', `\`${made.entity}\` is the name of a metric already.`)
   for (const { name, kind } of made.dimensions)
     naming({ dimension: name }, () => {
       if (relation.metrics.has(name))
@@ -183,4 +190,20 @@ function assertComputes(
   // What was asked for before must still be there.
   for (const name of relation.metrics.keys())
     compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+  for (const name of joiningMetrics(model, made.table)) {
+    const { computation } = model.metrics.get(name)?.definition ?? {}
+    const over = computation?.kind === 'simple' ? relationOf(model, computation.table) : undefined
+    if (over) compileRelation(model, governances, over, { dimensions: [], metrics: [name] })
+  }
+}
+
+/** The metrics over other tables whose filters name dimensions of joined tables. */
+function joiningMetrics({ metrics }: SemanticModel, table: TableRef): readonly string[] {
+  return [...metrics.values()].flatMap(({ name, definition: { computation } }) =>
+    computation.kind === 'simple' &&
+    tableKey(computation.table) !== tableKey(table) &&
+    computation.filter?.dimensions !== undefined
+      ? [name]
+      : [],
+  )
 }

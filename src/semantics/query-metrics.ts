@@ -16,7 +16,7 @@ import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import type { Store } from '../store/store.ts'
 import { ValueError } from '../wire/postgres/value-error.ts'
 import { semanticBounds } from './bounds.ts'
-import { mayKnow, tablesOf } from './describe-metric.ts'
+import { mayKnow, tablesReadBy } from './describe-metric.ts'
 
 interface QueryMetricsParts {
   readonly store: Store
@@ -113,7 +113,7 @@ async function knownPart(
   return {
     ...model,
     tables: new Map([...model.tables].filter(([, { table }]) => isKnown(table))),
-    metrics: new Map([...model.metrics].filter(([, metric]) => tablesOf(model, metric).every(isKnown))),
+    metrics: new Map([...model.metrics].filter(([, metric]) => tablesReadBy(model, metric).every(isKnown))),
   }
 }
 

@@ -184,6 +184,17 @@ describe('a command over HTTP', () => {
         models,
       ),
     ).toMatchObject({ metrics: ['rows'] })
+    const project = join(folder, 'project')
+    await Bun.write(
+      `${project}/a/models.yml`,
+      models.replace(', metrics: [{name: rows, agg: count, expr: 1}]', ''),
+    )
+    await Bun.write(`${project}/b.yaml`, models.replaceAll('{name: t,', '{name: u,'))
+    await Bun.write(`${project}/notes.txt`, 'no document')
+    const whole = `semantics import${of} --format dbt --namespace sales --dry-run yes --folder ${project}`
+    expect(await json<unknown>(words(whole))).toMatchObject({
+      ...{ metrics: ['rows'], tables: [{ name: 't' }, { name: 'u' }] },
+    })
     const draft = words(`replay start${of} --namespace * --kind schema --commits 5 --file -`)
     const replay = await json<{ id: string; state: string }>(draft, undefined, keepId)
     expect(replay.state).toBe('running')

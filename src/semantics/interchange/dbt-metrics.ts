@@ -3,6 +3,7 @@
 import { metricNamePattern } from '../../core/metric.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import { toSqlError } from '../../query/compile/base/sql-error.ts'
+import { filterOf } from './dbt-filters.ts'
 import { type DbtInput, inputOf, offsetMetric, windowOf } from './dbt-inputs.ts'
 import type { DraftDimension, DraftMetric } from './draft.ts'
 import { isPlain, type Members } from './members.ts'
@@ -14,6 +15,8 @@ export interface DbtModel {
   readonly dimensions: readonly DraftDimension[]
   /** Columns of the entities that are keys, by name. */
   readonly entities: ReadonlyMap<string, string>
+  /** Columns of the entities that lead to other models, by name. */
+  readonly leading: ReadonlyMap<string, string>
   readonly timeDimension: string | undefined
   readonly measures: ReadonlyMap<string, DbtMeasure>
   /** Metrics that the model holds itself. */
@@ -76,6 +79,7 @@ function aggregateOf(
 ): string | undefined {
   switch (agg.toLowerCase()) {
     case 'sum':
+      return /^\s*1\s*$/.test(expr) ? 'count(*)' : `sum(${expr})`
     case 'min':
     case 'max':
       return `${agg.toLowerCase()}(${expr})`
@@ -137,7 +141,7 @@ export function readMetrics(given: readonly Members[], models: readonly DbtModel
     for (const model of models) {
       const measure = model.measures.get(name)
       if (measure === undefined) continue
-      add(simpleMetric(measure, model, undefined), measure.at)
+      add(simpleMetric(measure, model, undefined, models), measure.at)
       return found.has(name)
     }
     return false
@@ -163,17 +167,23 @@ export function readMetrics(given: readonly Members[], models: readonly DbtModel
   return [...found.values()]
 }
 
-const usesMeasure = ({ body }: DraftMetric, name: string) => body.of === name
+const usesMeasure = ({ body }: DraftMetric, name: string) =>
+  [body.of, body.base, body.conversion].includes(name)
 
 function simpleMetric(
   measure: DbtMeasure,
-  { table, dimensions, entities }: DbtModel,
+  model: DbtModel,
   filters: readonly string[] | undefined,
+  models: readonly DbtModel[],
 ): DraftMetric | undefined {
+  const { table } = model
   const { at, name, about, expression, semiAdditive, problem } = measure
-  const filter = filters && filterOf(filters, dimensions, entities)
+  const filter = filters && filterOf(filters, model, models)
   const why =
-    problem ?? (filter === null ? 'Its filter reads more than dimensions of its own model' : undefined)
+    problem ??
+    (filter === null
+      ? 'Its filter reads more than dimensions and entities that the model leads to'
+      : undefined)
   if (why !== undefined || expression === undefined) {
     at.lose(why ?? 'It has no aggregation')
     return undefined
@@ -188,27 +198,6 @@ function simpleMetric(
     },
   }
 }
-
-/** Filters with the SQL of the dimensions that they name; null for one that reads anything else. */
-function filterOf(
-  filters: readonly string[],
-  dimensions: readonly DraftDimension[],
-  entities: ReadonlyMap<string, string>,
-): string | null | undefined {
-  if (filters.length === 0) return undefined
-  const written = filters.map((filter) =>
-    filter.replaceAll(/\{\{\s*Dimension\(\s*['"](\w+)['"]\s*\)\s*\}\}/g, (template, path: string) => {
-      const [entity = '', name = '', ...more] = path.split('__')
-      const dimension = dimensions.find((one) => one.name === (name === '' ? entity : name))
-      const isOwn = more.length === 0 && (name === '' || entities.has(entity))
-      return dimension !== undefined && isOwn ? `(${dimension.expression ?? dimension.name})` : template
-    }),
-  )
-  if (written.some((text) => /\{\{|\}\}|\{%/.test(text))) return null
-  return written.map((text) => (written.length > 1 ? `(${text})` : text)).join(' AND ')
-}
-
-const filtersOf = (members: Members) => members.texts('filter')
 
 interface Making {
   /** Makes the metric of a measure. */
@@ -229,7 +218,7 @@ function readMetric(
   const params = members.object('type_params') ?? members
   const at = members.at
   const about = aboutOf(members)
-  const filters = filtersOf(members)
+  const filters = members.texts('filter')
   const finished = (body: DraftMetric['body'] | undefined, why: string): DraftMetric | undefined => {
     if (params !== members) params.rest()
     members.rest()
@@ -281,6 +270,8 @@ function readMetric(
         'Its input is filtered, or its window is no number of days, weeks, months, quarters or years',
       )
     }
+    case 'conversion':
+      return finished(conversionBody(params, making), 'It is no conversion between two plain measures')
     default:
       return finished(undefined, `Metrics of the type ${type} are not supported`)
   }
@@ -304,7 +295,7 @@ function simpleOf(
   if (own !== undefined && wanted === undefined) {
     const measure = readSimple(members, own.timeDimension)
     members.rest()
-    return simpleMetric(measure, own, filters)
+    return simpleMetric(measure, own, filters, models)
   }
   const shape = isPlain(wanted) ? params.object('measure') : undefined
   const measureName = shape?.text('name') ?? (typeof wanted === 'string' ? wanted : undefined)
@@ -319,11 +310,38 @@ function simpleOf(
     members.lose('Its measure is not in the document')
     return undefined
   }
-  const found = simpleMetric({ ...measure, name, about: { ...measure.about, ...about } }, model, [
-    ...filters,
-    ...more,
-  ])
+  const found = simpleMetric(
+    { ...measure, name, about: { ...measure.about, ...about } },
+    model,
+    [...filters, ...more],
+    models,
+  )
   return found && { ...found, at: measure.at.at }
+}
+
+function conversionBody(params: Members, { ofMeasure }: Making): DraftMetric['body'] | undefined {
+  const inner = params.object('conversion_type_params') ?? params
+  const [base, conversion] = (['base', 'conversion'] as const).map((each) =>
+    inputOf(inner.any(`${each}_measure`) ?? inner.any(`${each}_metric`), inner.at),
+  )
+  const entity = inner.text('entity')
+  const calculation = { conversion_rate: 'rate', conversions: 'count' }[
+    inner.text('calculation') ?? 'conversion_rate'
+  ]
+  const window = windowOf(inner.any('window'))
+  const constant = inner.objects('constant_properties').map((one) => ({
+    base: one.text('base_property') ?? '',
+    conversion: one.text('conversion_property') ?? '',
+  }))
+  if (inner !== params) inner.rest()
+  const isPlain = base !== undefined && conversion !== undefined && !base.offset && !conversion.offset
+  if (!isPlain || entity === undefined || calculation === undefined || window === 'unknown') return undefined
+  for (const { name } of [base, conversion]) ofMeasure(name)
+  return {
+    ...{ kind: 'conversion', base: base.name, conversion: conversion.name, entity, calculation },
+    ...(window && { window }),
+    ...(constant.length > 0 && { constant_properties: constant }),
+  }
 }
 
 function derivedBody(params: Members, { ofInput }: Making): DraftMetric['body'] | undefined {

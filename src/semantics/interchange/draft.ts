@@ -21,6 +21,7 @@ export interface DraftTable {
     readonly key: readonly string[]
     readonly dimensions: readonly DraftDimension[]
     readonly relationships: readonly DraftRelationship[]
+    readonly entity?: string | undefined
     readonly time_dimension?: string | undefined
   }
 }
@@ -84,7 +85,8 @@ export function withoutRepeated(draft: SemanticDraft): SemanticDraft {
 /** The metrics that a metric is made of, as far as its body names them. */
 export function needsOf({ body }: DraftMetric): readonly string[] {
   const text = body.kind === 'derived' && typeof body.expression === 'string' ? body.expression : ''
-  const named = [body.numerator, body.denominator, body.of, ...(text.match(/[a-z_][a-z0-9_]*/g) ?? [])]
+  const { numerator, denominator, of, base, conversion } = body
+  const named = [numerator, denominator, of, base, conversion, ...(text.match(/[a-z_][a-z0-9_]*/g) ?? [])]
   return named.filter((one) => typeof one === 'string')
 }
 

@@ -1,19 +1,13 @@
 /** The semantic layer as it is exported: of tables that may be read, with the names that columns have now. */
 
 import type { Governance } from '../../core/governance.ts'
-import {
-  type BoundExpression,
-  isOverPeriods,
-  type MetricComputation,
-  type MetricDefinition,
-} from '../../core/metric.ts'
-import { leavesOf, type SemanticModel } from '../../core/semantic-model.ts'
+import type { BoundExpression, MetricComputation, MetricDefinition } from '../../core/metric.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadGovernances } from '../../store/governance/governance.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
-import { mayKnow } from '../describe-metric.ts'
+import { mayKnow, tablesReadBy } from '../describe-metric.ts'
 import type { DraftDimension, DraftRelationship } from './draft.ts'
 import { identifier, renamed } from './sql-names.ts'
 
@@ -29,6 +23,7 @@ export interface ExportedTable {
   readonly key: readonly string[]
   readonly dimensions: readonly ExportedDimension[]
   readonly relationships: readonly DraftRelationship[]
+  readonly entity?: string | undefined
   readonly time_dimension: string | undefined
 }
 
@@ -72,23 +67,16 @@ export async function loadLayer(store: Store, tenant: TenantId): Promise<Exporte
               to_columns: key.flatMap((id) => toNames.get(id) ?? []),
             }
           }),
+        entity: one.entity,
         time_dimension: one.timeDimension,
       }
     }),
     metrics: new Map(
       [...model.metrics]
-        .filter(([name]) => tablesOf(model, name).every(isKnown))
+        .filter(([, metric]) => tablesReadBy(model, metric).every(isKnown))
         .map(([name, { definition }]) => [name, { name, definition, body: bodyOf(definition, governances) }]),
     ),
   }
-}
-
-/** The tables of a metric; those of what accumulates among them. */
-function tablesOf(model: SemanticModel, name: string): readonly TableRef[] {
-  return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
-    if (computation.kind === 'simple') return [computation.table]
-    return isOverPeriods(computation) ? tablesOf(model, computation.metric) : []
-  })
 }
 
 type Names = ReadonlyMap<number, string>
@@ -149,6 +137,14 @@ function computedBody(computation: MetricComputation, namesOf: (table: TableRef)
         of: metric,
         ...(offsetWindow && { offset_window: offsetWindow }),
         ...(offsetToGrain && { offset_to_grain: offsetToGrain }),
+      }
+    }
+    case 'conversion': {
+      const { base, conversion, entity, window, constant, calculation } = computation
+      return {
+        ...{ base, conversion, entity, calculation },
+        ...(window && { window }),
+        ...(constant && { constant_properties: constant }),
       }
     }
   }

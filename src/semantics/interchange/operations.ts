@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { tenantOperationsOf } from '../../auth/administration/tenant-operations.ts'
+import { Fault } from '../../base/fault.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import {
   anyObject,
@@ -45,6 +46,7 @@ const change = object({
 })
 const pair = tenantOperationsOf<{ readonly store: Store; readonly interchange: InterchangeCodec }>()
 const tag = 'semantics'
+const documentText = Type.String({ minLength: 1, maxLength: semanticBounds.documentCharsMax })
 
 function lostView(lost: readonly NotCarried[]) {
   return {
@@ -66,9 +68,15 @@ export const interchangeOperations = [
     gives: { nothing: 'own input' },
     input: {
       format: oneOf(interchangeFormats),
-      document: described(
-        Type.String({ minLength: 1, maxLength: semanticBounds.documentCharsMax }),
-        'YAML or JSON',
+      document: maybe(described(documentText, 'YAML or JSON; YAML may hold several documents')),
+      documents: maybe(
+        described(
+          list(object({ name: nonEmpty, document: documentText }), {
+            minItems: 1,
+            maxItems: semanticBounds.documentsMax,
+          }),
+          'the files of one project in place of `document`, by their names',
+        ),
       ),
       namespace: maybe(
         described(
@@ -92,10 +100,10 @@ export const interchangeOperations = [
     },
     run: async (
       { parts, tenant, actor },
-      { format, document, namespace, dry_run: dryRun = false, replace = false },
+      { format, document, documents, namespace, dry_run: dryRun = false, replace = false },
     ) => {
       const draft = withoutRepeated(
-        await parts.interchange.read(tenant, { format, text: document, namespace }),
+        await parts.interchange.read(tenant, { format, files: filesOf(document, documents), namespace }),
       )
       const on = { store: parts.store, tenant, actor: await actor() }
       const changes = await planImport(on, draft)
@@ -148,6 +156,28 @@ export const interchangeOperations = [
     },
   }),
 ].flat()
+
+/** @throws Fault `bad_request` unless one of both is given, of a size that is read at once */
+function filesOf(
+  document: string | undefined,
+  documents: readonly { readonly name: string; readonly document: string }[] | undefined,
+) {
+  if ((document === undefined) === (documents === undefined))
+    throw new Fault('bad_request', 'Give `document`, or the list `documents`, one of both.')
+  const files = documents?.map(({ name, document: text }) => ({ name, text })) ?? [
+    { name: '', text: document ?? '' },
+  ]
+  const names = files.map(({ name }) => name)
+  const repeated = names.find((name, index) => names.indexOf(name) !== index)
+  if (repeated !== undefined) throw new Fault('bad_request', `Two documents are called ${repeated}.`)
+  const size = files.reduce((sum, { text }) => sum + text.length, 0)
+  if (size > semanticBounds.documentCharsMax)
+    throw new Fault(
+      'bad_request',
+      `The documents are longer than ${semanticBounds.documentCharsMax} characters together.`,
+    )
+  return files
+}
 
 /** The changes of what was carried. */
 function changesOf({ tables, metrics }: ImportResult, changes: readonly ImportChange[]) {

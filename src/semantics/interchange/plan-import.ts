@@ -125,9 +125,14 @@ function tableChange(model: SemanticModel, { table, body }: DraftTable): ImportC
 }
 
 /** What tells one model from another, as the document says it. */
-function shapeOfDraft({ dimensions, relationships, time_dimension: time }: DraftTable['body']): object {
+function shapeOfDraft({
+  dimensions,
+  relationships,
+  entity,
+  time_dimension: time,
+}: DraftTable['body']): object {
   return {
-    time,
+    ...{ time, entity },
     dimensions: dimensions.map(({ kind = 'categorical', expression, ...about }) => ({
       ...{ ...about, kind, expression: expression ?? `"${about.name}"` },
     })),
@@ -135,9 +140,9 @@ function shapeOfDraft({ dimensions, relationships, time_dimension: time }: Draft
   }
 }
 
-function shapeOfModel({ dimensions, relationships, timeDimension: time }: TableModel): object {
+function shapeOfModel({ dimensions, relationships, entity, timeDimension: time }: TableModel): object {
   return {
-    time,
+    ...{ time, entity },
     dimensions: dimensions.map(({ expression, ...about }) => ({ ...about, expression: expression.text })),
     relationships: relationships.map(({ name, to }) => ({ name, to: tableKey(to) })),
   }

@@ -24,6 +24,7 @@ export function portableOf(
   switch (computation.kind) {
     case 'simple': {
       if (computation.semiAdditive) return none('It does not add up over time')
+      if (computation.filter?.dimensions) return none('Its filter reads another table')
       const table = tableKey(computation.table)
       const write = (text: unknown) => renamed(String(text), (_, last) => qualify(table, last))
       const sql = write(body.expression)
@@ -62,6 +63,8 @@ export function portableOf(
       return none(`${name} accumulates over time`)
     case 'offset':
       return none(`${name} is of another time`)
+    case 'conversion':
+      return none(`${name} follows rows from one table to another`)
   }
 }
 

@@ -26,12 +26,18 @@ const namePattern = new RegExp(metricNamePattern)
 interface ReadModel extends DbtModel {
   readonly at: string
   readonly key: string | undefined
+  /** The name of the key. */
+  readonly entity: string | undefined
   readonly foreign: readonly { readonly at: Members; readonly entity: string; readonly column: string }[]
 }
 
 /** @throws DocumentRefusal for what holds no semantic model and no metric */
 export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDraft {
-  if (namespace === undefined)
+  const plainsOf = (list: unknown) => (Array.isArray(list) ? list.filter(isPlain) : [])
+  const named = new Set(plainsOf(document.semantic_models).map(({ schema }) => schema))
+  // A manifest of dbt names the schema of each model, its files do not.
+  const isNamed = named.size > 0 && [...named].every((schema) => typeof schema === 'string')
+  if (namespace === undefined && !isNamed)
     throw new DocumentRefusal([{ message: 'dbt names no namespaces: say in which one its models are' }])
   const lost: NotCarried[] = []
   const whole = membersOf(document, '', lost)
@@ -41,7 +47,7 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
     ])
   whole.any('version')
   const models = [
-    ...whole.objects('models').flatMap((one) => readLatest(one, namespace) ?? []),
+    ...whole.objects('models').flatMap((one) => readLatest(one, namespace ?? []) ?? []),
     ...whole.objects('semantic_models').map((one) => readOlder(one, namespace)),
   ]
   const relationships = relationshipsOf(models)
@@ -58,6 +64,7 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
             key: key === undefined ? [] : [key],
             dimensions,
             relationships: own,
+            ...(isFree(model, own) && { entity: model.entity }),
             ...(timeDimension !== undefined && { time_dimension: timeDimension }),
           },
         }
@@ -69,6 +76,11 @@ export function readDbt(document: Plain, { namespace }: ReadOptions): SemanticDr
     notCarried: lost,
     kept: [],
   }
+}
+
+/** Whether nothing else of the table has the name of its key. */
+function isFree({ entity, dimensions }: ReadModel, own: readonly DraftRelationship[]): boolean {
+  return entity !== undefined && [...dimensions, ...own].every(({ name }) => name !== entity)
 }
 
 /** A model of dbt with `semantic_model`; undefined for one without. */
@@ -120,11 +132,12 @@ function readLatest(model: Members, namespace: readonly string[]): ReadModel | u
   const ownMetrics = model.objects('metrics')
   model.rest()
   const read = { at: model.at, name: semanticName, table, timeDimension, ownMetrics }
-  return { ...parts, ...read, measures: new Map(), key: parts.key() }
+  return { ...parts, ...read, ...leadingOf(parts), measures: new Map() }
 }
 
 /** An entry of `semantic_models`. */
-function readOlder(model: Members, namespace: readonly string[]): ReadModel {
+function readOlder(model: Members, namespace: readonly string[] | undefined): ReadModel {
+  const schema = model.text('schema')
   const name = model.text('name') ?? ''
   const [, reference] = /^\s*ref\(\s*['"]([^'"]+)['"]\s*\)\s*$/.exec(model.text('model') ?? '') ?? []
   const parts = newParts()
@@ -148,8 +161,16 @@ function readOlder(model: Members, namespace: readonly string[]): ReadModel {
     }),
   )
   model.rest()
-  const table = { namespace, name: reference ?? name }
-  return { ...parts, at: model.at, name, table, timeDimension, measures, key: parts.key(), ownMetrics: [] }
+  const table = { namespace: namespace ?? [schema ?? ''], name: reference ?? name }
+  return { ...parts, at: model.at, name, table, timeDimension, measures, ...leadingOf(parts), ownMetrics: [] }
+}
+
+/** What a model is named by, and which entities lead away from it. */
+function leadingOf({ key, entities, foreign }: Parts): Pick<ReadModel, 'key' | 'entity' | 'leading'> {
+  const column = key()
+  const names = [...entities].flatMap(([name, of]) => (of === column ? [name] : []))
+  const entity = names.find((name) => namePattern.test(name) && !name.includes('__'))
+  return { key: column, entity, leading: new Map(foreign.map((each) => [each.entity, each.column])) }
 }
 
 interface Parts extends Pick<ReadModel, 'dimensions' | 'foreign' | 'entities'> {

@@ -99,6 +99,7 @@ function readDataset(members: Members, options: ReadOptions, lost: NotCarried[])
   }
   const times = dimensions.filter(({ kind }) => kind === 'time')
   const declared = own?.text('time_dimension')
+  const entity = own?.text('entity')
   const timeDimension = declared ?? (times.length === 1 ? times[0]?.name : undefined)
   if (timeDimension === undefined && times.length > 1)
     members.lose('Several fields are times, and none says that metrics are told by it', 'fields')
@@ -111,7 +112,11 @@ function readDataset(members: Members, options: ReadOptions, lost: NotCarried[])
     table: {
       at: members.at,
       table,
-      body: { key, dimensions, relationships, ...(timeDimension && { time_dimension: timeDimension }) },
+      body: {
+        ...{ key, dimensions, relationships },
+        ...(entity !== undefined && { entity }),
+        ...(timeDimension && { time_dimension: timeDimension }),
+      },
     },
   }
 }

@@ -90,7 +90,7 @@ const isSource = (source: unknown, table: TableRef) =>
   typeof source === 'string' && (source === tableName(table) || source.endsWith(`.${tableName(table)}`))
 
 function writeDataset(
-  { table, key, dimensions, time_dimension: time }: ExportedTable,
+  { table, key, dimensions, entity, time_dimension: time }: ExportedTable,
   name: string,
   given: Plain | undefined,
   lost: NotCarried[],
@@ -114,7 +114,11 @@ function writeDataset(
     ...(key.length > 0 && { primary_key: key }),
     ...keptMembers(given, ['unique_keys', 'description', 'ai_context']),
     fields: [...fields, ...others],
-    ...extensions(given, { table, ...(time !== undefined && { time_dimension: time }) }),
+    ...extensions(given, {
+      table,
+      ...(entity !== undefined && { entity }),
+      ...(time !== undefined && { time_dimension: time }),
+    }),
   }
 }
 

@@ -8,12 +8,12 @@ import { isLongForm } from '../../support/long-form.ts'
 
 type Format = 'ossie' | 'dbt' | 'odcs'
 function read(format: Format, text: string, namespace?: readonly string[]) {
-  const outcome = readInterchange({ format, text, namespace })
+  const outcome = readInterchange({ format, files: [{ name: '', text }], namespace })
   if (outcome.kind === 'refused') throw new Error(outcome.problems.map(({ message }) => message).join('; '))
   return outcome.draft
 }
 const refusal = (format: Format, text: string) => {
-  const outcome = readInterchange({ format, text })
+  const outcome = readInterchange({ format, files: [{ name: '', text }] })
   return outcome.kind === 'refused' ? outcome.problems.map(({ message }) => message).join('; ') : 'read'
 }
 const ansi = (expression: string) => `{dialects: [{dialect: ANSI_SQL, expression: "${expression}"}]}`
@@ -271,7 +271,7 @@ describe('hostile documents', () => {
     ['dbt', 'models: {}'],
     ['odcs', '\u0000'],
   ] as const)('of %s are refused: %s', (format, text) => {
-    expect(readInterchange({ format, text, namespace: ['a'] }).kind).toBe('refused')
+    expect(readInterchange({ format, files: [{ name: '', text }], namespace: ['a'] }).kind).toBe('refused')
   })
 
   test('of odd values are read without an error, and change nothing of JavaScript', () => {

@@ -18,7 +18,7 @@ import { generator } from '../../support/generator.ts'
 import { isLongForm } from '../../support/long-form.ts'
 
 function read(format: 'ossie' | 'odcs', document: object): SemanticDraft {
-  const outcome = readInterchange({ format, text: JSON.stringify(document) })
+  const outcome = readInterchange({ format, files: [{ name: '', text: JSON.stringify(document) }] })
   if (outcome.kind === 'refused') throw new Error(JSON.stringify(outcome.problems))
   return outcome.draft
 }

@@ -61,10 +61,13 @@ export function attestedParts(
   const base = baseOf(model, attestation.metric)
   if (base === undefined || base.semiAdditive !== undefined || isOutdated(model, attestation))
     return undefined
+  // The rows that a joined table lets count are not parts of this table's rows.
+  if (base.filter?.dimensions !== undefined) return undefined
   const columns = new Set(attestation.masks.map(({ fieldId }) => fieldId))
   const relatives = [...model.attestations.values()].filter(({ metric, masks }) => {
     const other = baseOf(model, metric)
     if (other === undefined || tableKey(other.table) !== tableKey(base.table)) return false
+    if (other.filter?.dimensions !== undefined) return false
     return metric === attestation.metric || masks.some(({ fieldId }) => columns.has(fieldId))
   })
   const dimensions = new Map(

@@ -9,19 +9,29 @@ import { parseExpression } from '../parse/parse.ts'
 import { columnNode, columnPath, functionName, mapNodes, targetNode } from './nodes.ts'
 
 const measureFunction = 'measure'
+/** In a statement of ours: whether a row counts for a simple metric. */
+export const countsFunction = 'metric_counts'
 
 /** The dimensions of a relation that a SELECT may name, at any depth. */
-export function namedDimensions(select: SelectStmt, { dimensions }: MetricRelation): ReadonlySet<string> {
-  if ((select.targetList ?? []).some(isStar)) return new Set(dimensions.keys())
-  const found = new Set<string>()
+export function namedDimensions(select: SelectStmt, relation: MetricRelation): ReadonlySet<string> {
+  const { dimensions } = relation
+  const found = new Set((select.targetList ?? []).some(isStar) ? ofStar(relation) : [])
   collect(select, (name) => {
     if (dimensions.has(name)) found.add(name)
   })
   return found
 }
 
-/** The metrics of a relation that a SELECT may name, at any depth. */
-export function namedMetrics(select: SelectStmt, { metrics }: MetricRelation): readonly string[] {
+/** The dimensions that a star stands for, without entities. */
+function ofStar({ dimensions, entities }: MetricRelation): readonly string[] {
+  return [...dimensions.keys()].filter((name) => !entities.has(name))
+}
+
+/** The metrics of a relation, or of a model, that a SELECT may name, at any depth. */
+export function namedMetrics(
+  select: SelectStmt,
+  { metrics }: Pick<MetricRelation, 'metrics'>,
+): readonly string[] {
   const found = new Set<string>()
   collect(select, (name) => {
     if (metrics.has(name)) found.add(name)
@@ -52,6 +62,8 @@ interface ClauseParts {
   readonly alias: string
   /** Writes a metric. */
   readonly measure: (name: string) => Node
+  /** Writes whether a row counts for a metric, in a statement of ours. */
+  readonly counts?: ((name: string) => Node) | undefined
 }
 
 /**
@@ -77,8 +89,7 @@ export function writeClauses(select: SelectStmt, parts: ClauseParts): SelectStmt
     ...(groupClause && { groupClause: groupClause.map(writeKey) }),
     ...(sortClause && { sortClause: sortClause.map(writeKey) }),
     targetList: targetList.flatMap((target) => {
-      if (isStar(target))
-        return [...relation.dimensions.keys()].map((name) => targetNode(columnNode(alias, name), name))
+      if (isStar(target)) return ofStar(relation).map((name) => targetNode(columnNode(alias, name), name))
       if (!('ResTarget' in target)) return [write(target)]
       const name = outputName(target.ResTarget)
       const written = {
@@ -101,11 +112,12 @@ function soleArgument(node: Node | undefined): string | undefined {
   return more.length === 0 ? columnPath(arg)?.at(-1) : undefined
 }
 
-function writeNode(node: Node, { relation, measure }: ClauseParts): Node | undefined {
+function writeNode(node: Node, { relation, measure, counts }: ClauseParts): Node | undefined {
   const { metrics, dimensions, table } = relation
   if ('FuncCall' in node) {
     const called = functionName(node) ?? ''
     const argument = soleArgument(node)
+    if (counts !== undefined && called === countsFunction) return counts(argument ?? '')
     if (called === measureFunction) {
       if (argument === undefined) throw new SqlError('42883', 'MEASURE needs the name of a metric.')
       const { agg_distinct, agg_filter, agg_order, over } = node.FuncCall

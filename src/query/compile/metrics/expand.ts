@@ -20,12 +20,14 @@ import {
   partName,
   relationOf,
   type SemanticModel,
+  withEntities,
 } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
 import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
 import { type Guard, withFiltered, withParts } from './guard.ts'
+import { filterDimensions } from './joined-filters.ts'
 import {
   type ColumnOf,
   columnsOfDimensions,
@@ -33,12 +35,21 @@ import {
   liftedColumns,
   tellsPersonsApart,
 } from './lifted.ts'
-import { derivedNode, type MeasureInput, type MeasurePlace, measureNode, ratioNode } from './measure.ts'
+import {
+  countsNode,
+  derivedNode,
+  type MeasureInput,
+  type MeasurePlace,
+  measureNode,
+  ratioNode,
+} from './measure.ts'
 import {
   caseNode,
   columnNode,
   columnPath,
   functionName,
+  integerNode,
+  isGiven,
   mapNodes,
   operatorNode,
   subqueryNode,
@@ -171,6 +182,12 @@ function computeAbove({ model }: Walk, select: SelectStmt): SelectStmt {
     if (computation?.kind === 'ratio')
       return ratioNode(part(computation.numerator), part(computation.denominator))
     if (computation?.kind === 'derived') return derivedNode(computation.expression, part)
+    if (computation?.kind === 'conversion') {
+      const [all, some] = [columnNode('u', columnOf(computation.base)), columnNode('u', columnOf(name))]
+      // No row in a group is none that leads to another one.
+      const count = caseNode(isGiven(all), caseNode(isGiven(some), some, integerNode(0)))
+      return computation.calculation === 'rate' ? ratioNode(count, all) : count
+    }
     const base = computation && isOverPeriods(computation) ? model.metrics.get(computation.metric) : undefined
     return base === undefined || base.definition.computation.kind === 'simple'
       ? columnNode('u', columnOf(name))
@@ -210,8 +227,10 @@ function findRelation(
   for (const schema of schemaname === undefined ? walk.searchPath : [schemaname]) {
     const namespace = schema.split('.')
     if (walk.taken?.has(tableKey({ namespace, name: relname }))) return undefined
-    const relation = relationOf(walk.model, { namespace, name })
-    if (relation !== undefined) return walk.generated ? withRowKeys(relation) : relation
+    const found = relationOf(walk.model, { namespace, name })
+    if (found === undefined) continue
+    const relation = withEntities(found)
+    return walk.generated ? withRowKeys(relation) : relation
   }
   return undefined
 }
@@ -250,6 +269,10 @@ function expandRelation(
   const dimensions = new Set([
     ...asked,
     ...namedMetrics(select, relation).flatMap((name) => momentDimensions(model, name)),
+    // Beside a list of periods a metric is named that is cumulative, and so none of the relation.
+    ...namedMetrics(select, isAlone ? relation : model).flatMap((name) =>
+      filterDimensions(model, relation.table.table, name),
+    ),
   ])
   const lifts = (attestation: Attestation) => {
     // Beside a list of periods the metric is part of a cumulative one, which needs an attestation of its own.
@@ -265,7 +288,10 @@ function expandRelation(
   const place: MeasurePlace = {
     ...{ model, relation, alias, inputs, attestations, lifts, guards, isAlone, semiAdditive },
   }
-  const write = (measure: (name: string) => Node) => writeClauses(select, { relation, alias, measure })
+  const always = operatorNode('=', integerNode(1), integerNode(1))
+  const counts = walk.generated ? (name: string) => countsNode(place, name) ?? always : undefined
+  const write = (measure: (name: string) => Node) =>
+    writeClauses(select, { relation, alias, measure, counts })
   // A first time, to know what the metrics need: guards join the tables of their own dimensions.
   write((name) => measureNode(place, name))
   const holds = keysHold({ relation, dimensions, newAlias })

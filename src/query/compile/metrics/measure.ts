@@ -102,8 +102,20 @@ function writeMetric(place: MeasurePlace, metric: MetricVersion): Node {
     }
     // Its parts are measured by the names of what they are of.
     case 'offset':
+    case 'conversion':
       throw unknownMetric(metric.name)
   }
+}
+
+/**
+ * The condition under which a row counts for a simple metric, in a statement of ours; undefined where each does.
+ * @throws SqlError 42703 for another metric
+ */
+export function countsNode(place: MeasurePlace, name: string): Node | undefined {
+  const computation = place.relation.metrics.get(name)?.definition.computation
+  if (computation?.kind !== 'simple') throw unknownMetric(name)
+  const { filter } = computation
+  return filter && boundNode(filter, (fieldId) => inputColumn(place, fieldId, false))
 }
 
 /** A quotient in double precision; NULL where the denominator is zero. */
@@ -138,7 +150,7 @@ function simple(place: MeasurePlace, name: string, computation: Simple): Node {
   const column = (fieldId: number) => inputColumn(place, fieldId, lifted.has(fieldId))
   const filter = allOf([
     computation.semiAdditive && place.semiAdditive(computation.semiAdditive),
-    computation.filter && boundNode(computation.filter, column),
+    computation.filter && boundNode(computation.filter, column, (name) => columnNode(place.alias, name)),
   ])
   const expression = boundNode(computation.expression, column)
   if (attested === undefined) return filteredAggregates(expression, filter)
@@ -208,12 +220,21 @@ function differentValues(column: Node, filter: Node | undefined): Node {
   return callNode('count', [column], { agg_distinct: true, ...(filter && { agg_filter: filter }) })
 }
 
-/** An expression over columns. @param column writes the column of a field id */
-export function boundNode({ text, names }: BoundExpression, column: (fieldId: number) => Node): Node {
+/**
+ * An expression over columns.
+ * @param column writes the column of a field id
+ * @param joined writes a dimension of a joined table
+ */
+export function boundNode(
+  { text, names, dimensions }: BoundExpression,
+  column: (fieldId: number) => Node,
+  joined?: (dimension: string) => Node,
+): Node {
   return mapNodes(parseMetricExpression(text), (node) => {
     const path = columnPath(node)
     if (path === undefined) return undefined
     const [name = '', ...more] = path
+    if (joined !== undefined && more.length === 0 && dimensions?.includes(name)) return joined(name)
     const fieldId = Object.hasOwn(names, name) ? names[name] : undefined
     if (fieldId === undefined || more.length > 0)
       throw new SqlError('42703', `column "${path.join('.')}" does not exist`)

@@ -63,7 +63,7 @@ export function inNode(operator: '=' | '<>', left: Node, items: readonly Node[])
 }
 
 /** A cast to a type. */
-export function castNode(type: 'float8' | 'timestamp' | 'date', arg: Node): Node {
+export function castNode(type: 'float8' | 'timestamp' | 'date' | 'interval', arg: Node): Node {
   return { TypeCast: { arg, typeName: { names: [name(type)], typemod: -1 } } }
 }
 
@@ -109,6 +109,18 @@ const frameOptions = 1058
 /** An aggregate as a window over a partition. */
 export function windowNode(functionName: string, arg: Node, partition: readonly Node[]): Node {
   const over = { ...(partition.length > 0 && { partitionClause: [...partition] }), frameOptions }
+  return { FuncCall: { funcname: [name(functionName)], args: [arg], over } }
+}
+
+/** A window function over the rows of a partition up to those of the same place in an order. */
+export function orderedWindowNode(
+  functionName: string,
+  arg: Node,
+  partition: readonly Node[],
+  order: readonly Node[],
+): Node {
+  const orderClause = order.map((node) => sortNode(node, 'SORTBY_DEFAULT'))
+  const over = { partitionClause: [...partition], orderClause, frameOptions }
   return { FuncCall: { funcname: [name(functionName)], args: [arg], over } }
 }
 

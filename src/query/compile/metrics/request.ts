@@ -9,6 +9,7 @@ import { type Grain, metricsSuffix, metricTime } from '../../../core/metric.ts'
 import type { MetricRelation, SemanticModel } from '../../../core/semantic-model.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { type Branch, type BranchParts, planBranches } from './branches.ts'
+import { conversionNode } from './conversions.ts'
 import { countedRange, hasBegin } from './counted-range.ts'
 import { type Key, keyNode } from './key.ts'
 import {
@@ -185,6 +186,10 @@ function branchNode(writing: Writing, branch: Branch, outputs: readonly string[]
     if (request.from !== undefined)
       where.push(operatorNode('>=', timeNode(), momentNode(request.from.getTime())))
     if (request.to !== undefined) where.push(operatorNode('<', timeNode(), momentNode(request.to.getTime())))
+  }
+  if (branch.conversion) {
+    const named = keys.map((key) => ({ node: keyNode(key), name: key.name }))
+    return conversionNode({ ...branch.conversion, relation, keys: named, where: allOf(where), outputs })
   }
   const keyTargets = keys.map((key) =>
     targetNode(periods !== undefined && key.name === metricTime ? periodKey(key) : keyNode(key), key.name),

@@ -170,8 +170,8 @@ function addMetric(refs: Refs): void {
       }),
       madeOf: t.stringList({
         description: 'Names of the metrics of a ratio or of what accumulates.',
-        resolve: ({ numerator, denominator, metric }) =>
-          [numerator, denominator, metric].filter((name) => name !== undefined),
+        resolve: ({ numerator, denominator, metric, base, conversion }) =>
+          [numerator, denominator, metric, base, conversion].filter((name) => name !== undefined),
       }),
       tags: t.field({
         type: [refs.tag],

@@ -289,6 +289,21 @@ describe('an attestation lifts nothing', () => {
   })
 })
 
+test('an attested metric whose filter reads a joined table reads masked values, and changes no other', async () => {
+  const staff = await staffOf(a3, b3)
+  const model = staffModel(attested(), attested({ metric: 'pays_in_x' }))
+  const by = (metric: string) =>
+    staff.sql(`SELECT team, MEASURE(${metric}) FROM staff__metrics GROUP BY 1 ORDER BY 1`, model)
+  expect(await by('pays_in_x')).toEqual([
+    ['a', null],
+    ['b', null],
+  ])
+  expect(await by('pays')).toEqual([
+    ['a', '303'],
+    ['b', '312'],
+  ])
+})
+
 describe('a cumulative metric', () => {
   const monthly = { dimensions: [{ name: 'paid', grain: 'month' }] } as const
   const of = { metric: 'pays', sha256: 'pays' }

@@ -102,6 +102,14 @@ describe.skipIf(oracle === undefined).each(readers)('for a reader $name', (reade
     await compared(['rolling_basket', 'rolling_basket_last_month'], 'month', [value, moved])
   })
 
+  test('a metric whose filter reads a joined table accumulates the rows that it lets count', async () => {
+    const customers = `${reader.from('sales.customers')} c where c.id = o.customer_id`
+    const isFrench = `exists (select 1 from ${customers} and c.country like 'F%')`
+    const rows = `${reader.from('sales.orders')} o where o.ordered_on < s + ${month} and ${isFrench}`
+    const value = `(select sum(o.amount) from ${rows} and o.region is not distinct from r.region)`
+    await compared(['french_so_far'], 'month', [value], 1)
+  })
+
   test('what has accumulated is beside what had a month before', async () => {
     const value = valueIn(reader, 'revenue', "timestamp '1900-01-01'", 's')
     await compared(['so_far_last_month'], 'month', [value])

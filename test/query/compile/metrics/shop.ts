@@ -29,7 +29,11 @@ const fieldOf = (table: string, column: string): number => {
 export function bound(table: string, text: string): BoundExpression {
   const governed = governedTables.find(({ tableName }) => tableName === table)
   const named = (governed?.columns ?? []).filter(({ name }) => new RegExp(`\\b${name}\\b`).test(text))
-  return { text, names: Object.fromEntries(named.map(({ name, fieldId }) => [name, fieldId])) }
+  const dimensions = text.match(/\b[a-z]+__\w+/g) ?? []
+  return {
+    ...{ text, names: Object.fromEntries(named.map(({ name, fieldId }) => [name, fieldId])) },
+    ...(dimensions.length > 0 && { dimensions }),
+  }
 }
 
 const dimension = (table: string, name: string, text = name, kind: Dimension['kind'] = 'categorical') => ({
@@ -42,6 +46,7 @@ const orders: TableModel = {
   table: tableOf('orders'),
   number: 1,
   key: [fieldOf('orders', 'id')],
+  entity: 'order',
   timeDimension: 'ordered_on',
   dimensions: [
     dimension('orders', 'status'),
@@ -63,6 +68,7 @@ const customers: TableModel = {
   table: tableOf('customers'),
   number: 1,
   key: [fieldOf('customers', 'id')],
+  entity: 'customer',
   dimensions: [
     dimension('customers', 'city'),
     dimension('customers', 'country'),
@@ -129,9 +135,16 @@ export const metrics: readonly MetricVersion[] = [
   simple('orders', 'orders', 'count(*)'),
   simple('buyers', 'orders', 'count(distinct customer_id)'),
   simple('net', 'orders', 'sum(amount) - sum(quantity)', 'amount is not null'),
+  simple('clients', 'customers', 'count(*)'),
   simple('notes', 'orders', 'count(note)'),
   simple('pieces', 'items', 'sum(qty)'),
   simple('turnover', 'items', 'sum(price * qty)'),
+  simple('french_revenue', 'orders', 'sum(amount)', "customer__country like 'F%'"),
+  simple('of_ada', 'orders', 'count(*)', "customer__email = 'CANARY.ada@example.com'"),
+  simple('vips_paid', 'orders', 'count(*)', "status = 'paid' and customer__vip"),
+  simple('parisian_pieces', 'items', 'sum(qty)', "order__customer__city = 'Paris'"),
+  metric('french_share', { kind: 'ratio', numerator: 'french_revenue', denominator: 'revenue' }),
+  metric('french_so_far', { kind: 'cumulative', metric: 'french_revenue' }),
   simple('salaries', 'employees', 'sum(salary)'),
   simple('heads', 'employees', 'count(*)'),
   metric('basket', { kind: 'ratio', numerator: 'revenue', denominator: 'orders' }),

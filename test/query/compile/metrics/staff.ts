@@ -87,7 +87,11 @@ export function maskedColumns(...names: readonly ColumnName[]): GovernedTable['c
 
 const bound = (text: string): BoundExpression => {
   const named = columns.filter(([name]) => new RegExp(`\\b${name}\\b`).test(text))
-  return { text, names: Object.fromEntries(named.map(([name]) => [name, fieldOf(name)])) }
+  const dimensions = text.match(/\bat__\w+/g) ?? []
+  return {
+    ...{ text, names: Object.fromEntries(named.map(([name]) => [name, fieldOf(name)])) },
+    ...(dimensions.length > 0 && { dimensions }),
+  }
 }
 const dimension = (name: string, text = name, kind: Dimension['kind'] = 'categorical'): Dimension => ({
   ...{ name, kind, expression: bound(text) },
@@ -118,12 +122,25 @@ const simple = (text: string, filter?: string): MetricComputation => ({
 const metrics = [
   metric('pays', simple('sum(pay)')),
   metric('wages', simple('sum(pay)', "kind = 'wage'")),
+  metric('pays_in_x', simple('sum(pay)', "at__country = 'x'")),
   metric('payments', simple('count(*)')),
   metric('each', { kind: 'ratio', numerator: 'pays', denominator: 'payments' }),
   metric('beside_wages', { kind: 'derived', expression: 'pays - wages', metrics: ['pays', 'wages'] }),
   metric('so_far', { kind: 'cumulative', metric: 'pays' }),
   metric('month_before', { kind: 'offset', metric: 'pays', offsetWindow: { count: 1, grain: 'month' } }),
   metric('so_far_before', { kind: 'offset', metric: 'so_far', offsetWindow: { count: 1, grain: 'month' } }),
+  metric('wages_paid', simple('count(*)', "kind = 'wage'")),
+  metric('bonuses_paid', simple('count(*)', "kind = 'bonus'")),
+  ...(['rate', 'count'] as const).map((calculation) =>
+    metric(`bonus_${calculation}`, {
+      ...{ kind: 'conversion', base: 'wages_paid', conversion: 'bonuses_paid', calculation },
+      ...{ entity: 'person', window: { count: 10, grain: 'day' } },
+    }),
+  ),
+  metric('bonus_at_home', {
+    ...{ kind: 'conversion', base: 'wages_paid', conversion: 'bonuses_paid', calculation: 'count' },
+    ...{ entity: 'person', constant: [{ base: 'city', conversion: 'city' }] },
+  }),
   metric('held', {
     ...{ kind: 'simple', table: staff.table, expression: bound('sum(pay)') },
     semiAdditive: { dimension: 'paid', take: 'last', over: [] },

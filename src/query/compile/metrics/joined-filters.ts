@@ -1,0 +1,20 @@
+/** Says which dimensions of joined tables the filter of a metric reads. The relation joins their tables for it. */
+
+import { isOverPeriods } from '../../../core/metric.ts'
+import { leavesOf, type SemanticModel } from '../../../core/semantic-model.ts'
+import { type TableRef, tableKey } from '../../../core/table-ref.ts'
+
+/** The dimensions of joined tables that filters of a metric name, where they are those of metrics over a table. */
+export function filterDimensions(
+  model: Pick<SemanticModel, 'metrics'>,
+  table: TableRef,
+  name: string,
+): readonly string[] {
+  return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
+    const of = isOverPeriods(computation)
+      ? model.metrics.get(computation.metric)?.definition.computation
+      : computation
+    if (of?.kind !== 'simple' || tableKey(of.table) !== tableKey(table)) return []
+    return of.filter?.dimensions ?? []
+  })
+}
