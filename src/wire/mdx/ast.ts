@@ -73,6 +73,10 @@ export interface MdxFormula {
   readonly expression: MdxExpression
   /** Such as FORMAT_STRING, in upper case. */
   readonly properties: readonly { readonly name: string; readonly value: MdxExpression }[]
+  /** Of CREATE: it is found by its name, and not listed. */
+  readonly isHidden?: true
+  /** Of a set that CREATE defines: a slicer and subselects leave it as it is. */
+  readonly isStatic?: true
 }
 
 export interface MdxAxis {
@@ -116,11 +120,12 @@ export type MdxStatement =
       readonly columns: readonly (readonly NamePart[])[]
     }
   | { readonly kind: 'refresh'; readonly cube: string }
-  | { readonly kind: 'create'; readonly cube: string; readonly formula: MdxFormula }
+  /** `cube` is undefined for CURRENTCUBE. */
+  | { readonly kind: 'create'; readonly cube: string | undefined; readonly formulas: readonly MdxFormula[] }
   | {
       readonly kind: 'drop'
       readonly of: 'member' | 'set'
-      readonly cube: string
+      readonly cube: string | undefined
       readonly names: readonly (readonly NamePart[])[]
     }
 

@@ -108,6 +108,16 @@ function printSelect({ formulas, axes, from, where, cellProperties }: MdxSelect)
   return `${before}SELECT ${axes.map(printAxis).join(', ')}${printSource(from, where)}${after}`
 }
 
+const cubePart = (cube: string | undefined): NamePart => ({
+  ...{ kind: 'name', name: cube ?? 'CURRENTCUBE', quoted: cube !== undefined },
+})
+
+function printCreated(formula: MdxFormula, cube: NamePart): string {
+  const hidden = formula.isHidden ? 'HIDDEN ' : ''
+  const dynamic = formula.kind === 'set' && !formula.isStatic ? 'DYNAMIC ' : ''
+  return `${hidden}${dynamic}${printFormula(formula, [cube])}`
+}
+
 /** A whole statement. */
 export function printMdx(statement: MdxStatement): string {
   switch (statement.kind) {
@@ -121,11 +131,11 @@ export function printMdx(statement: MdxStatement): string {
     case 'refresh':
       return `REFRESH CUBE ${bracketed(statement.cube)}`
     case 'create': {
-      const cube: NamePart = { kind: 'name', name: statement.cube, quoted: true }
-      return `CREATE SESSION ${printFormula(statement.formula, [cube])}`
+      const formulas = statement.formulas.map((each) => printCreated(each, cubePart(statement.cube)))
+      return `CREATE SESSION ${formulas.join(' ')}`
     }
     case 'drop': {
-      const names = statement.names.map((name) => `${bracketed(statement.cube)}.${printMdxName(name)}`)
+      const names = statement.names.map((name) => printMdxName([cubePart(statement.cube), ...name]))
       return `DROP ${statement.of.toUpperCase()} ${names.join(', ')}`
     }
   }

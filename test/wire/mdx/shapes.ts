@@ -30,5 +30,12 @@ export const shapes = {
   'a set of a session': `CREATE SESSION SET [sales.orders].[s] AS '{${region}.[region].Members}'`,
   'a member of a session':
     'CREATE SESSION MEMBER [sales.orders].[Measures].[x] AS "[Measures].[revenue] * 2", FORMAT_STRING = "0"',
+  'a member without quotes, of the cube of the connection':
+    'CREATE CALCULATED MEMBER CURRENTCUBE.[Measures].[x] AS [Measures].[revenue] * 2, FORMAT_STRING = "0", SOLVE_ORDER = 1, VISIBLE = 0, CAPTION = "Twice"',
+  'several of a session': `CREATE SESSION MEMBER [sales.orders].[Measures].[x] AS '[Measures].[revenue] * 2', SOLVE_ORDER = 3 CALCULATED MEMBER [sales.orders].[Measures].[y] AS [Measures].[x] + 1, DYNAMIC SET [sales.orders].[s] AS {${region}.Members} HIDDEN STATIC SET [sales.orders].[t] AS {}`,
+  'a hidden set': `CREATE HIDDEN SET [sales.orders].[s] AS {${region}.[region].Members}`,
+  'a calculated member of a statement':
+    'WITH CALCULATED MEMBER [Measures].[x] AS 1 SELECT FROM [sales.orders]',
+  'the end of several sets': 'DROP SESSION SET [sales.orders].[s], [sales.orders].[t]',
   'the end of a member': 'DROP MEMBER [sales.orders].[Measures].[x]',
 } as const satisfies Readonly<Record<string, string>>
