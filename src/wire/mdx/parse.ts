@@ -106,6 +106,8 @@ function parseSource(cursor: MdxCursor): {
 } {
   cursor.expectWord('FROM')
   const nonVisual = cursor.words('NON', 'VISUAL')
+  // What is said here is so without the word, too.
+  if (cursor.isSymbol('(', 1)) cursor.words('VISUAL')
   const from =
     nonVisual || cursor.isSymbol('(')
       ? parseSubselect(cursor, nonVisual)
