@@ -41,6 +41,8 @@ export interface Environment {
   readonly within: readonly Condition[]
   /** Of all subselects, the part that concerns the members of a hierarchy's dimension. */
   readonly withinOf: (at: SpaceHierarchy) => readonly Condition[]
+  /** The present of the statement. */
+  readonly nowMs: number
   /** Counts steps. @throws Fault beyond a bound, the signal's reason */
   readonly step: (count: number) => void
   readonly evaluate: (context: Context, expression: MdxExpression) => Result

@@ -29,6 +29,7 @@ export interface EvaluateParts {
   /** Names of measures that are computed for several level combinations at once. */
   readonly grouped: readonly string[]
   readonly step: (count: number) => void
+  readonly nowMs: number
   /** Lets others run between parts of a long computation. */
   readonly pause: () => Promise<void>
 }
@@ -71,8 +72,8 @@ export async function evaluateSelect(parts: EvaluateParts, select: MdxSelect): P
 export function openSelect(parts: EvaluateParts, { formulas, from, where }: MdxSelect): Context {
   const defined = collectFormulas(parts.space, [...parts.formulas, ...formulas])
   const environment = ({ members, values }: Within): Environment => {
-    const { space, data, bounds, step } = parts
-    const own = { space, data, bounds, step, formulas: defined, within: values }
+    const { space, data, bounds, step, nowMs } = parts
+    const own = { space, data, bounds, step, nowMs, formulas: defined, within: values }
     const withinOf = projectWithin(members)
     return { ...own, withinOf, namedSets: new Map(), aliases: new Map(), evaluate, cell: cellValue }
   }

@@ -127,7 +127,7 @@ async function run(
     note: (read) => reads.push(read),
   }
   const task: EvaluationTask = {
-    ...{ cube, statement, bounds, format: request.format },
+    ...{ cube, statement, bounds, format: request.format, nowMs: clock.now() },
     formulas: session.map(({ formula }) => formula),
     mentioned: mentioned.map(({ name }) => name),
     grouped: [...isGrouped].flatMap(([name, is]) => (is ? [name] : [])),

@@ -110,6 +110,15 @@ export interface MdxSelect {
   readonly cellProperties: readonly string[]
 }
 
+/** What RETURN may ask of a member, as `NAME(…)`. */
+export const returnedParts = ['NAME', 'KEY', 'UNIQUENAME', 'MEMBERVALUE', 'CAPTION'] as const
+export type ReturnedPart = (typeof returnedParts)[number]
+
+export interface ReturnedColumn {
+  readonly name: readonly NamePart[]
+  readonly part?: ReturnedPart
+}
+
 export type MdxStatement =
   | MdxSelect
   | {
@@ -117,7 +126,7 @@ export type MdxStatement =
       readonly rowsMax: number | undefined
       readonly select: MdxSelect
       /** RETURN: names of measures, attributes or columns. */
-      readonly columns: readonly (readonly NamePart[])[]
+      readonly columns: readonly ReturnedColumn[]
     }
   | { readonly kind: 'refresh'; readonly cube: string }
   /** `cube` is undefined for CURRENTCUBE. */

@@ -156,7 +156,11 @@ function parsePrimary(cursor: MdxCursor): MdxExpression {
   }
 }
 
-function parseWord(cursor: MdxCursor, word: string): MdxExpression {
+/** Libraries of which functions may be named, as `VBA!Left(…)`. */
+const libraries = new Set(['VBA', 'VBAMDX', 'EXCEL'])
+
+function parseWord(cursor: MdxCursor, given: string): MdxExpression {
+  const word = libraries.has(given) && cursor.symbolAfter('!') ? cursor.peek().text.toUpperCase() : given
   if (cursor.words('NULL')) return { kind: 'null' }
   if (word === 'CASE') return parseCase(cursor)
   if (!cursor.isSymbol('(', 1)) return { kind: 'name', parts: [parsePart(cursor)] }

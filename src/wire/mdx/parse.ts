@@ -11,6 +11,8 @@ import {
   type MdxSelect,
   type MdxStatement,
   type NamePart,
+  type ReturnedColumn,
+  returnedParts,
 } from './ast.ts'
 import { MdxCursor } from './cursor.ts'
 import { parseMdxExpression, parseMdxName } from './parse-expression.ts'
@@ -141,12 +143,32 @@ function parseDrillthrough(cursor: MdxCursor): MdxStatement {
     if (kind !== 'number' || !/^\d+$/.test(text)) cursor.fail('a whole number is expected')
     rowsMax = Math.min(Number(text), drillthroughRowsMax)
   }
-  if (cursor.isWord('FIRSTROWSET')) cursor.fail('FIRSTROWSET is not supported')
+  if (cursor.words('FIRSTROWSET')) {
+    const { kind, text } = cursor.next()
+    if (kind !== 'number' || !/^[01]$/.test(text))
+      cursor.fail('the rows of a cell are one rowset: FIRSTROWSET is 0 or 1')
+  }
   const select = parseSelect(cursor)
-  const columns: (readonly NamePart[])[] = []
+  const columns: ReturnedColumn[] = []
   if (cursor.words('RETURN')) {
-    do columns.push(parseMdxName(cursor))
+    do columns.push(parseReturned(cursor))
     while (cursor.symbol(','))
   }
   return { kind: 'drillthrough', rowsMax, select, columns }
+}
+
+/** A column, or a part of its members as `KEY(…)`. */
+function parseReturned(cursor: MdxCursor): ReturnedColumn {
+  if (!cursor.isSymbol('(', 1)) return { name: parseMdxName(cursor) }
+  const part = returnedParts.find((each) => cursor.words(each))
+  if (part === undefined) return cursor.fail(`of functions, RETURN takes ${returnedParts.join(', ')}`)
+  cursor.expectSymbol('(')
+  const name = parseMdxName(cursor)
+  // A key has one value here, which some clients number.
+  if (part === 'KEY' && cursor.symbol(',')) {
+    const { kind, text } = cursor.next()
+    if (kind !== 'number' || text !== '0') cursor.fail('a key has one value, which is number 0')
+  }
+  cursor.expectSymbol(')')
+  return { name, part }
 }

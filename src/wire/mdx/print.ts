@@ -10,6 +10,7 @@ import {
   type MdxSelect,
   type MdxStatement,
   type NamePart,
+  type ReturnedColumn,
 } from './ast.ts'
 
 const bracketed = (name: string) => `[${name.replaceAll(']', ']]')}]`
@@ -108,6 +109,9 @@ function printSelect({ formulas, axes, from, where, cellProperties }: MdxSelect)
   return `${before}SELECT ${axes.map(printAxis).join(', ')}${printSource(from, where)}${after}`
 }
 
+const printReturned = ({ name, part }: ReturnedColumn) =>
+  part === undefined ? printMdxName(name) : `${part}(${printMdxName(name)})`
+
 const cubePart = (cube: string | undefined): NamePart => ({
   ...{ kind: 'name', name: cube ?? 'CURRENTCUBE', quoted: cube !== undefined },
 })
@@ -125,7 +129,7 @@ export function printMdx(statement: MdxStatement): string {
       return printSelect(statement)
     case 'drillthrough': {
       const { rowsMax, select, columns } = statement
-      const returned = columns.length === 0 ? '' : ` RETURN ${columns.map(printMdxName).join(', ')}`
+      const returned = columns.length === 0 ? '' : ` RETURN ${columns.map(printReturned).join(', ')}`
       return `DRILLTHROUGH ${rowsMax === undefined ? '' : `MAXROWS ${rowsMax} `}${printSelect(select)}${returned}`
     }
     case 'refresh':
