@@ -97,7 +97,7 @@ async function run(
   const { store, clock, queries, evaluator } = parts
   const { tenant, principal, catalog } = on
   const cubes = request.cubes ?? (await buildCubes({ store, clock, tenant, principal, catalog, signal }))
-  const cube = cubeNamed(cubes, cubeNameOf(statement) ?? currentCube(cubes, request.currentCube))
+  const cube = cubeNamed(cubes, cubeNameOf(statement) || currentCube(cubes, request.currentCube))
   const space = spaceOf(cube)
   const session = request.session.filter((each) => each.cube === cube.name)
   if (statement.kind === 'refresh') return { kind: 'empty', session: request.session }
@@ -166,7 +166,7 @@ function mentionedMeasures({ measures }: Cube, statement: string): readonly Meas
   return measures.filter(({ name }) => text.includes(`[${name}]`.toLowerCase()))
 }
 
-/** The name of the cube that a statement is about; undefined for CURRENTCUBE. */
+/** The name of the cube that a statement is about; empty or undefined for that of the message. */
 function cubeNameOf(statement: MdxStatement): string | undefined {
   switch (statement.kind) {
     case 'select':

@@ -90,6 +90,7 @@ export interface MdxAxis {
 }
 
 export type MdxFrom =
+  /** An empty name stands for the cube of the message. */
   | { readonly kind: 'cube'; readonly name: string }
   | {
       readonly kind: 'subselect'

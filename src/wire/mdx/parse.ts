@@ -113,8 +113,13 @@ function parseSource(cursor: MdxCursor): {
   const from =
     nonVisual || cursor.isSymbol('(')
       ? parseSubselect(cursor, nonVisual)
-      : ({ kind: 'cube', name: parseCubeName(cursor) } as const)
+      : ({ kind: 'cube', name: isCubeLeftOut(cursor) ? '' : parseCubeName(cursor) } as const)
   return { from, where: cursor.words('WHERE') ? parseMdxExpression(cursor) : undefined }
+}
+
+/** Cube functions of Excel leave it out: the connection has one. */
+function isCubeLeftOut(cursor: MdxCursor): boolean {
+  return cursor.isWord('CELL') || cursor.isWord('WHERE') || cursor.peek().kind === 'end'
 }
 
 function parseSubselect(cursor: MdxCursor, nonVisual: boolean): MdxFrom {

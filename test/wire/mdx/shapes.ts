@@ -29,6 +29,7 @@ export const shapes = {
   'drilling through': `DRILLTHROUGH MAXROWS 1000 SELECT FROM [sales.orders] WHERE ([Measures].[revenue], ${region}.&[north]) RETURN [Measures].[revenue], ${region}`,
   'drilling through to parts of members': `DRILLTHROUGH MAXROWS 10 FIRSTROWSET 1 SELECT FROM [sales.orders] RETURN KEY(${region}), KEY(${status}, 0), Name(${region}.[region]), UniqueName(${region}), MemberValue(${region}), Caption(${region}), [Measures].[revenue]`,
   'functions of a library': `WITH MEMBER [Measures].[x] AS VBA!Format(VBAMDX!Now(), "yyyy") SELECT FROM [sales.orders]`,
+  'a statement without a cube': 'SELECT {[Measures].[revenue]} ON 0 FROM CELL PROPERTIES VALUE',
   'other tools': `SELECT Order(Except(Union({${region}.Members}, {}), {${region}.&[x]}), [Measures].[revenue], BDESC) * {[Measures].Members} HAVING NOT IsEmpty([Measures].[revenue]) ON 0, VisualTotals(Distinct(Hierarchize({Ascendants(${region}.&[north]), Descendants(${region}.&[north])}))) ON AXIS(1) FROM [sales.orders]`,
   'a set of a session': `CREATE SESSION SET [sales.orders].[s] AS '{${region}.[region].Members}'`,
   'a member of a session':
