@@ -37,10 +37,12 @@ export interface Environment {
   /** Sets that were given a name within an expression, by it in lower case: what they were last. */
   readonly aliases: Map<string, Result>
   readonly bounds: MdxBounds
-  /** Of the subselects, whole. Values are of rows within them. */
+  /** Of the subselects that are not NON VISUAL, whole. Values are of rows within them. */
   readonly within: readonly Condition[]
-  /** The part of `within` that concerns the members of a hierarchy's dimension. */
+  /** Of all subselects, the part that concerns the members of a hierarchy's dimension. */
   readonly withinOf: (at: SpaceHierarchy) => readonly Condition[]
+  /** The present of the statement. */
+  readonly nowMs: number
   /** Counts steps. @throws Fault beyond a bound, the signal's reason */
   readonly step: (count: number) => void
   readonly evaluate: (context: Context, expression: MdxExpression) => Result

@@ -4,9 +4,10 @@
  * that shows no single value.
  */
 
-import type { MdxStatement, NamePart } from '../../wire/mdx/ast.ts'
+import type { MdxStatement, NamePart, ReturnedColumn, ReturnedPart } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
-import type { Measure } from '../cube/model.ts'
+import type { Hierarchy, Measure } from '../cube/model.ts'
+import { memberCaption, memberUniqueName } from '../cube/names.ts'
 import { measuredCoordinates } from './cell.ts'
 import { at, type Context } from './context.ts'
 import { type Condition, conditionOf } from './data.ts'
@@ -29,7 +30,13 @@ export interface DrillTarget {
 }
 
 type DrillColumn =
-  | { readonly kind: 'level'; readonly name: string; readonly level: SpaceLevel }
+  | {
+      readonly kind: 'level'
+      readonly name: string
+      readonly level: SpaceLevel
+      /** What is shown of the member; its key where undefined. */
+      readonly shown?: { readonly part: ReturnedPart; readonly at: Hierarchy } | undefined
+    }
   | { readonly kind: 'measure'; readonly name: string; readonly measure: Measure }
 
 type DrillThrough = Extract<MdxStatement, { kind: 'drillthrough' }>
@@ -72,13 +79,31 @@ export async function readDetails(
     ...columns.filter(({ kind }) => kind === 'level'),
     ...columns.filter(({ kind }) => kind === 'measure'),
   ]
+  const shown = rows.slice(0, most).map((row) =>
+    row.map((value, index) => {
+      const column = ordered[index]
+      return column?.kind === 'level' && column.shown ? partOf(column.level, column.shown, value) : value
+    }),
+  )
   return {
     columns: ordered.map(({ kind, name }, index) => ({
       name,
       type: kind === 'level' || rows.some((row) => typeof row[index] === 'string') ? 'string' : 'double',
     })),
-    rows: rows.slice(0, most),
+    rows: shown,
   }
+}
+
+/** A part of the member of a key. */
+function partOf(
+  { number }: SpaceLevel,
+  { part, at }: { readonly part: ReturnedPart; readonly at: Hierarchy },
+  value: DetailRow[number],
+): DetailRow[number] {
+  const level = at.levels[number]
+  if (level?.kind !== 'key' || part === 'KEY' || part === 'MEMBERVALUE') return value
+  const key = value === undefined ? null : String(value)
+  return part === 'UNIQUENAME' ? memberUniqueName(at, level, key) : memberCaption(level, key)
 }
 
 type DetailRow = readonly (string | number | bigint | boolean | undefined)[]
@@ -94,7 +119,7 @@ function apart(row: DetailRow, levels: number, most: number): readonly DetailRow
 function columnsOf(
   context: Context,
   { space, measure }: { readonly space: Space; readonly measure: Measure },
-  named: readonly (readonly NamePart[])[],
+  named: readonly ReturnedColumn[],
 ): readonly DrillColumn[] {
   if (named.length === 0) {
     const levels = space.hierarchies.flatMap(({ hierarchy, uniqueName, levels: [, level] }): DrillColumn[] =>
@@ -108,7 +133,20 @@ function columnsOf(
   return [...new Map(found.map((column) => [column.name, column])).values()]
 }
 
-function columnOf(context: Context, [first, ...rest]: readonly NamePart[]): DrillColumn {
+function columnOf(context: Context, { name, part }: ReturnedColumn): DrillColumn {
+  const found = namedColumn(context, name)
+  if (part === undefined) return found
+  const at = found.kind === 'level' ? hierarchyWith(context, found.level) : undefined
+  if (found.kind !== 'level' || at === undefined)
+    return refuseMdx(`${part} in RETURN is of a hierarchy or level`)
+  return { ...found, name: `${part}(${found.name})`, shown: { part, at } }
+}
+
+function hierarchyWith({ environment: { space } }: Context, level: SpaceLevel): Hierarchy | undefined {
+  return space.hierarchies.find(({ levels }) => levels.includes(level))?.hierarchy
+}
+
+function namedColumn(context: Context, [first, ...rest]: readonly NamePart[]): DrillColumn {
   // Some clients write `$` before a dimension.
   const plain = first?.kind === 'name' ? { ...first, name: first.name.replace(/^\$/, '') } : first
   const result = resolveName(context, plain === undefined ? [] : [plain, ...rest])

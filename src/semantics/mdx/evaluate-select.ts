@@ -29,6 +29,7 @@ export interface EvaluateParts {
   /** Names of measures that are computed for several level combinations at once. */
   readonly grouped: readonly string[]
   readonly step: (count: number) => void
+  readonly nowMs: number
   /** Lets others run between parts of a long computation. */
   readonly pause: () => Promise<void>
 }
@@ -70,14 +71,20 @@ export async function evaluateSelect(parts: EvaluateParts, select: MdxSelect): P
 /** The context in which the axes are evaluated: within the subselects, at the slicer. */
 export function openSelect(parts: EvaluateParts, { formulas, from, where }: MdxSelect): Context {
   const defined = collectFormulas(parts.space, [...parts.formulas, ...formulas])
-  const environment = (within: readonly Condition[]): Environment => {
-    const { space, data, bounds, step } = parts
-    const withinOf = projectWithin(within)
-    const own = { space, data, bounds, step, formulas: defined, within, withinOf }
-    return { ...own, namedSets: new Map(), aliases: new Map(), evaluate, cell: cellValue }
+  const environment = ({ members, values }: Within): Environment => {
+    const { space, data, bounds, step, nowMs } = parts
+    const own = { space, data, bounds, step, nowMs, formulas: defined, within: values }
+    const withinOf = projectWithin(members)
+    return { ...own, withinOf, namedSets: new Map(), aliases: new Map(), evaluate, cell: cellValue }
   }
-  const within = conditionsOf(from, (found) => plainContext(environment(found)))
+  const within = withinSubselects(from, (found) => plainContext(environment(found)))
   return sliced(plainContext(environment(within)), where)
+}
+
+/** What subselects leave: of the members, and of the rows that values are of. */
+interface Within {
+  readonly members: readonly Condition[]
+  readonly values: readonly Condition[]
 }
 
 function plainContext(environment: Environment): Context {
@@ -85,14 +92,13 @@ function plainContext(environment: Environment): Context {
   return { environment, coordinates, slicer: { tuples: [], current: new Map() }, conditions: [], depth: 0 }
 }
 
-/** The conditions of a subselect and of those within it, the innermost first. */
-function conditionsOf(
-  from: MdxFrom,
-  contextOf: (within: readonly Condition[]) => Context,
-): readonly Condition[] {
-  if (from.kind === 'cube') return []
-  if (from.nonVisual) return refuseMdx('NON VISUAL is not supported')
-  const inner = conditionsOf(from.from, contextOf)
+/**
+ * The conditions of a subselect and of those within it, the innermost first. One that is NON VISUAL chooses members, and
+ * values are of all rows that the reader sees.
+ */
+function withinSubselects(from: MdxFrom, contextOf: (within: Within) => Context): Within {
+  if (from.kind === 'cube') return { members: [], values: [] }
+  const inner = withinSubselects(from.from, contextOf)
   // Sets are evaluated at the slicer, as those of axes are.
   const context = sliced(contextOf(inner), from.where)
   if (from.axes.some(({ having }) => having !== undefined))
@@ -100,7 +106,10 @@ function conditionsOf(
   const sets = [...from.axes.map(({ set }) => set), ...(from.where === undefined ? [] : [from.where])]
   const found = sets.flatMap((set) => conditionOf(checkedSet(context, tuplesOf(context, set))) ?? [])
   context.environment.data.stopIfMissing()
-  return [...inner, ...found]
+  return {
+    members: [...inner.members, ...found],
+    values: from.nonVisual ? inner.values : [...inner.values, ...found],
+  }
 }
 
 function sliced(context: Context, where: MdxExpression | undefined): Context {

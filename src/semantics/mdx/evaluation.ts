@@ -24,6 +24,8 @@ export interface EvaluationTask {
   /** Of the session, in the order of their definition. */
   readonly formulas: readonly MdxFormula[]
   readonly bounds: MdxBounds
+  /** The present, the same in every round. */
+  readonly nowMs: number
   /** Names of measures that are read together, because the statement names them. */
   readonly mentioned: readonly string[]
   /** Names of measures that are computed for several level combinations at once. */
@@ -109,7 +111,7 @@ export class RunningEvaluation {
   }
 
   #parts(): EvaluateParts {
-    const { bounds, formulas, grouped } = this.#task
+    const { bounds, formulas, grouped, nowMs } = this.#task
     let steps = 0
     let toClock = 0
     let toMemory = 0
@@ -127,7 +129,7 @@ export class RunningEvaluation {
       await new Promise<void>((resolve) => setImmediate(resolve))
       this.#look()
     }
-    return { space: this.#space, data: this.#data, bounds, formulas, grouped, step, pause }
+    return { space: this.#space, data: this.#data, bounds, formulas, grouped, nowMs, step, pause }
   }
 
   #look(): void {

@@ -10,6 +10,12 @@ const named: Readonly<Record<string, string>> = {
   general: '',
 }
 
+/** Whether a format says how digits of a number are written. */
+export function isNumberFormat(format: string): boolean {
+  const picture = named[format.toLowerCase()]
+  return picture !== undefined || /[0#]/.test(format)
+}
+
 /** The text of a value. @param format empty for none */
 export function formatValue(value: number | bigint | string | boolean, format: string): string {
   if (typeof value !== 'number' && typeof value !== 'bigint') return String(value)

@@ -1,7 +1,7 @@
 /** What a statement or its session defines: calculated members and named sets. Evaluating them is not done here. */
 
 import { Fault } from '../../base/fault.ts'
-import type { MdxExpression, MdxFormula, NamePart } from '../../wire/mdx/ast.ts'
+import type { MdxFormula, NamePart } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { findNamed } from './find-named.ts'
 import { childName, type Member, type Space, type SpaceHierarchy } from './space.ts'
@@ -10,7 +10,7 @@ export interface Formulas {
   /** In the order of their definition. */
   readonly members: readonly Member[]
   /** Sets by their name in lower case. */
-  readonly sets: ReadonlyMap<string, MdxExpression>
+  readonly sets: ReadonlyMap<string, Pick<MdxFormula, 'expression' | 'isStatic'>>
 }
 
 /** The name by which a set is found; undefined for a name of several parts. */
@@ -37,12 +37,12 @@ const knownProperties = new Set([
 export function collectFormulas(space: Space, given: readonly MdxFormula[]): Formulas {
   if (given.length > formulasMax) refuseMdx(`at most ${formulasMax} members and sets are defined`)
   const members = new Map<string, Member>()
-  const sets = new Map<string, MdxExpression>()
+  const sets = new Map<string, MdxFormula>()
   for (const formula of given) {
     if (formula.kind === 'set') {
       const name = setNameOf(formula.name)
       if (name === undefined) refuseMdx('the name of a set has one part')
-      sets.set(name ?? '', formula.expression)
+      sets.set(name ?? '', formula)
     } else {
       const member = calculatedMember(space, formula)
       members.set(member.uniqueName, member)
@@ -51,7 +51,11 @@ export function collectFormulas(space: Space, given: readonly MdxFormula[]): For
   return { members: [...members.values()], sets }
 }
 
-function calculatedMember(space: Space, { name: parts, expression, properties }: MdxFormula): Member {
+/** The member that a formula defines. @throws Fault `bad_request` for a place or a property that is none */
+export function calculatedMember(
+  space: Space,
+  { name: parts, expression, properties }: MdxFormula,
+): Extract<Member, { kind: 'calculated' }> {
   const unknown = properties.find((property) => !knownProperties.has(property.name))
   if (unknown !== undefined)
     refuseMdx(`the property ${unknown.name.slice(0, 40)} of a member is not supported`)
@@ -70,7 +74,10 @@ function calculatedMember(space: Space, { name: parts, expression, properties }:
   const solveOrder = Number(text('SOLVE_ORDER') ?? 0)
   return {
     ...{ kind: 'calculated', at, level, caption, uniqueName: childName(parent, at, name) },
-    formula: { name, expression, parent, solveOrder, format: text('FORMAT_STRING') },
+    formula: {
+      ...{ name, expression, parent, solveOrder, format: text('FORMAT_STRING') },
+      ...{ folder: text('DISPLAY_FOLDER'), description: text('DESCRIPTION') },
+    },
   }
 }
 

@@ -2,6 +2,7 @@
 
 import type { MdxFunction } from '../../wire/mdx/words.ts'
 import type { RunFunction } from './arguments.ts'
+import { dateFunctions } from './date-functions.ts'
 import { drillFunctions } from './drill-functions.ts'
 import { memberFunctions } from './member-functions.ts'
 import { rankFunctions } from './rank-functions.ts'
@@ -10,6 +11,7 @@ import { textFunctions } from './text-functions.ts'
 import { totalFunctions } from './total-functions.ts'
 
 export const functions = {
+  ...dateFunctions,
   ...drillFunctions,
   ...memberFunctions,
   ...rankFunctions,

@@ -138,6 +138,26 @@ const toDateOf =
     return single(level === undefined ? [] : toDate(context, member, level.number))
   }
 
+/** The days of the week of a day, Monday first, up to it. Calendars have no level of weeks. */
+function weekToDate(context: Context, given: Arguments): readonly Member[] {
+  atMost(given, 1)
+  const member =
+    given.expressions.length === 0
+      ? currentMember(context, calendarOf(context))
+      : memberArgument(context, given, 0)
+  if (member === undefined) return []
+  if (member.kind !== 'key' || member.level.key?.grain !== 'day' || member.at.levels.length < 3)
+    return refuseMdx('WTD is of days of a calendar')
+  const { key } = member
+  const day = Date.parse(`${key}T00:00:00Z`)
+  if (key === null || Number.isNaN(day)) return [member]
+  const sinceMonday = (new Date(day).getUTCDay() + 6) % 7
+  const monday = new Date(day - sinceMonday * 86_400_000).toISOString().slice(0, 10)
+  return levelMembers(context, member.at, member.level).filter(
+    (each) => each.kind === 'key' && each.key !== null && each.key >= monday && each.key <= key,
+  )
+}
+
 function parallelPeriod(context: Context, given: Arguments): Member | undefined {
   atMost(given, 3)
   const [ofLevel, ofCount] = given.expressions
@@ -186,6 +206,7 @@ export const memberFunctions = {
   YTD: toDateOf('year'),
   QTD: toDateOf('quarter'),
   MTD: toDateOf('month'),
+  WTD: (context, given) => single(weekToDate(context, given)),
   LASTPERIODS: (context, given) => {
     atMost(given, 2)
     const count = Math.trunc(numberOf(valueAt(context, required(given, 0))))

@@ -36,8 +36,15 @@ const values: Readonly<Record<string, (member: Member) => Value>> = {
 /** The properties that a member has, in upper case. */
 export const memberPropertyNames: readonly string[] = Object.keys(values)
 
-/** @param name in upper case. @throws Fault `bad_request` for one that is not supported */
-export function memberProperty(member: Member, name: string): Value {
+const keyNames: ReadonlySet<string> = new Set(['KEY', 'KEY0', 'MEMBER_KEY'])
+
+/**
+ * @param name in upper case
+ * @param isTyped whether a key that is a number is one here, too
+ * @throws Fault `bad_request` for one that is not supported
+ */
+export function memberProperty(member: Member, name: string, isTyped = false): Value {
+  if (isTyped && keyNames.has(name) && member.kind === 'key') return typedKey(member)
   const value = Object.hasOwn(values, name) ? values[name] : undefined
   return value === undefined ? refuseMdx('a property of a member is not supported') : value(member)
 }

@@ -164,11 +164,25 @@ export function evaluateMethod(
     }
     case 'PROPERTIES': {
       const member = memberOfResult(context, result)
-      return aValue(member === undefined ? null : memberProperty(member, textOfValue(value).toUpperCase()))
+      const isTyped = typedFlag(more)
+      return aValue(
+        member === undefined ? null : memberProperty(member, textOfValue(value).toUpperCase(), isTyped),
+      )
     }
     default:
       return refuseMdx(`the function .${name}( ) is not supported`)
   }
+}
+
+/** The only thing that may follow the name of a property. @throws Fault `bad_request` for another one */
+function typedFlag([flag, ...more]: readonly MdxExpression[]): boolean {
+  if (flag === undefined) return false
+  const [part, ...parts] = flag.kind === 'name' ? flag.parts : []
+  const isTyped = part?.kind === 'name' && part.name.toUpperCase() === 'TYPED'
+  return (
+    (isTyped && parts.length === 0 && more.length === 0) ||
+    refuseMdx('.Properties takes a name, and TYPED behind it')
+  )
 }
 
 function item(result: Result, context: Context, index: number): Result {

@@ -21,9 +21,11 @@ export function resolveName(context: Context, parts: readonly NamePart[]): Resul
   if (alias !== undefined) return alias
   const set = setName === undefined ? undefined : formulas.sets.get(setName)
   if (set !== undefined && setName !== undefined) {
+    const before = namedSets.get(setName)
+    if (before !== undefined) return before
     // A named set does not depend on where it stands.
     const fresh = { ...deeper(context), coordinates: space.defaults.map(() => undefined) }
-    const found = namedSets.get(setName) ?? context.environment.evaluate(fresh, set)
+    const found = context.environment.evaluate(set.isStatic ? unrestricted(fresh) : fresh, set.expression)
     context.environment.data.stopIfMissing()
     namedSets.set(setName, found)
     return found
@@ -44,6 +46,12 @@ export function resolveName(context: Context, parts: readonly NamePart[]): Resul
   )
   const named = findNamed([...dimensions], ([name]) => [name], first.name)
   return named === undefined ? unknownName() : resolveBelow(context, named[1], rest)
+}
+
+/** Where neither subselects nor a slicer hold. */
+function unrestricted(context: Context): Context {
+  const environment = { ...context.environment, within: [], withinOf: () => [], namedSets: new Map() }
+  return { ...context, environment, slicer: { tuples: [], current: new Map() }, conditions: [] }
 }
 
 const same = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()

@@ -9,7 +9,7 @@ import { leavesOf } from '../../core/semantic-model.ts'
 import type { QueryContext, QueryService, SessionCheck } from '../../query/query-service.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
-import type { MdxFormula, MdxFrom, MdxSelect, MdxStatement } from '../../wire/mdx/ast.ts'
+import type { MdxFrom, MdxSelect, MdxStatement } from '../../wire/mdx/ast.ts'
 import { withParameters } from '../../wire/mdx/parameters.ts'
 import { parseMdx } from '../../wire/mdx/parse.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
@@ -21,10 +21,10 @@ import type { Cellset } from './cellset.ts'
 import { readDetails } from './drillthrough.ts'
 import type { EvaluationTask } from './evaluation.ts'
 import type { MdxEvaluator } from './evaluator.ts'
-import { findExact, findNamed } from './find-named.ts'
-import { collectFormulas } from './formulas.ts'
+import { findNamed } from './find-named.ts'
 import { type NeedReader, readNeeds } from './read-needs.ts'
-import { type Space, spaceOf } from './space.ts'
+import { created, type SessionFormula, withoutDropped } from './session.ts'
+import { spaceOf } from './space.ts'
 import type { NeedStatement } from './statements.ts'
 import type { Tabular } from './tabular.ts'
 
@@ -35,13 +35,6 @@ interface MdxParts {
   readonly evaluator: MdxEvaluator
 }
 
-/** A member or set of a session. */
-export interface SessionFormula {
-  /** Of the cube. */
-  readonly cube: string
-  readonly formula: MdxFormula
-}
-
 export interface MdxRequest {
   readonly statement: string
   readonly format: 'multidimensional' | 'tabular'
@@ -49,6 +42,8 @@ export interface MdxRequest {
   readonly parameters?: ReadonlyMap<string, string>
   /** What the session defined, in order. */
   readonly session: readonly SessionFormula[]
+  /** The cube that CURRENTCUBE stands for, where the message names one. */
+  readonly currentCube?: string | undefined
   /** Those of the reader in this catalog; read where absent. */
   readonly cubes?: readonly Cube[] | undefined
 }
@@ -102,11 +97,14 @@ async function run(
   const { store, clock, queries, evaluator } = parts
   const { tenant, principal, catalog } = on
   const cubes = request.cubes ?? (await buildCubes({ store, clock, tenant, principal, catalog, signal }))
-  const cube = cubeNamed(cubes, cubeNameOf(statement))
+  const cube = cubeNamed(cubes, cubeNameOf(statement) || currentCube(cubes, request.currentCube))
   const space = spaceOf(cube)
   const session = request.session.filter((each) => each.cube === cube.name)
-  if (statement.kind !== 'select' && statement.kind !== 'drillthrough')
-    return { kind: 'empty', session: defined(space, statement, request.session) }
+  if (statement.kind === 'refresh') return { kind: 'empty', session: request.session }
+  if (statement.kind === 'create')
+    return { kind: 'empty', session: created(space, statement, request.session) }
+  if (statement.kind === 'drop')
+    return { kind: 'empty', session: withoutDropped(space, statement, request.session) }
   const { model } = await loadSemanticModel(store, tenant, clock.now(), signal)
   const reads: MdxRead[] = []
   const mentioned = mentionedMeasures(cube, request.statement)
@@ -129,7 +127,7 @@ async function run(
     note: (read) => reads.push(read),
   }
   const task: EvaluationTask = {
-    ...{ cube, statement, bounds, format: request.format },
+    ...{ cube, statement, bounds, format: request.format, nowMs: clock.now() },
     formulas: session.map(({ formula }) => formula),
     mentioned: mentioned.map(({ name }) => name),
     grouped: [...isGrouped].flatMap(([name, is]) => (is ? [name] : [])),
@@ -168,8 +166,8 @@ function mentionedMeasures({ measures }: Cube, statement: string): readonly Meas
   return measures.filter(({ name }) => text.includes(`[${name}]`.toLowerCase()))
 }
 
-/** The name of the cube that a statement is about. */
-function cubeNameOf(statement: MdxStatement): string {
+/** The name of the cube that a statement is about; empty or undefined for that of the message. */
+function cubeNameOf(statement: MdxStatement): string | undefined {
   switch (statement.kind) {
     case 'select':
       return sourceOf(statement.from)
@@ -183,37 +181,16 @@ function cubeNameOf(statement: MdxStatement): string {
 const sourceOf = (from: MdxFrom): string => (from.kind === 'cube' ? from.name : sourceOf(from.from))
 const isSameName = (one: string, other: string) => one.toLowerCase() === other.toLowerCase()
 
+/** The cube of the message, or the only one. @throws Fault `bad_request` where neither is there */
+function currentCube(cubes: readonly Cube[], named: string | undefined): string {
+  const [only, ...more] = cubes
+  if (named !== undefined && named !== '') return named
+  return only !== undefined && more.length === 0
+    ? only.name
+    : refuseMdx('CURRENTCUBE stands for no cube here: name the cube, or give the property Cube')
+}
+
 /** @throws Fault `bad_request` for a cube that does not exist or may not be seen */
 function cubeNamed(cubes: readonly Cube[], name: string): Cube {
   return findNamed(cubes, (cube) => [cube.name], name) ?? refuseMdx('there is no such cube in this catalog')
-}
-
-const sessionFormulasMax = 200
-const keyOf = (name: MdxFormula['name']) =>
-  name.map((part) => (part.kind === 'name' ? part.name : '&')).join('\u0000')
-
-/** What a session defines after a statement that changes it. @throws Fault `bad_request` */
-function defined(
-  space: Space,
-  statement: Exclude<MdxStatement, MdxSelect | { readonly kind: 'drillthrough' }>,
-  session: readonly SessionFormula[],
-): readonly SessionFormula[] {
-  if (statement.kind === 'refresh') return session
-  const { name: cube } = space.cube
-  const own = session.filter((each) => each.cube === cube)
-  const nameOf = ({ formula: { kind, name } }: SessionFormula) => [`${kind} ${keyOf(name)}`]
-  // What is defined takes the place of what has exactly its name.
-  const dropped =
-    statement.kind === 'create'
-      ? [findExact(own, nameOf, `${statement.formula.kind} ${keyOf(statement.formula.name)}`)]
-      : statement.names.map((name) => findNamed(own, nameOf, `${statement.of} ${keyOf(name)}`))
-  const kept = session.filter((each) => !dropped.includes(each))
-  if (statement.kind === 'drop') {
-    if (kept.length === session.length) refuseMdx('the session has no such member or set')
-    return kept
-  }
-  if (kept.length >= sessionFormulasMax)
-    refuseMdx(`a session has at most ${sessionFormulasMax} members and sets`)
-  collectFormulas(space, [statement.formula])
-  return [...kept, { cube, formula: statement.formula }]
 }

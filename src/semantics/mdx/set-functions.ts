@@ -21,6 +21,8 @@ import {
   tupleOfResult,
 } from './values.ts'
 
+const isVisual = (member: Member) =>
+  (member.kind === 'all' || member.kind === 'key') && member.visual !== undefined
 const identities = (tuples: readonly Tuple[]) => new Set(tuples.map(tupleIdentity))
 
 function crossJoin(context: Context, given: Arguments): readonly Tuple[] {
@@ -207,8 +209,12 @@ export const setFunctions = {
   INTERSECT: (context, given) => {
     atMost(given, 2, ['ALL'])
     const all = tuplesOf(context, required(given, 0))
-    const both = identities(tuplesOf(context, required(given, 1)))
-    const tuples = all.filter((tuple) => both.has(tupleIdentity(tuple)))
+    // A member whose total is visual in the second set has that total here, as Excel's page filters expect.
+    const both = new Map(tuplesOf(context, required(given, 1)).map((tuple) => [tupleIdentity(tuple), tuple]))
+    const tuples = all.flatMap((tuple) => {
+      const other = both.get(tupleIdentity(tuple))
+      return other === undefined ? [] : [other.some(isVisual) ? other : tuple]
+    })
     return aSet(given.flags.includes('ALL') ? tuples : distinct(tuples))
   },
   FILTER: (context, given) => {

@@ -64,6 +64,8 @@ interface CalculatedMember {
   /** Where several calculated members meet, the one with the greatest is computed last, of the others' values. */
   readonly solveOrder: number
   readonly format: string | undefined
+  readonly folder: string | undefined
+  readonly description: string | undefined
 }
 
 /** Members of different hierarchies. */

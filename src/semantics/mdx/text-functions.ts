@@ -1,7 +1,7 @@
 /** Functions of texts, conversions, and those that read a name or a set out of a text. */
 
 import type { MdxExpression } from '../../wire/mdx/ast.ts'
-import { parseMdxText } from '../../wire/mdx/parse.ts'
+import { parseMdxText } from '../../wire/mdx/parse-expression.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
 import { type Context, deeper, type Result, type Value } from './context.ts'

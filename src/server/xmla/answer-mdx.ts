@@ -4,6 +4,7 @@ import type { CellType } from '../../core/cellset.ts'
 import type { Cellset } from '../../semantics/mdx/cellset.ts'
 import { runMdx } from '../../semantics/mdx/run.ts'
 import type { Tabular } from '../../semantics/mdx/tabular.ts'
+import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { writeDataset } from '../../wire/soap/cellset.ts'
 import {
   type RowsetColumn,
@@ -25,6 +26,8 @@ interface StatementRequest {
   readonly isTabular: boolean
   readonly content: RowsetContent
   readonly session: XmlaSession | undefined
+  /** The property Cube of the message. */
+  readonly currentCube: string | undefined
   readonly parameters: ReadonlyMap<string, string>
 }
 
@@ -36,11 +39,13 @@ interface StatementRequest {
 export async function runStatement(
   parts: RunParts,
   { on, cubes, dataTimes, signal }: DiscoverContext,
-  { text, isTabular, content, session, parameters }: StatementRequest,
+  { text, isTabular, content, session, currentCube, parameters }: StatementRequest,
 ): Promise<Iterable<string>> {
+  const seen = await cubes()
+  const before = session?.formulas ?? []
   const request = {
     ...{ statement: text, format: isTabular ? ('tabular' as const) : ('multidimensional' as const) },
-    ...{ parameters, session: session?.formulas ?? [], cubes: await cubes() },
+    ...{ parameters, session: before, currentCube, cubes: seen },
   }
   const found = await runMdx(parts, on, request, { signal })
   switch (found.kind) {
@@ -50,6 +55,8 @@ export async function runStatement(
       return writeTable(found.tabular, content)
     case 'empty':
       if (session !== undefined) session.formulas = found.session
+      else if (found.session !== before)
+        refuseMdx('what is created lasts for a session of XMLA, and the message has none: begin one')
       return [emptyRoot]
   }
 }

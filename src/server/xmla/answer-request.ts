@@ -164,7 +164,7 @@ async function answerCall(asked: Asked): Promise<void> {
   await sendRows(asked, 'Execute', columns, rows)
 }
 
-function contextOf({ parts, request, signal }: Asked): DiscoverContext {
+function contextOf({ parts, request, session, signal }: Asked): DiscoverContext {
   const { reader, catalog } = request
   const { tenant, principal } = reader
   const { store, clock, queries, atWork } = parts
@@ -187,6 +187,7 @@ function contextOf({ parts, request, signal }: Asked): DiscoverContext {
   }
   return {
     ...{ catalog, cubes, dataTimes, queries, on: reader.queryContext('xmla', catalog, []), signal },
+    formulas: session?.formulas ?? [],
     sessions: () => atWork.sessionsOf(reader),
     connections: () => atWork.connectionsOf(reader),
   }
@@ -203,6 +204,7 @@ async function sendStatement(asked: Asked, context: DiscoverContext, text: strin
     ? await runDaxStatement(parts, context, { text, content, ...daxInput(message) })
     : await runStatement(parts, context, {
         ...{ text, session, content, parameters: parametersOf(message) },
+        currentCube: properties.get('CUBE'),
         isTabular: properties.get('FORMAT')?.toLowerCase() === 'tabular',
       })
   await answer.write(envelopeStart('Execute', session?.id))

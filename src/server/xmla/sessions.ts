@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
-import type { SessionFormula } from '../../semantics/mdx/run.ts'
+import type { SessionFormula } from '../../semantics/mdx/session.ts'
 import type { XmlaBounds } from './bounds.ts'
 
 /** What a session is bound to. */

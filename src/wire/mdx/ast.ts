@@ -73,6 +73,10 @@ export interface MdxFormula {
   readonly expression: MdxExpression
   /** Such as FORMAT_STRING, in upper case. */
   readonly properties: readonly { readonly name: string; readonly value: MdxExpression }[]
+  /** Of CREATE: it is found by its name, and not listed. */
+  readonly isHidden?: true
+  /** Of a set that CREATE defines: a slicer and subselects leave it as it is. */
+  readonly isStatic?: true
 }
 
 export interface MdxAxis {
@@ -86,6 +90,7 @@ export interface MdxAxis {
 }
 
 export type MdxFrom =
+  /** An empty name stands for the cube of the message. */
   | { readonly kind: 'cube'; readonly name: string }
   | {
       readonly kind: 'subselect'
@@ -106,6 +111,15 @@ export interface MdxSelect {
   readonly cellProperties: readonly string[]
 }
 
+/** What RETURN may ask of a member, as `NAME(…)`. */
+export const returnedParts = ['NAME', 'KEY', 'UNIQUENAME', 'MEMBERVALUE', 'CAPTION'] as const
+export type ReturnedPart = (typeof returnedParts)[number]
+
+export interface ReturnedColumn {
+  readonly name: readonly NamePart[]
+  readonly part?: ReturnedPart
+}
+
 export type MdxStatement =
   | MdxSelect
   | {
@@ -113,14 +127,15 @@ export type MdxStatement =
       readonly rowsMax: number | undefined
       readonly select: MdxSelect
       /** RETURN: names of measures, attributes or columns. */
-      readonly columns: readonly (readonly NamePart[])[]
+      readonly columns: readonly ReturnedColumn[]
     }
   | { readonly kind: 'refresh'; readonly cube: string }
-  | { readonly kind: 'create'; readonly cube: string; readonly formula: MdxFormula }
+  /** `cube` is undefined for CURRENTCUBE. */
+  | { readonly kind: 'create'; readonly cube: string | undefined; readonly formulas: readonly MdxFormula[] }
   | {
       readonly kind: 'drop'
       readonly of: 'member' | 'set'
-      readonly cube: string
+      readonly cube: string | undefined
       readonly names: readonly (readonly NamePart[])[]
     }
 

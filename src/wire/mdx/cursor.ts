@@ -10,6 +10,14 @@ export class MdxCursor extends TokenCursor<MdxToken> {
     super(tokens, { word: 'word', depthMax: mdxBounds.depthMax, refuse: refuseMdx })
   }
 
+  /** Takes the next token and a symbol behind it, where the symbol stands there. @returns whether it did */
+  symbolAfter(text: string): boolean {
+    if (!this.isSymbol(text, 1)) return false
+    this.next()
+    this.next()
+    return true
+  }
+
   /** Notes that an operator was read. @throws Fault `bad_request` where there are too many */
   noteOperator(): void {
     this.#operators++

@@ -1,8 +1,8 @@
 /** Parses expressions of MDX. A function, property or operator that is not read is refused by its name. */
 
 import type { BinaryOperator, MdxExpression, NamePart } from './ast.ts'
-import type { MdxCursor } from './cursor.ts'
-import { mdxBounds } from './tokens.ts'
+import { MdxCursor } from './cursor.ts'
+import { mdxBounds, tokenizeMdx } from './tokens.ts'
 import { isOneOf, mdxFunctions, mdxKeywords, mdxMethods, mdxProperties } from './words.ts'
 
 const isFunction = isOneOf(mdxFunctions)
@@ -16,6 +16,14 @@ export function parseMdxExpression(cursor: MdxCursor): MdxExpression {
     if (!cursor.symbol(':')) return named(cursor, left)
     return named(cursor, { kind: 'binary', operator: ':', left, right: parseOr(cursor) })
   })
+}
+
+/** One expression, such as the text of StrToSet. @throws Fault `bad_request` */
+export function parseMdxText(text: string): MdxExpression {
+  const cursor = new MdxCursor(tokenizeMdx(text))
+  const expression = parseMdxExpression(cursor)
+  if (cursor.peek().kind !== 'end') cursor.fail('the end of the expression is expected')
+  return expression
 }
 
 /** A set that is given a name where it stands, as Excel's filters do. */
@@ -148,7 +156,11 @@ function parsePrimary(cursor: MdxCursor): MdxExpression {
   }
 }
 
-function parseWord(cursor: MdxCursor, word: string): MdxExpression {
+/** Libraries of which functions may be named, as `VBA!Left(…)`. */
+const libraries = new Set(['VBA', 'VBAMDX', 'EXCEL'])
+
+function parseWord(cursor: MdxCursor, given: string): MdxExpression {
+  const word = libraries.has(given) && cursor.symbolAfter('!') ? cursor.peek().text.toUpperCase() : given
   if (cursor.words('NULL')) return { kind: 'null' }
   if (word === 'CASE') return parseCase(cursor)
   if (!cursor.isSymbol('(', 1)) return { kind: 'name', parts: [parsePart(cursor)] }

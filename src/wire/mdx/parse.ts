@@ -1,20 +1,23 @@
 /**
- * Parses MDX statements: SELECT with its formulas, axes and subselects, DRILLTHROUGH, REFRESH CUBE, and CREATE or DROP
- * of a session's members and sets. What is none of these is refused by its first words.
+ * Parses MDX statements: SELECT with its formulas, axes and subselects, DRILLTHROUGH and REFRESH CUBE. Those on a
+ * session's members and sets are read in parse-session.ts. What is none of these is refused by its first words.
  */
 
 import {
   axisNames,
   type MdxAxis,
   type MdxExpression,
-  type MdxFormula,
   type MdxFrom,
   type MdxSelect,
   type MdxStatement,
   type NamePart,
+  type ReturnedColumn,
+  returnedParts,
 } from './ast.ts'
 import { MdxCursor } from './cursor.ts'
 import { parseMdxExpression, parseMdxName } from './parse-expression.ts'
+import { parseFormulas } from './parse-formulas.ts'
+import { parseCreate, parseDrop } from './parse-session.ts'
 import { tokenizeMdx } from './tokens.ts'
 
 const axesMax = 5
@@ -26,14 +29,6 @@ export function parseMdx(text: string): MdxStatement {
   cursor.symbol(';')
   if (cursor.peek().kind !== 'end') cursor.fail('the end of the statement is expected')
   return statement
-}
-
-/** One expression, such as the text of StrToSet. @throws Fault `bad_request` */
-export function parseMdxText(text: string): MdxExpression {
-  const cursor = new MdxCursor(tokenizeMdx(text))
-  const expression = parseMdxExpression(cursor)
-  if (cursor.peek().kind !== 'end') cursor.fail('the end of the expression is expected')
-  return expression
 }
 
 function parseStatement(cursor: MdxCursor): MdxStatement {
@@ -67,48 +62,6 @@ function parseSelect(cursor: MdxCursor): MdxSelect {
 function lastName(cursor: MdxCursor, parts: readonly NamePart[]): string {
   const last = parts.at(-1)
   return last?.kind === 'name' ? last.name : cursor.fail('a name is expected')
-}
-
-function parseFormulas(cursor: MdxCursor): readonly MdxFormula[] {
-  const found: MdxFormula[] = []
-  for (;;) {
-    if (cursor.words('MEMBER')) found.push(parseFormula(cursor, 'member'))
-    else if (cursor.words('SET')) found.push(parseFormula(cursor, 'set'))
-    else if (cursor.isWord('CELL') || cursor.isWord('CALCULATED'))
-      cursor.fail('WITH CELL CALCULATION is not supported')
-    else if (found.length === 0) cursor.fail('MEMBER or SET is expected')
-    else return found
-    // Some clients separate formulas by commas.
-    if (cursor.isWord('MEMBER', 1) || cursor.isWord('SET', 1)) cursor.symbol(',')
-  }
-}
-
-function parseFormula(cursor: MdxCursor, kind: MdxFormula['kind']): MdxFormula {
-  const name = parseMdxName(cursor)
-  cursor.expectWord('AS')
-  const expression = parseFormulaText(cursor)
-  const properties: { name: string; value: MdxExpression }[] = []
-  while (cursor.isSymbol(',') && cursor.isSymbol('=', 2)) {
-    cursor.next()
-    const { kind: of, text } = cursor.next()
-    if (of !== 'word' && of !== 'bracketed') cursor.fail('the name of a property is expected')
-    cursor.expectSymbol('=')
-    properties.push({ name: text.toUpperCase(), value: parseMdxExpression(cursor) })
-  }
-  return { kind, name, expression, properties }
-}
-
-/** A formula stands as it is, or within quotes. */
-function parseFormulaText(cursor: MdxCursor): MdxExpression {
-  const { kind, text } = cursor.peek()
-  const after = cursor.peek(1)
-  const isWhole =
-    after.kind === 'end' ||
-    (after.kind === 'symbol' && [',', ';'].includes(after.text)) ||
-    (after.kind === 'word' && ['MEMBER', 'SET', 'SELECT'].includes(after.text.toUpperCase()))
-  if (kind !== 'string' || !isWhole) return parseMdxExpression(cursor)
-  cursor.next()
-  return cursor.nested(() => parseMdxText(text))
 }
 
 function parseAxes(cursor: MdxCursor): readonly MdxAxis[] {
@@ -155,11 +108,18 @@ function parseSource(cursor: MdxCursor): {
 } {
   cursor.expectWord('FROM')
   const nonVisual = cursor.words('NON', 'VISUAL')
+  // What is said here is so without the word, too.
+  if (cursor.isSymbol('(', 1)) cursor.words('VISUAL')
   const from =
     nonVisual || cursor.isSymbol('(')
       ? parseSubselect(cursor, nonVisual)
-      : ({ kind: 'cube', name: parseCubeName(cursor) } as const)
+      : ({ kind: 'cube', name: isCubeLeftOut(cursor) ? '' : parseCubeName(cursor) } as const)
   return { from, where: cursor.words('WHERE') ? parseMdxExpression(cursor) : undefined }
+}
+
+/** Cube functions of Excel leave it out: the connection has one. */
+function isCubeLeftOut(cursor: MdxCursor): boolean {
+  return cursor.isWord('CELL') || cursor.isWord('WHERE') || cursor.peek().kind === 'end'
 }
 
 function parseSubselect(cursor: MdxCursor, nonVisual: boolean): MdxFrom {
@@ -188,43 +148,32 @@ function parseDrillthrough(cursor: MdxCursor): MdxStatement {
     if (kind !== 'number' || !/^\d+$/.test(text)) cursor.fail('a whole number is expected')
     rowsMax = Math.min(Number(text), drillthroughRowsMax)
   }
-  if (cursor.isWord('FIRSTROWSET')) cursor.fail('FIRSTROWSET is not supported')
+  if (cursor.words('FIRSTROWSET')) {
+    const { kind, text } = cursor.next()
+    if (kind !== 'number' || !/^[01]$/.test(text))
+      cursor.fail('the rows of a cell are one rowset: FIRSTROWSET is 0 or 1')
+  }
   const select = parseSelect(cursor)
-  const columns: (readonly NamePart[])[] = []
+  const columns: ReturnedColumn[] = []
   if (cursor.words('RETURN')) {
-    do columns.push(parseMdxName(cursor))
+    do columns.push(parseReturned(cursor))
     while (cursor.symbol(','))
   }
   return { kind: 'drillthrough', rowsMax, select, columns }
 }
 
-function parseCreate(cursor: MdxCursor): MdxStatement {
-  const session = cursor.words('SESSION')
-  const hidden = cursor.words('HIDDEN')
-  if (cursor.isWord('CALCULATED')) cursor.next()
-  const kind = cursor.words('MEMBER') ? 'member' : cursor.words('SET') ? 'set' : undefined
-  if (kind === undefined || hidden)
-    return cursor.fail('of CREATE, only CREATE SESSION MEMBER and SET are supported')
-  if (!session) cursor.fail('what is created lasts for a session: write CREATE SESSION')
-  const formula = parseFormula(cursor, kind)
-  const [cube, ...name] = formula.name
-  if (cube?.kind !== 'name' || name.length === 0) return cursor.fail('a name begins with that of the cube')
-  return { kind: 'create', cube: cube.name, formula: { ...formula, name } }
-}
-
-function parseDrop(cursor: MdxCursor): MdxStatement {
-  cursor.words('SESSION')
-  const of = cursor.words('MEMBER') ? 'member' : cursor.words('SET') ? 'set' : undefined
-  if (of === undefined) return cursor.fail('of DROP, only DROP MEMBER and SET are supported')
-  const names: (readonly NamePart[])[] = []
-  const cubes = new Set<string>()
-  do {
-    const [first, ...name] = parseMdxName(cursor)
-    if (first?.kind !== 'name' || name.length === 0) return cursor.fail('a name begins with that of the cube')
-    cubes.add(first.name)
-    names.push(name)
-  } while (cursor.symbol(','))
-  const [cube = '', ...more] = cubes
-  if (more.length > 0) cursor.fail('one statement drops what one cube has')
-  return { kind: 'drop', of, cube, names }
+/** A column, or a part of its members as `KEY(…)`. */
+function parseReturned(cursor: MdxCursor): ReturnedColumn {
+  if (!cursor.isSymbol('(', 1)) return { name: parseMdxName(cursor) }
+  const part = returnedParts.find((each) => cursor.words(each))
+  if (part === undefined) return cursor.fail(`of functions, RETURN takes ${returnedParts.join(', ')}`)
+  cursor.expectSymbol('(')
+  const name = parseMdxName(cursor)
+  // A key has one value here, which some clients number.
+  if (part === 'KEY' && cursor.symbol(',')) {
+    const { kind, text } = cursor.next()
+    if (kind !== 'number' || text !== '0') cursor.fail('a key has one value, which is number 0')
+  }
+  cursor.expectSymbol(')')
+  return { name, part }
 }

@@ -10,6 +10,7 @@ import {
   type MdxSelect,
   type MdxStatement,
   type NamePart,
+  type ReturnedColumn,
 } from './ast.ts'
 
 const bracketed = (name: string) => `[${name.replaceAll(']', ']]')}]`
@@ -108,6 +109,19 @@ function printSelect({ formulas, axes, from, where, cellProperties }: MdxSelect)
   return `${before}SELECT ${axes.map(printAxis).join(', ')}${printSource(from, where)}${after}`
 }
 
+const printReturned = ({ name, part }: ReturnedColumn) =>
+  part === undefined ? printMdxName(name) : `${part}(${printMdxName(name)})`
+
+const cubePart = (cube: string | undefined): NamePart => ({
+  ...{ kind: 'name', name: cube ?? 'CURRENTCUBE', quoted: cube !== undefined },
+})
+
+function printCreated(formula: MdxFormula, cube: NamePart): string {
+  const hidden = formula.isHidden ? 'HIDDEN ' : ''
+  const dynamic = formula.kind === 'set' && !formula.isStatic ? 'DYNAMIC ' : ''
+  return `${hidden}${dynamic}${printFormula(formula, [cube])}`
+}
+
 /** A whole statement. */
 export function printMdx(statement: MdxStatement): string {
   switch (statement.kind) {
@@ -115,17 +129,17 @@ export function printMdx(statement: MdxStatement): string {
       return printSelect(statement)
     case 'drillthrough': {
       const { rowsMax, select, columns } = statement
-      const returned = columns.length === 0 ? '' : ` RETURN ${columns.map(printMdxName).join(', ')}`
+      const returned = columns.length === 0 ? '' : ` RETURN ${columns.map(printReturned).join(', ')}`
       return `DRILLTHROUGH ${rowsMax === undefined ? '' : `MAXROWS ${rowsMax} `}${printSelect(select)}${returned}`
     }
     case 'refresh':
       return `REFRESH CUBE ${bracketed(statement.cube)}`
     case 'create': {
-      const cube: NamePart = { kind: 'name', name: statement.cube, quoted: true }
-      return `CREATE SESSION ${printFormula(statement.formula, [cube])}`
+      const formulas = statement.formulas.map((each) => printCreated(each, cubePart(statement.cube)))
+      return `CREATE SESSION ${formulas.join(' ')}`
     }
     case 'drop': {
-      const names = statement.names.map((name) => `${bracketed(statement.cube)}.${printMdxName(name)}`)
+      const names = statement.names.map((name) => printMdxName([cubePart(statement.cube), ...name]))
       return `DROP ${statement.of.toUpperCase()} ${names.join(', ')}`
     }
   }

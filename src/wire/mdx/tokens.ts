@@ -38,7 +38,7 @@ const patterns: readonly (readonly [MdxToken['kind'] | 'space', RegExp])[] = [
   ['number', /(?:\d+(?:\.\d+)?|\.\d+)(?:[eE][+-]?\d+)?/y],
   ['parameter', /@[\p{L}_][\p{L}\p{N}_]*/uy],
   ['string', /'(?:[^']|'')*'|"(?:[^"]|"")*"/y],
-  ['symbol', /<>|<=|>=|[(){}.,:&*/+\-^=<>;]/y],
+  ['symbol', /<>|<=|>=|[(){}.,:&*/+\-^=<>;!]/y],
 ]
 
 const unclosed: Readonly<Record<string, string>> = {

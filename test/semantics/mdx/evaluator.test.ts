@@ -70,7 +70,7 @@ function taskOf(text: string, bounds = {}): EvaluationTask {
   const statement = parseMdx(text)
   if (statement.kind !== 'select') throw new Error(statement.kind)
   return {
-    ...{ cube, statement, format: 'multidimensional', formulas: [], mentioned: [], grouped: ['m'] },
+    ...{ cube, statement, format: 'multidimensional', formulas: [], nowMs: 0, mentioned: [], grouped: ['m'] },
     bounds: { ...mdxRunBounds, ...bounds },
   }
 }

@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'bun:test'
 import fc from 'fast-check'
 import { Fault } from '../../../src/base/fault.ts'
-import { parseMdx, parseMdxText } from '../../../src/wire/mdx/parse.ts'
+import { parseMdx } from '../../../src/wire/mdx/parse.ts'
+import { parseMdxText } from '../../../src/wire/mdx/parse-expression.ts'
 import { printMdx, printMdxExpression } from '../../../src/wire/mdx/print.ts'
 import { mdxBounds } from '../../../src/wire/mdx/tokens.ts'
 import { roundsOf } from '../../support/long-form.ts'
@@ -80,8 +81,16 @@ describe('what is not read is refused by its name', () => {
     ['SELECT [a].Children.Foo ON 0 FROM [c]', 'the property .FOO is not supported'],
     ['SELECT [a].Bar(1) ON 0 FROM [c]', 'the function .BAR( ) is not supported'],
     ['UPDATE CUBE [c] SET [a] = 1', 'the statement UPDATE is not supported'],
-    ['CREATE CACHE FOR [c] AS ({[a]})', 'only CREATE SESSION MEMBER and SET'],
-    ['CREATE SET [c].[a] AS {}', 'write CREATE SESSION'],
+    ['CREATE CACHE FOR [c] AS ({[a]})', 'only CREATE MEMBER and SET of a session'],
+    ['CREATE GLOBAL SET [c].[a] AS {}', 'only CREATE MEMBER and SET of a session'],
+    ['CREATE STATIC MEMBER [c].[a] AS 1', 'STATIC and DYNAMIC are of sets'],
+    ['CREATE CALCULATED SET [c].[a] AS {}', 'CALCULATED is of members'],
+    ['CREATE STATIC DYNAMIC SET [c].[a] AS {}', 'a set is STATIC or DYNAMIC'],
+    ['CREATE MEMBER [c].[M].[a] AS 1 MEMBER [d].[M].[b] AS 1', 'about what one cube has'],
+    ['CREATE MEMBER [a] AS 1', 'a name begins with that of the cube'],
+    ['CREATE MEMBER [c].[M].[a] AS 1,', 'only CREATE MEMBER and SET of a session'],
+    ['DROP MEMBER [c].[M].[a], [d].[M].[b]', 'about what one cube has'],
+    ['DROP CELL CALCULATION [c].[a]', 'only DROP MEMBER and SET of a session'],
     ['SELECT {{[a]} AS &[x]} ON 0 FROM [c]', 'the name of a set is expected'],
     ['SELECT [a].&[1]&[2] ON 0 FROM [c]', 'a key of several values'],
     ['SELECT {[a]} ON 1 FROM [c]', 'without a gap'],
@@ -91,6 +100,11 @@ describe('what is not read is refused by its name', () => {
     ['SELECT FROM [c] /* x', 'a comment is not closed'],
     ['SELECT FROM [c] WHERE', 'an expression is expected'],
     ['SELECT FROM [c] SELECT', 'the end of the statement is expected'],
+    ['DRILLTHROUGH FIRSTROWSET 2 SELECT FROM [c]', 'FIRSTROWSET is 0 or 1'],
+    ['DRILLTHROUGH SELECT FROM [c] RETURN CUSTOMROLLUP([a])', 'RETURN takes NAME, KEY'],
+    ['DRILLTHROUGH SELECT FROM [c] RETURN KEY([a], 1)', 'a key has one value'],
+    ['SELECT VBA!Shell("x") ON 0 FROM [c]', 'the function SHELL( ) is not supported'],
+    ['SELECT a!b ON 0 FROM [c]', 'ON is expected'],
     ['EVALUATE x', 'the statement EVALUATE is not supported'],
     ['WITH CELL CALCULATION x FOR y AS z SELECT FROM [c]', 'WITH CELL CALCULATION is not supported'],
     ['', 'a statement is expected'],

@@ -1,4 +1,4 @@
-/** The rowsets of a catalog's model: cubes, dimensions, hierarchies, levels, measures and what belongs to them. */
+/** The rowsets of a catalog's model: cubes, dimensions, hierarchies, levels and measure groups. */
 
 import { createHash } from 'node:crypto'
 import {
@@ -60,11 +60,12 @@ async function cubeRow({ catalog, cubes, dataTimes }: DiscoverContext): Promise<
   }))
 }
 
-const cubeColumns = 'CATALOG_NAME:s? SCHEMA_NAME:s? CUBE_NAME:s?'
-const cubeRestrictions = 'CATALOG_NAME:s SCHEMA_NAME:s CUBE_NAME:s'
+/** Columns and restrictions that every rowset of a cube begins with. */
+export const cubeColumns = 'CATALOG_NAME:s? SCHEMA_NAME:s? CUBE_NAME:s?'
+export const cubeRestrictions = 'CATALOG_NAME:s SCHEMA_NAME:s CUBE_NAME:s'
 
 /** A row for each thing in each cube, with the cube's names. */
-function inCubes<T>(
+export function inCubes<T>(
   things: (cube: Cube) => readonly T[],
   row: (thing: T, cube: Cube) => Row,
 ): (context: DiscoverContext) => Promise<readonly Row[]> {
@@ -207,28 +208,6 @@ const levelRows = inCubes(levelsOf, ({ hierarchy, level }, cube) => {
   }
 })
 
-const measureRows = inCubes(
-  ({ measures }) => measures,
-  ({ name, uniqueName, caption, type, unit, description, format, isSum }, cube) => ({
-    MEASURE_NAME: name,
-    MEASURE_UNIQUE_NAME: uniqueName,
-    MEASURE_CAPTION: caption,
-    MEASURE_GUID: guidOf(cube.catalog, cube.name, uniqueName),
-    MEASURE_AGGREGATOR: isSum ? 1 : 127,
-    DATA_TYPE: dbTypeOf(type),
-    NUMERIC_PRECISION: 16,
-    NUMERIC_SCALE: -1,
-    MEASURE_UNITS: unit,
-    DESCRIPTION: description,
-    MEASURE_IS_VISIBLE: true,
-    MEASURE_NAME_SQL_COLUMN_NAME: name,
-    MEASURE_UNQUALIFIED_CAPTION: caption,
-    MEASUREGROUP_NAME: groupOf(cube),
-    MEASURE_DISPLAY_FOLDER: '',
-    DEFAULT_FORMAT_STRING: format,
-  }),
-)
-
 /** All measures of a cube are over one table. */
 export function groupOf({ table }: Cube): string {
   return table.name
@@ -305,15 +284,6 @@ export const cubeRowsets: readonly Rowset[] = [
     rows: hierarchyRows,
   },
   {
-    name: 'MDSCHEMA_KPIS',
-    guid: '2ae44109-ed3d-4842-b16f-b694d1cb0e3f',
-    columns: columnsOf(
-      `${cubeColumns} MEASUREGROUP_NAME:s? KPI_NAME:s? KPI_CAPTION:s? KPI_DESCRIPTION:s? KPI_DISPLAY_FOLDER:s? KPI_VALUE:s? KPI_GOAL:s? KPI_STATUS:s? KPI_TREND:s? KPI_STATUS_GRAPHIC:s? KPI_TREND_GRAPHIC:s? KPI_WEIGHT:s? KPI_CURRENT_TIME_MEMBER:s? KPI_PARENT_KPI_NAME:s? SCOPE:i?`,
-    ),
-    restrictions: restrictionsOf(`${cubeRestrictions} KPI_NAME:s CUBE_SOURCE:us:visible`),
-    rows: none,
-  },
-  {
     name: 'MDSCHEMA_LEVELS',
     guid: 'c8b522db-5cf3-11ce-ade5-00aa0044773d',
     columns: columnsOf(
@@ -350,27 +320,5 @@ export const cubeRowsets: readonly Rowset[] = [
       `${cubeRestrictions} MEASUREGROUP_NAME:s DIMENSION_UNIQUE_NAME:s DIMENSION_VISIBILITY:us:visible`,
     ),
     rows: groupDimensionRows,
-  },
-  {
-    name: 'MDSCHEMA_MEASURES',
-    guid: 'c8b522dc-5cf3-11ce-ade5-00aa0044773d',
-    columns: columnsOf(
-      `${cubeColumns} MEASURE_NAME:s? MEASURE_UNIQUE_NAME:s? MEASURE_CAPTION:s? MEASURE_GUID:g? MEASURE_AGGREGATOR:i? DATA_TYPE:us? NUMERIC_PRECISION:us? NUMERIC_SCALE:h? MEASURE_UNITS:s? DESCRIPTION:s? EXPRESSION:s? MEASURE_IS_VISIBLE:b? LEVELS_LIST:s? MEASURE_NAME_SQL_COLUMN_NAME:s? MEASURE_UNQUALIFIED_CAPTION:s? MEASUREGROUP_NAME:s? MEASURE_DISPLAY_FOLDER:s? DEFAULT_FORMAT_STRING:s?`,
-    ),
-    restrictions: restrictionsOf(
-      `${cubeRestrictions} MEASURE_NAME:s MEASURE_UNIQUE_NAME:s MEASUREGROUP_NAME:s CUBE_SOURCE:us:visible MEASURE_VISIBILITY:us:visible`,
-    ),
-    rows: measureRows,
-  },
-  {
-    name: 'MDSCHEMA_SETS',
-    guid: 'a07ccd0b-8148-11d0-87bb-00c04fc33942',
-    columns: columnsOf(
-      `${cubeColumns} SET_NAME:s? SCOPE:i? DESCRIPTION:s? EXPRESSION:s? DIMENSIONS:s? SET_CAPTION:s? SET_DISPLAY_FOLDER:s? SET_EVALUATION_CONTEXT:i?`,
-    ),
-    restrictions: restrictionsOf(
-      `${cubeRestrictions} SET_NAME:s SCOPE:i HIERARCHY_UNIQUE_NAME:s CUBE_SOURCE:us:visible`,
-    ),
-    rows: none,
   },
 ]

@@ -14,6 +14,8 @@ import {
 import { memberCaption, memberUniqueName } from '../../../semantics/cube/names.ts'
 import { periodOf } from '../../../semantics/cube/periods.ts'
 import { readMembers } from '../../../semantics/cube/read-members.ts'
+import { listedFormulas } from '../../../semantics/mdx/session.ts'
+import { printMdxExpression } from '../../../wire/mdx/print.ts'
 import type { Restrictions } from '../../../wire/soap/read-request.ts'
 import { xmlaBounds } from '../bounds.ts'
 import { columnsOf, type DiscoverContext, type Row, type Rowset, restrictionsOf } from './rowset.ts'
@@ -44,8 +46,54 @@ async function rows(context: DiscoverContext, given: Restrictions): Promise<read
     if (member === undefined)
       found.push(...measureRows(cube, names), ...(await listed(context, cube, names, only('LEVEL_NUMBER'))))
     else found.push(...(await around(context, cube, member, op)))
+    found.push(...sessionRows(context, cube, { names, member, op }))
   }
   return found
+}
+
+/** Calculated members of the session: those of what is named, or around one member. */
+function sessionRows(
+  { formulas }: DiscoverContext,
+  cube: Cube,
+  asked: { readonly names: readonly string[]; readonly member: string | undefined; readonly op: number },
+): readonly Row[] {
+  return listedFormulas(cube, formulas).flatMap((each) => {
+    if (each.kind !== 'member') return []
+    const { at, level, uniqueName, caption, formula } = each.member
+    const own = [level.uniqueName, at.uniqueName, at.dimension.uniqueName]
+    const isMeant =
+      asked.member === undefined
+        ? asked.names.every((name) => own.includes(name))
+        : (asked.member === uniqueName && (asked.op & treeOps.self) !== 0) ||
+          (asked.member === formula.parent?.uniqueName &&
+            (asked.op & (treeOps.children | treeOps.descendants)) !== 0)
+    if (!isMeant) return []
+    return [
+      {
+        CATALOG_NAME: cube.catalog,
+        CUBE_NAME: cube.name,
+        DIMENSION_UNIQUE_NAME: at.dimension.uniqueName,
+        HIERARCHY_UNIQUE_NAME: at.uniqueName,
+        LEVEL_UNIQUE_NAME: level.uniqueName,
+        LEVEL_NUMBER: level.number,
+        MEMBER_ORDINAL: 0,
+        MEMBER_NAME: formula.name,
+        MEMBER_UNIQUE_NAME: uniqueName,
+        MEMBER_TYPE: memberTypes.calculated,
+        MEMBER_CAPTION: caption,
+        CHILDREN_CARDINALITY: 0,
+        PARENT_LEVEL: formula.parent?.level.number ?? 0,
+        PARENT_UNIQUE_NAME: formula.parent?.uniqueName,
+        PARENT_COUNT: formula.parent === undefined ? 0 : 1,
+        DESCRIPTION: formula.description ?? '',
+        EXPRESSION: printMdxExpression(formula.expression),
+        MEMBER_KEY: formula.name,
+        IS_PLACEHOLDERMEMBER: false,
+        IS_DATAMEMBER: false,
+        SCOPE: sessionScope,
+      },
+    ]
+  })
 }
 
 /** The measures, where they are what is named. */
@@ -167,7 +215,9 @@ function keyIn(hierarchy: Hierarchy, level: KeyLevel, name: string): string | nu
   return inner?.replaceAll(']]', ']')
 }
 
-const memberTypes = { key: 1, all: 2, measure: 3 } as const
+/** Codes of MDMEMBER_TYPE, and of what lasts for a session. */
+const memberTypes = { key: 1, all: 2, measure: 3, calculated: 4 } as const
+const sessionScope = 2
 
 function uniqueNameOf({ hierarchy, level, key }: Member): string {
   return level.kind === 'all' ? hierarchy.allMember.uniqueName : memberUniqueName(hierarchy, level, key)

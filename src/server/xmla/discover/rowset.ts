@@ -3,6 +3,7 @@
 import { Fault } from '../../../base/fault.ts'
 import type { QueryContext, QueryService } from '../../../query/query-service.ts'
 import type { Cube } from '../../../semantics/cube/model.ts'
+import type { SessionFormula } from '../../../semantics/mdx/session.ts'
 import type { Restrictions } from '../../../wire/soap/read-request.ts'
 import type { RowsetColumn, RowsetRow, RowsetType, RowsetValue } from '../../../wire/soap/rowset.ts'
 import type { OpenConnection } from '../at-work.ts'
@@ -18,6 +19,8 @@ export interface DiscoverContext {
   readonly queries: QueryService
   readonly on: QueryContext
   readonly signal: AbortSignal
+  /** What the XMLA session of the message defines. */
+  readonly formulas: readonly SessionFormula[]
   /** Those that the principal may see. */
   readonly sessions: () => readonly XmlaSession[]
   readonly connections: () => readonly OpenConnection[]

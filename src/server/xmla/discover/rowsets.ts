@@ -1,6 +1,7 @@
 /** All rowsets by name, and the one that lists them. */
 
 import { Fault } from '../../../base/fault.ts'
+import { calculationRowsets } from './calculation-rowsets.ts'
 import { csdlRowset } from './csdl.ts'
 import { cubeRowsets } from './cube-rowsets.ts'
 import { functionsRowset } from './functions.ts'
@@ -37,6 +38,7 @@ function rowOf({ name, guid, restrictions }: Rowset): Row {
 
 const rowsets: readonly Rowset[] = [
   ...cubeRowsets,
+  ...calculationRowsets,
   ...serverRowsets,
   ...workRowsets,
   ...tabularRowsets,

@@ -1,0 +1,112 @@
+/** Rows of Discover for the members and sets of an XMLA session, which that session alone is shown. */
+
+import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { ask, discoverBody, executeBody, rowsOf, type XmlaClientOptions } from '../../support/xmla.ts'
+import { startXmlaLake, type XmlaLake } from '../../support/xmla-lake.ts'
+
+setDefaultTimeout(120_000)
+
+let started: XmlaLake
+beforeAll(async () => {
+  started = await startXmlaLake()
+})
+afterAll(() => started.lake[Symbol.asyncDispose]())
+
+async function begin(who: XmlaClientOptions): Promise<string> {
+  const { sessionId = '' } = await ask(who, executeBody(''), '<BeginSession mustUnderstand="1"/>')
+  return `<Session SessionId="${sessionId}"/>`
+}
+
+const region = '[orders].[region]'
+const statements = [
+  "CREATE SESSION MEMBER [sales.orders].[Measures].[twice] AS '[Measures].[revenue] * 2', FORMAT_STRING = '0.0', CAPTION = 'Twice', DISPLAY_FOLDER = 'Mine'",
+  'CREATE SESSION HIDDEN MEMBER [sales.orders].[Measures].[hidden] AS 1 MEMBER [sales.orders].[Measures].[unseen] AS 1, VISIBLE = 0',
+  `CREATE SESSION MEMBER [sales.orders].${region}.[All].[coasts] AS Aggregate({${region}.&[east], ${region}.&[west]})`,
+  `CREATE SESSION SET [sales.orders].[Few] AS {${region}.&[east], ${region}.&[west]}, CAPTION = 'A few'`,
+  `CREATE SESSION DYNAMIC SET [sales.orders].[Pairs] AS Filter(CrossJoin([Few], [orders].[day.Calendar].[Year].Members), [Measures].[revenue] > 1)`,
+  `CREATE SESSION HIDDEN SET [sales.orders].[secret] AS {${region}.&[east]}`,
+]
+
+test('a session lists what it defined, and nobody else does', async () => {
+  const { ann, bob } = started
+  for (const who of [ann, bob]) {
+    const own = await begin(who)
+    const other = await begin(who)
+    for (const text of statements)
+      expect(await ask(who, executeBody(text), own)).toMatchObject({ kind: 'empty' })
+    const rows = (request: string, header: string, restrictions: Record<string, string> = {}) =>
+      rowsOf(ask(who, discoverBody(request, restrictions), header))
+    const measures = async (header: string) =>
+      (await rows('MDSCHEMA_MEASURES', header)).filter(
+        ({ MEASURE_NAME: name }) => !['revenue', 'buyers'].includes(String(name)),
+      )
+    expect(await measures(other)).toEqual([])
+    expect(await measures('')).toEqual([])
+    expect(await measures(own)).toMatchObject([
+      {
+        ...{ MEASURE_NAME: 'twice', MEASURE_UNIQUE_NAME: '[Measures].[twice]', MEASURE_CAPTION: 'Twice' },
+        ...{
+          MEASURE_AGGREGATOR: '127',
+          EXPRESSION: '[Measures].[revenue] * 2',
+          DEFAULT_FORMAT_STRING: '0.0',
+        },
+        MEASURE_DISPLAY_FOLDER: 'Mine',
+      },
+    ])
+    expect(await rows('MDSCHEMA_SETS', other)).toEqual([])
+    expect(await rows('MDSCHEMA_SETS', own)).toMatchObject([
+      { SET_NAME: 'Few', SET_CAPTION: 'A few', SCOPE: '2', DIMENSIONS: region, SET_EVALUATION_CONTEXT: '1' },
+      {
+        ...{ SET_NAME: 'Pairs', SET_EVALUATION_CONTEXT: '2' },
+        DIMENSIONS: `${region},[orders].[day.Calendar]`,
+      },
+    ])
+    expect(await rows('MDSCHEMA_SETS', own, { HIERARCHY_UNIQUE_NAME: region })).toHaveLength(1)
+    const members = (header: string, restrictions: Record<string, string>) =>
+      rows('MDSCHEMA_MEMBERS', header, { CUBE_NAME: 'sales.orders', MEMBER_TYPE: '4', ...restrictions })
+    const level = { LEVEL_UNIQUE_NAME: `${region}.[region]` }
+    expect(await members(own, level)).toMatchObject([
+      { MEMBER_UNIQUE_NAME: `${region}.[All].[coasts]`, PARENT_UNIQUE_NAME: `${region}.[All]`, SCOPE: '2' },
+    ])
+    expect(await members(other, level)).toEqual([])
+    expect(await members(own, { MEMBER_UNIQUE_NAME: '[Measures].[twice]', TREE_OP: '8' })).toHaveLength(1)
+    expect(await members(own, { MEMBER_UNIQUE_NAME: `${region}.[All]`, TREE_OP: '1' })).toHaveLength(1)
+    expect(await members(own, { MEMBER_UNIQUE_NAME: '[Measures].[hidden]', TREE_OP: '8' })).toEqual([])
+    const system = 'SELECT SET_NAME FROM $system.MDSCHEMA_SETS'
+    expect(await rowsOf(ask(who, executeBody(system), own))).toHaveLength(2)
+    const dropped = 'DROP SET [sales.orders].[Few], [sales.orders].[Pairs]'
+    expect(await ask(who, executeBody(dropped), own)).toMatchObject({ kind: 'empty' })
+    expect(await rows('MDSCHEMA_SETS', own)).toEqual([])
+  }
+})
+
+test('another tenant has no such catalog, and a session of another principal is none', async () => {
+  const { ann, bob, stranger } = started
+  const [create = ''] = statements
+  const header = await begin(ann)
+  expect(await ask(stranger, executeBody(create), header)).toMatchObject({
+    kind: 'fault',
+    message: 'There is no such catalog.',
+  })
+  expect(await ask(bob, executeBody(create), header)).toMatchObject({
+    kind: 'fault',
+    message: expect.stringContaining('The session is unknown'),
+  })
+})
+
+test('a message without a session cannot define anything', async () => {
+  const [create = ''] = statements
+  expect(await ask(started.ann, executeBody(create))).toMatchObject({
+    kind: 'fault',
+    message: expect.stringContaining('lasts for a session of XMLA'),
+  })
+})
+
+test('CURRENTCUBE stands for the property Cube of the message', async () => {
+  const header = await begin(started.ann)
+  const create = 'CREATE MEMBER CURRENTCUBE.[Measures].[other] AS [Measures].[revenue] + 0'
+  const made = await ask(started.ann, executeBody(create, {}, { Cube: 'sales.orders' }), header)
+  expect(made).toMatchObject({ kind: 'empty' })
+  const select = 'SELECT {[Measures].[other]} ON 0 FROM [sales.orders]'
+  expect(await ask(started.ann, executeBody(select), header)).toMatchObject({ kind: 'dataset' })
+})
