@@ -38,11 +38,15 @@ export const semanticsCommands: readonly Command[] = [
   },
   {
     words: 'glossary list',
-    usage: '',
-    summary: 'Lists the terms of the glossary, by name.',
+    usage: '[--query WORDS]',
+    summary: 'Lists the terms of the glossary, by name; those of a question best first.',
     prepare(flags) {
       requireService(flags)
-      return { operation: 'list_terms', input: { limit: 1000 }, everyItem: true }
+      return {
+        operation: 'list_terms',
+        input: { query: flags.optional('query'), limit: 1000 },
+        everyItem: true,
+      }
     },
   },
   {

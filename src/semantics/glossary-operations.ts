@@ -3,10 +3,21 @@
 import { Fault } from '../base/fault.ts'
 import type { GlossaryTerm } from '../core/metric.ts'
 import { pageRequest, pageView } from '../http/page-view.ts'
-import { described, list, maybe, object, ordinal, pageInput, pageOf, text } from '../http/schemas.ts'
+import {
+  described,
+  list,
+  maybe,
+  nonEmpty,
+  object,
+  ordinal,
+  pageInput,
+  pageOf,
+  text,
+} from '../http/schemas.ts'
 import { findTerm, listTerms, removeTerm, saveTerm } from '../store/semantics/terms.ts'
 import { metricName, prose } from './model-operations.ts'
 import { browsing, changeOf, modelling, operation } from './parts.ts'
+import { searchTerms } from './search-terms.ts'
 
 const members = {
   definition: prose,
@@ -77,15 +88,25 @@ export const glossaryOperations = [
   operation({
     ...common,
     name: 'list_terms',
-    summary: 'Glossary terms, by name',
+    summary: 'Glossary terms, by name; those of a question best first',
     method: 'GET',
     path,
     access: browsing,
     gives: { visible: ['description'] },
-    input: object(pageInput),
+    input: object({
+      query: maybe(described(nonEmpty, 'words to look for in names, synonyms and definitions')),
+      ...pageInput,
+    }),
     output: pageOf(term),
-    run: async ({ parts, caller }, input) =>
-      pageView(await listTerms(parts.store, caller.tenant, pageRequest(input)), termView),
+    run: async ({ parts: { store }, caller: { tenant } }, { query, ...input }) => {
+      const page = pageRequest(input)
+      return pageView(
+        query === undefined
+          ? await listTerms(store, tenant, page)
+          : await searchTerms(store, tenant, query, page),
+        termView,
+      )
+    },
   }),
 ]
 

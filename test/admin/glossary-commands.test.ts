@@ -40,3 +40,30 @@ test('glossary list and remove work on the tenant of the session', async () => {
   expect(await run('glossary remove --term revenue')).toMatchObject({ status: 1 })
   expect(JSON.parse((await run('glossary list', foreign)).stdout)).toMatchObject([{ name: 'revenue' }])
 })
+
+test('glossary list finds terms by names, synonyms and stems, best first, and never those of another tenant', async () => {
+  const put = (term: string, body: object, as = secret) =>
+    ask(service, 'PUT', `/api/v1/glossary/${term}`, as, body)
+  await put('turnover', { definition: 'Revenues before returns', synonyms: ['gross sales'] })
+  await put('net_revenue', { definition: 'Turnover less returns' })
+  await put('headcount', { definition: 'People at the end of a month' })
+  await put('foreign_revenue', { definition: 'Not theirs' }, foreign)
+  const found = async (words: string) => {
+    const { stdout } = await runRemotely(
+      ['glossary', 'list', '--query', words, '--url', service.app.url.origin],
+      { env: { COVENANT_SESSION: secret }, stdin: '' },
+    )
+    return (JSON.parse(stdout) as { name: string }[]).map(({ name }) => name)
+  }
+  expect(await found('revenue')).toEqual(['net_revenue', 'turnover'])
+  expect(await found('sale')).toEqual(['turnover'])
+  expect(await found('months of people')).toEqual(['headcount'])
+  expect(await found('nothing like it')).toEqual([])
+  const paged = await ask(service, 'GET', '/api/v1/glossary?query=returns&limit=1', secret)
+  expect(paged).toMatchObject({
+    status: 200,
+    body: { items: [{ name: 'net_revenue' }], next_page_token: '1' },
+  })
+  expect((await ask(service, 'GET', '/api/v1/glossary?query=%20%2C', secret)).status).toBe(400)
+  expect((await ask(service, 'GET', '/api/v1/glossary?query=returns&page_token=x', secret)).status).toBe(400)
+})

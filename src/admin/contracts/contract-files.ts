@@ -46,10 +46,13 @@ const pattern = '**/*.odcs.{yaml,yml,json}'
 
 /**
  * Reads the contract documents in a folder and below it. Links are not followed.
- * @throws UsageError where there is no such folder, or it holds too many
+ * @throws UsageError where there is no such folder, or it holds too many; Error where it holds none and may not
  */
-export async function readContractFolder(folder: string): Promise<ContractFolder> {
-  const paths = await pathsIn(folder)
+export async function readContractFolder(
+  folder: string,
+  { mayBeEmpty = false }: { readonly mayBeEmpty?: boolean } = {},
+): Promise<ContractFolder> {
+  const paths = await pathsIn(folder, mayBeEmpty)
   const files: ContractFile[] = []
   const problems: FileProblem[] = []
   for (const path of paths) {
@@ -65,7 +68,7 @@ export async function readContractFolder(folder: string): Promise<ContractFolder
   return { files, problems }
 }
 
-async function pathsIn(folder: string): Promise<readonly string[]> {
+async function pathsIn(folder: string, mayBeEmpty: boolean): Promise<readonly string[]> {
   const found: string[] = []
   try {
     for await (const path of new Glob(pattern).scan({ cwd: folder, followSymlinks: false })) {
@@ -77,7 +80,7 @@ async function pathsIn(folder: string): Promise<readonly string[]> {
   }
   if (found.length > filesMax)
     throw new UsageError(`A folder may hold ${filesMax} contracts; name a smaller one`)
-  if (found.length === 0)
+  if (found.length === 0 && !mayBeEmpty)
     throw new Error(
       `No contract document is in the folder ${folder}: their files are named *.odcs.yaml, .yml or .json.`,
     )

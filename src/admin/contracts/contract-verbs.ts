@@ -101,8 +101,12 @@ async function testContracts({ args, terminal }: Run): Promise<number> {
 }
 
 /** The folder, where nothing in it is wrong; else its errors are told, and there is none. */
-async function soundFolder(folder: string, { complain }: Terminal): Promise<ContractFolder | undefined> {
-  const read = await readContractFolder(folder)
+async function soundFolder(
+  folder: string,
+  { complain }: Terminal,
+  bounds: Parameters<typeof readContractFolder>[1] = {},
+): Promise<ContractFolder | undefined> {
+  const read = await readContractFolder(folder, bounds)
   const errors = read.problems.filter(({ severity }) => severity === 'error')
   for (const problem of errors) complain(describeFileProblem(problem))
   return errors.length > 0 ? undefined : read
@@ -226,5 +230,5 @@ async function soundFolderOrNone(folder: string, terminal: Terminal): Promise<Co
       () => true,
       () => false,
     )
-  return isThere ? await soundFolder(folder, terminal) : { files: [], problems: [] }
+  return isThere ? await soundFolder(folder, terminal, { mayBeEmpty: true }) : { files: [], problems: [] }
 }
