@@ -107,8 +107,9 @@ async function extremes(
       // By row, because a bin may be a whole line.
       await mapRows(env, line, (row, index) => {
         const bin = Math.floor(index / length)
-        if (compare(row, (least[bin] ??= row)) < 0) least[bin] = row
-        if (compare(row, (greatest[bin] ??= row)) > 0) greatest[bin] = row
+        const [low = row, high = row] = [least[bin], greatest[bin]]
+        least[bin] = compare(row, low) < 0 ? row : low
+        greatest[bin] = compare(row, high) > 0 ? row : high
       })
       for (const row of [...least, ...greatest]) chosen.add(row)
     }
