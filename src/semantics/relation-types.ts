@@ -1,9 +1,15 @@
-/** Finds the types of a relation's dimensions and metrics, without those that no longer compile. */
+/**
+ * Finds the types of a relation's dimensions and metrics, without those that no longer compile and those that read a table
+ * which nobody may read.
+ */
 
 import type { Governance } from '../core/governance.ts'
-import type { MetricRelation, SemanticModel } from '../core/semantic-model.ts'
+import { isReadable } from '../core/seen-table.ts'
+import type { MetricRelation, Route, SemanticModel } from '../core/semantic-model.ts'
+import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { ResultColumn } from '../query/compile/compile.ts'
 import { compileRelation } from './check-expressions.ts'
+import { tablesReadBy } from './describe-metric.ts'
 
 interface RelationTypes {
   readonly dimensions: readonly NamedColumn[]
@@ -20,10 +26,25 @@ export function relationTypes(
 ): RelationTypes {
   const compile = (dimensions: readonly string[], metrics: readonly string[]) =>
     compileRelation(model, governances, relation, { dimensions, metrics }).columns
+  const areReadable = (tables: readonly TableRef[]) =>
+    tables.every((table) => isReadable(governances.get(tableKey(table))))
+  const dimensions = [...relation.dimensions].filter(([, { route }]) => areReadable(tablesOn(route)))
+  const metrics = [...relation.metrics].filter(([, metric]) => areReadable(tablesReadBy(model, metric)))
   return {
-    dimensions: typesOf([...relation.dimensions.keys()], (names) => compile(names, [])),
-    metrics: typesOf([...relation.metrics.keys()], (names) => compile([], names)),
+    dimensions: typesOf(
+      dimensions.map(([name]) => name),
+      (names) => compile(names, []),
+    ),
+    metrics: typesOf(
+      metrics.map(([name]) => name),
+      (names) => compile([], names),
+    ),
   }
+}
+
+/** The tables over which a route leads. */
+function tablesOn(route: Route): readonly TableRef[] {
+  return [...(route.from ? tablesOn(route.from.route) : []), route.table.table]
 }
 
 /** All at once, and one by one only where one of them does not compile. */

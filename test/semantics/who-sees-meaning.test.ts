@@ -3,7 +3,9 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { deleteContract } from '../../src/contract/delete-contract.ts'
 import { putContract } from '../../src/contract/put-contract.ts'
+import { metricRelations } from '../../src/server/pgwire/catalog/metric-relations.ts'
 import { pinTable } from '../../src/store/contract/pins.ts'
+import { listReadableTables } from '../../src/store/governance/readable-tables.ts'
 import { actorOf } from '../support/actor.ts'
 import { licenseFor } from '../support/license.ts'
 import { type SeenTables, seenTables, startSeenTables } from '../support/seen-tables.ts'
@@ -31,12 +33,16 @@ async function defineAll(): Promise<void> {
   await put(modelOf('masked'), { dimensions })
   for (const name of ['bare', 'open', 'masked'])
     await put(metricOf(`rows_${name}`), { table: { namespace: ['sales'], name }, expression: 'count(*)' })
+  await put(metricOf('rows_led'), {
+    ...{ table: { namespace: ['sales'], name: 'open' }, expression: 'count(*)' },
+    filter: "detail__secret_dimension = 'a'",
+  })
   await put(metricOf('ratio_bare'), { kind: 'ratio', numerator: 'rows_bare', denominator: 'rows_open' })
   await deleteContract(s.on, bare)
 }
 
 beforeAll(async () => {
-  s = await startSeenTables({ env: { SVC_LICENSE: licenseFor('semantic-layer', 'metrics') } })
+  s = await startSeenTables({ env: { SVC_LICENSE: licenseFor('semantic-layer', 'metrics', 'xmla') } })
   steward = { secret: await s.session('modeller', ['steward'], ['read', 'admin']) }
   await defineAll()
   for (const { tenant } of [s.service.owner, s.foreign])
@@ -102,7 +108,7 @@ describe('models', () => {
 
 describe('metrics', () => {
   test('over tables that may not be read have neither versions nor attestations', async () => {
-    for (const name of ['rows_bare', 'ratio_bare', 'none'])
+    for (const name of ['rows_bare', 'rows_led', 'ratio_bare', 'none'])
       for (const path of ['', '/versions', '/attestations'].map((part) => `${metricOf(name)}${part}`))
         expect([path, await status('reader', path)]).toEqual([path, 404])
     for (const part of ['versions', 'attestations'])
@@ -130,11 +136,29 @@ describe('metrics', () => {
     }
     const unknown = await asked(['rows_none'])
     expect(unknown[0]).toBe(400)
-    for (const name of ['rows_bare', 'ratio_bare']) expect(await asked([name])).toEqual(unknown)
+    for (const name of ['rows_bare', 'rows_led', 'ratio_bare']) expect(await asked([name])).toEqual(unknown)
     // So are dimensions that a relationship leads to.
     expect(await asked(['rows_open'], ['secret_dimension'])).toEqual(
       await asked(['rows_open'], ['no_dimension']),
     )
+  })
+
+  test('whose filter reads such a table are no measures of a cube, and dimensions of it none in the catalog', async () => {
+    const { status: found, text } = await s.call('reader', 'GET', '/api/v1/xmla/main/cubes')
+    expect([found, text.includes('rows_open'), text.match(/rows_led|secret_dimension|bare/g)]).toEqual([
+      200,
+      true,
+      null,
+    ])
+    const { store, owner } = s.service
+    const { items } = await listReadableTables(store, owner.tenant, { roles: [] })
+    const relations = await metricRelations(store, owner.tenant, items)
+    const names = relations.flatMap(({ tableName, columns }) => [
+      tableName,
+      ...columns.map(({ name }) => name),
+    ])
+    expect(names).toContain('rows_open')
+    expect(names.filter((name) => /rows_led|secret_dimension|bare/.test(name))).toEqual([])
   })
 
   test('are not defined over a table that their author may not read', async () => {

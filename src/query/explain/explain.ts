@@ -19,7 +19,7 @@ import { type CompiledQuery, compileQuery, type TableRead } from '../compile/com
 import { renderSql } from '../compile/emit/render.ts'
 import { fingerprintStatement } from '../compile/parse/fingerprint.ts'
 import { namedRefs } from '../compile/parse/named-refs.ts'
-import { expandText } from '../run/load/expand-statement.ts'
+import { asReadable, type ExpandedBy, expandText } from '../run/load/expand-statement.ts'
 import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from '../run/load/load-tables.ts'
 
 export interface ExplainParts extends LoadParts {
@@ -114,14 +114,17 @@ interface Compiled {
   readonly snapshotOf: (table: TableRef) => ExplainedSnapshot | undefined
 }
 
-function compileFor(
+async function compileFor(
   parts: ExplainParts,
   tenant: TenantId,
   { target, ...input }: ExplainInput,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  if ('catalog' in target) return compileRun(parts, { tenant, ...target, ...input }, input.statement, signal)
-  return compileAlone(parts, tenant, target.dialect, input, signal)
+  return await asReadable(input.statement, async (by) =>
+    'catalog' in target
+      ? await compileRun(parts, { tenant, ...target, ...input }, input.statement, by, signal)
+      : await compileAlone(parts, { tenant, dialect: target.dialect }, input, by, signal),
+  )
 }
 
 /** Loads and compiles as a run does. */
@@ -129,12 +132,13 @@ async function compileRun(
   parts: ExplainParts,
   context: LoadContext & Pick<ExplainInput, 'generated' | 'parameters' | 'parameterTypes' | 'timeZone'>,
   text: string,
+  part: ExpandedBy,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
   const { tenant, principal, searchPath, catalog: database, generated, parameterTypes, timeZone } = context
   const parameterValues = valuesOf(context)
   const by = { tenant, searchPath, catalog: database, ...(generated && { generated }) }
-  const expansion = await expandText(parts, by, text, signal)
+  const expansion = await expandText(parts, by, text, part, signal)
   const { credential, tables, snapshots } = await loadTables(parts, context, expansion?.tree ?? text, {
     signal,
   })
@@ -159,12 +163,12 @@ function described(snapshot: ReadSnapshot | undefined): ExplainedSnapshot | unde
 /** Compiles over the columns of the last commits. Refuses pinned tables, whose columns may differ. */
 async function compileAlone(
   parts: ExplainParts,
-  tenant: TenantId,
-  dialect: DialectName,
+  { tenant, dialect }: { readonly tenant: TenantId; readonly dialect: DialectName },
   { statement, searchPath, principal, parameters }: Omit<ExplainInput, 'target'>,
+  by: ExpandedBy,
   signal: AbortSignal | undefined,
 ): Promise<Compiled> {
-  const expansion = await expandText(parts, { tenant, searchPath }, statement, signal)
+  const expansion = await expandText(parts, { tenant, searchPath }, statement, by, signal)
   const refs = namedRefs(expansion?.tree ?? statement, searchPath)
   const governed = await loadGovernances(parts.store, tenant, refs, signal)
   const tables = [...governed.values()].map((governance) =>

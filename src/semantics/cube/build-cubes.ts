@@ -10,12 +10,7 @@ import type { Governance } from '../../core/governance.ts'
 import { type Grain, type MetricVersion, metricsSuffix, metricTime, rowKeyName } from '../../core/metric.ts'
 import type { Principal } from '../../core/principal.ts'
 import { currentSchema, isReadable, seenTable } from '../../core/seen-table.ts'
-import {
-  type PlacedDimension,
-  type Route,
-  relationOf,
-  type SemanticModel,
-} from '../../core/semantic-model.ts'
+import { type PlacedDimension, relationOf, type SemanticModel } from '../../core/semantic-model.ts'
 import { isArray, type SqlType } from '../../core/sql-type.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -107,7 +102,7 @@ interface ShownColumn {
 /** Masks after which a column has no members that several statements could share. */
 const withoutMembers: ReadonlySet<string> = new Set(['replace-with-null', 'sha-256-query-local'])
 
-/** Whether each table on the way may be read, and no mask leaves a column of the dimension without members. */
+/** Whether no mask leaves a column of the dimension without members. */
 function isShown(
   principal: Principal,
   governances: ReadonlyMap<string, Governance>,
@@ -119,11 +114,7 @@ function isShown(
   const isHidden = seen?.columns.some(
     ({ fieldId, masks }) => fieldIds.has(fieldId) && masks.some(({ action }) => withoutMembers.has(action)),
   )
-  return tablesOn(route).every((table) => isReadable(governances.get(tableKey(table)))) && !isHidden
-}
-
-function tablesOn(route: Route): readonly TableRef[] {
-  return [...(route.from ? tablesOn(route.from.route) : []), route.table.table]
+  return !isHidden
 }
 
 const ungrouped: ReadonlySet<SqlType> = new Set(['json', 'jsonb', 'bytea', 'interval', 'unknown'])

@@ -181,6 +181,14 @@ export async function groupRowsBy<T>(
 export const required = (given: DaxExpression | undefined): DaxExpression =>
   given ?? refuseDax('an argument is missing')
 
+/** Columns of a table, as of the result of a statement. */
+const tableColumnsMax = 1_664
+
+/** A bound on columns. @throws Fault `unprocessable` */
+export function assertColumns(count: number): void {
+  if (count > tableColumnsMax) exceeds(`a table has at most ${tableColumnsMax} columns`)
+}
+
 /** A bound on rows. @throws Fault `unprocessable` */
 export function assertRows({ run }: Environment, count: number): void {
   const { rowsMax } = run.reader

@@ -3,6 +3,7 @@
 import type { DaxExpression } from '../../wire/dax/ast.ts'
 import { refuseDax } from '../../wire/dax/tokens.ts'
 import {
+  assertColumns,
   assertRows,
   type DaxColumn,
   type DaxTable,
@@ -31,8 +32,11 @@ export async function crossTables(
   }))
   const count = tables.reduce((product, { rows }) => product * rows.length, 1)
   assertRows(env, count)
+  assertColumns(tables.reduce((sum, table) => sum + table.columns.length, 0))
   const columns = tables.flatMap((table) => table.columns)
   env.run.charge(count * columns.length)
+  // Before a table without rows the others may make any number.
+  if (count === 0) return { columns, rows: [] }
   let all: DaxTable['rows'] = [[]]
   for (const { rows } of tables) {
     const pairs = all.flatMap((one) => rows.map((other) => [one, other] as const))
@@ -48,7 +52,7 @@ export function uniteTables(tables: readonly DaxTable[], env: Environment): DaxT
     return refuseDax('UNION takes tables of as many columns')
   const count = tables.reduce((sum, { rows }) => sum + rows.length, 0)
   assertRows(env, count)
-  env.run.charge(count)
+  env.run.charge(count + tables.length * first.columns.length)
   const rows = tables.flatMap((table) => table.rows)
   const columns = first.columns.map((column, place): DaxColumn => {
     const others = tables.map((table) => table.columns[place])

@@ -18,6 +18,7 @@ import type { Cube } from '../cube/model.ts'
 import { type DaxBounds, daxRunBounds, exceeds } from './bounds.ts'
 import { cubeOf } from './choose-cube.ts'
 import {
+  assertColumns,
   type DaxColumn,
   type DaxTable,
   type Environment,
@@ -127,7 +128,11 @@ async function run(
           computation.kind !== 'simple' || computation.semiAdditive === undefined,
       ) ?? false,
     turn: turnTaker(signal),
-    table: evaluateTable,
+    table: async (expression, env) => {
+      const table = await evaluateTable(expression, env)
+      assertColumns(table.columns.length)
+      return table
+    },
     scalar: evaluateScalar,
     charge: (count) => {
       signal.throwIfAborted()

@@ -47,19 +47,24 @@ async function readSample(items: readonly (DaxExpression | undefined)[], env: En
     given === undefined ? otherwise : Math.trunc(numberOf((await env.run.scalar(given, env))[0]))
   const order = rest[word + 1]
   return {
-    ...{ table, axis: placeIn(items[2]), measures: rest.slice(0, end).map(placeIn) },
+    ...{ table, axis: placeIn(items[2]), measures: distinct(rest.slice(0, end).map(placeIn)) },
     size: await numberAt(required(items[0]), 0),
-    series: rest.slice(end + 1, word).flatMap((item) => (item === undefined ? [] : [placeIn(item)])),
+    series: distinct(
+      rest.slice(end + 1, word).flatMap((item) => (item === undefined ? [] : [placeIn(item)])),
+    ),
     isDescending: order?.kind === 'name' && /^DESC$/i.test(order.name),
     seriesMax: await numberAt(rest[word + 3], Number.POSITIVE_INFINITY),
   }
 }
+
+const distinct = (places: readonly number[]): readonly number[] => [...new Set(places)]
 
 /** Places of the rows of the first series. */
 async function withinSeries(sample: Sample, env: Environment): Promise<readonly number[]> {
   const { table, series, isDescending, seriesMax } = sample
   const places = [...table.rows.keys()]
   if (series.length === 0) return places
+  env.run.charge(table.rows.length * series.length)
   const keys = await mapRows(env, table.rows, (row) => identityOfRow(series.map((place) => row[place])))
   const firsts = [...new Map(keys.map((key, row) => [key, row])).values()]
   if (firsts.length <= seriesMax) return places
@@ -91,19 +96,23 @@ async function extremes(
     ordered.map((place) => shown[place] ?? 0),
     (row) => identityOfRow(series.map((place) => at(row, place))),
   )
+  env.run.charge(shown.length * (measures.length + series.length))
   const bins = Math.max(1, Math.floor(size / (2 * measures.length * lines.size)))
   const chosen = new Set<number>()
   for (const line of lines.values()) {
     const length = Math.ceil(line.length / bins)
-    const firsts = Array.from({ length: Math.ceil(line.length / length) }, (_, bin) => bin * length)
-    await mapRows(env, firsts, (first) => {
-      const bin = line.slice(first, first + length)
-      for (const place of measures) {
-        const compare = (one: number, other: number) => compareForOrder(at(one, place), at(other, place))
-        chosen.add(bin.reduce((least, row) => (compare(row, least) < 0 ? row : least)))
-        chosen.add(bin.reduce((greatest, row) => (compare(row, greatest) > 0 ? row : greatest)))
-      }
-    })
+    for (const place of measures) {
+      const compare = (one: number, other: number) => compareForOrder(at(one, place), at(other, place))
+      const [least, greatest]: [number[], number[]] = [[], []]
+      // By row, because a bin may be a whole line.
+      await mapRows(env, line, (row, index) => {
+        const bin = Math.floor(index / length)
+        const [low = row, high = row] = [least[bin], greatest[bin]]
+        least[bin] = compare(row, low) < 0 ? row : low
+        greatest[bin] = compare(row, high) > 0 ? row : high
+      })
+      for (const row of [...least, ...greatest]) chosen.add(row)
+    }
   }
   return shown.filter((row) => chosen.has(row))
 }

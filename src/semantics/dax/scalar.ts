@@ -127,7 +127,7 @@ async function evaluateOperation(
   if (operator === 'in') return await evaluateIn(left, right, env)
   const one = await env.run.scalar(left, env)
   const other = await env.run.scalar(right, env)
-  return await mapRows(env, one, (value, row) => operate(operator, value, other[row]))
+  return await mapRows(env, one, (value, row) => charged(operate(operator, value, other[row]), env))
 }
 
 function operate(operator: DaxOperator, one: DaxValue, other: DaxValue): DaxValue {
@@ -213,12 +213,20 @@ async function evaluateCall(call: DaxCall, env: Environment): Promise<readonly D
   const values = await Promise.all(
     given.map(async (each) => (each === undefined ? [] : await run.scalar(each, env))),
   )
-  return await mapRows(env, frame.rows, (_, row) =>
-    found.of(
-      values.map((each) => each[row]),
-      run.nowMs,
-    ),
-  )
+  return await mapRows(env, frame.rows, (_, row) => {
+    const of = values.map((each) => each[row])
+    return charged(found.of(of, run.nowMs), env)
+  })
+}
+
+/** Characters of a text that is made which count as a value. */
+const charsOfValue = 32
+
+/** The value, where a long text counts as several. @throws Fault `unprocessable` beyond the bound */
+function charged(value: DaxValue, { run }: Environment): DaxValue {
+  if (typeof value === 'string' && value.length > charsOfValue)
+    run.charge(Math.floor(value.length / charsOfValue))
+  return value
 }
 
 const isTrue = (given: DaxExpression | undefined) => given?.kind === 'call' && given.name === 'TRUE'

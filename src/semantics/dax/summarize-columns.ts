@@ -6,6 +6,7 @@
 import type { DaxCall, DaxExpression } from '../../wire/dax/ast.ts'
 import { refuseDax } from '../../wire/dax/tokens.ts'
 import { aggregatesWithin, cacheGroups } from './aggregates.ts'
+import { exceeds } from './bounds.ts'
 import {
   assertRows,
   type DaxColumn,
@@ -85,6 +86,7 @@ export async function summarizeColumns(call: DaxCall, env: Environment): Promise
     set.flatMap((unit) => unit.columns.map((column) => placeIn.get(column) ?? 0)),
   )
   const found = await readGroups(env.run.reader, { columns, sets, aggregates, filters: within.filters })
+  env.run.charge(found.length * columns.length)
   const activeIn = sets.map((shown) =>
     units.filter((unit) => unit.columns.every((column) => shown.includes(placeIn.get(column) ?? -1))),
   )
@@ -130,8 +132,16 @@ export async function summarizeColumns(call: DaxCall, env: Environment): Promise
   return { columns: [...titles, ...named], rows }
 }
 
+/** Grouping sets of one statement: each rollup multiplies them. */
+const setsMax = 1_000
+
 /** The units of each grouping set: those of a rollup without its last ones, crossed with those of the others. */
 function setsOf(rollups: readonly (readonly Unit[])[]): readonly (readonly Unit[])[] {
+  const count = rollups.reduce(
+    (product, units) => product * (units.some(({ title }) => title !== undefined) ? units.length + 1 : 1),
+    1,
+  )
+  if (count > setsMax) exceeds(`a query has at most ${setsMax} combinations of subtotals`)
   return rollups.reduce<readonly (readonly Unit[])[]>(
     (sets, units) => {
       const isRolled = units.some(({ title }) => title !== undefined)
@@ -195,6 +205,7 @@ function columnOf(given: DaxExpression, { run }: Environment): TabularColumn | u
 }
 
 function columnsOf({ items }: DaxCall, env: Environment): readonly TabularColumn[] {
+  if (items.length === 0) return refuseDax('ROLLUPGROUP takes columns of the model')
   return items.map(
     (each) => columnOf(required(each), env) ?? refuseDax('ROLLUPGROUP takes columns of the model'),
   )

@@ -163,6 +163,7 @@ async function readColumns(
 ): Promise<DaxTable> {
   const sets = [columns.map((_, place) => place)]
   const groups = await readGroups(run.reader, { columns, sets, aggregates: [], filters })
+  run.charge(groups.length * columns.length)
   return { columns: columns.map(plainColumn), rows: groups.map(({ keys }) => keys) }
 }
 
@@ -260,6 +261,7 @@ async function groupRows({ name, items }: DaxCall, env: Environment): Promise<Da
     const place = each?.kind === 'column' ? placeOf(table.columns, each) : -1
     return place < 0 ? refuseDax(`${name} takes columns of its table`) : place
   })
+  env.run.charge(table.rows.length * places.length)
   const groups = await groupRowsBy(env, table.rows, (row) => identityOfRow(places.map((place) => row[place])))
   const grouped: DaxTable = {
     columns: places.flatMap((place) => table.columns[place] ?? []),

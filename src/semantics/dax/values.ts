@@ -134,7 +134,15 @@ export function identityOfValue(value: DaxValue): string {
 }
 
 /** What tells rows apart. */
-export const identityOfRow = (row: readonly DaxValue[]): string => row.map(identityOfValue).join('|')
+export function identityOfRow(row: readonly DaxValue[]): string {
+  const identity = row.map(identityOfValue).join('|')
+  // Many are held at once, while long values may be held once for all rows.
+  return identity.length <= identityCharsMax
+    ? identity
+    : `#${new Bun.CryptoHasher('sha256').update(identity).digest('base64')}`
+}
+
+const identityCharsMax = 256
 
 function rank(value: DaxValue): number {
   return value === undefined ? 0 : typeof value === 'string' ? 2 : typeof value === 'boolean' ? 3 : 1

@@ -40,6 +40,12 @@ export const mdxRunBounds: MdxBounds = {
   heapBytesMax: 1_024 ** 3,
 }
 
+/** Characters of a text that is made, or shown in a cell, which count as a step. */
+const charsOfStep = 256
+
+/** The steps that a text counts for. */
+export const stepsOfText = (text: string): number => Math.floor(text.length / charsOfStep)
+
 /** Refuses a statement that goes beyond a bound. @throws Fault `unprocessable` always */
 export function exceeds(what: string): never {
   throw new Fault('unprocessable', `MDX: ${what}. Ask for less.`)

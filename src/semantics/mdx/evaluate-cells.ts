@@ -1,7 +1,7 @@
 /** Computes the cells of an answer: each of them, or those alone that have rows where there are many. */
 
 import type { CellsetCell, CellType } from '../../core/cellset.ts'
-import { exceeds } from './bounds.ts'
+import { exceeds, stepsOfText } from './bounds.ts'
 import { cellValue, decidingMember, measuredValue } from './cell.ts'
 import { at, type Context, currentMember } from './context.ts'
 import type { MeasuredValue } from './data.ts'
@@ -36,7 +36,10 @@ export async function evaluateCells(
   let done = 0
   for (const ordinal of rows === undefined ? range(count) : ordinalsOf(context, axes, rows)) {
     const cell = cellAt(atOrdinal(context, axes, ordinal), ordinal)
-    if (cell !== undefined) cells.push(cell)
+    if (cell !== undefined) {
+      context.environment.step(stepsOfText(cell.formatted))
+      cells.push(cell)
+    }
     if (++done % 256 === 0) context.environment.step(256)
     if (done % sliceCells === 0) await pause()
   }

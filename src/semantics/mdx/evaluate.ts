@@ -3,6 +3,7 @@
 import type { BinaryOperator, MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { isOneOf, mdxFlags } from '../../wire/mdx/words.ts'
+import { stepsOfText } from './bounds.ts'
 import type { Context, Result, Value } from './context.ts'
 import { existingHere } from './exists.ts'
 import { functions } from './functions.ts'
@@ -52,14 +53,14 @@ export function evaluate(context: Context, expression: MdxExpression): Result {
       const run = Object.hasOwn(functions, expression.name)
         ? functions[expression.name as keyof typeof functions]
         : refuseMdx(`the function ${expression.name}( ) is not supported`)
-      return run(context, argumentsOf(context, expression.name, expression.arguments))
+      return charged(context, run(context, argumentsOf(context, expression.name, expression.arguments)))
     }
     case 'property':
       return evaluateProperty(context, expression.of, expression.name)
     case 'method':
       return evaluateMethod(context, expression)
     case 'binary':
-      return evaluateBinary(context, expression)
+      return charged(context, evaluateBinary(context, expression))
     case 'not':
       return aValue(!truthOf(valueAt(context, expression.operand)))
     case 'negative':
@@ -74,6 +75,13 @@ export function evaluate(context: Context, expression: MdxExpression): Result {
     case 'case':
       return evaluateCase(context, expression)
   }
+}
+
+/** The result, where a long text that is made counts as several steps. */
+function charged(context: Context, result: Result): Result {
+  if (result.is === 'value' && typeof result.value === 'string')
+    context.environment.step(stepsOfText(result.value))
+  return result
 }
 
 /** Flags such as BASC stand as names. */

@@ -20,6 +20,8 @@ export function setNameOf(parts: readonly NamePart[]): string | undefined {
 }
 
 const formulasMax = 500
+/** Characters of a name, a caption or a format, each of which many members and cells of an answer repeat. */
+const shownCharsMax = 1_000
 const knownProperties = new Set([
   ...['FORMAT_STRING', 'SOLVE_ORDER', 'VISIBLE', 'CAPTION', 'LANGUAGE', 'BACK_COLOR', 'FORE_COLOR'],
   ...[
@@ -71,11 +73,14 @@ export function calculatedMember(
     return value?.kind === 'string' ? value.value : value?.kind === 'number' ? String(value.value) : undefined
   }
   const caption = text('CAPTION') ?? text('MEMBER_CAPTION') ?? name
+  const format = text('FORMAT_STRING')
+  if ([name, caption, format ?? ''].some(({ length }) => length > shownCharsMax))
+    refuseMdx(`a name, a caption and a format of a member have at most ${shownCharsMax} characters`)
   const solveOrder = Number(text('SOLVE_ORDER') ?? 0)
   return {
     ...{ kind: 'calculated', at, level, caption, uniqueName: childName(parent, at, name) },
     formula: {
-      ...{ name, expression, parent, solveOrder, format: text('FORMAT_STRING') },
+      ...{ name, expression, parent, solveOrder, format },
       ...{ folder: text('DISPLAY_FOLDER'), description: text('DESCRIPTION') },
     },
   }

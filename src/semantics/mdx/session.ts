@@ -95,7 +95,7 @@ export function listedFormulas(cube: Cube, session: readonly SessionFormula[]): 
       if (formula.kind === 'member') return { kind: 'member', member: calculatedMember(space, formula) }
       const [part] = formula.name
       const name = part?.kind === 'name' ? part.name : ''
-      const found = hierarchiesIn({ space, sets, depth: 0 }, formula.expression)
+      const found = hierarchiesIn({ space, sets, seen: new Set(), depth: 0 }, formula.expression)
       return { kind: 'set', name, formula, hierarchies: [...new Set(found)] }
     })
 }
@@ -111,6 +111,8 @@ function isVisible({ properties }: MdxFormula): boolean {
 interface SetPlace {
   readonly space: Space
   readonly sets: ReadonlyMap<string, MdxFormula>
+  /** Sets that were looked at. What one of them has is told already, so each is looked at once. */
+  readonly seen: Set<MdxFormula>
   readonly depth: number
 }
 
@@ -152,12 +154,16 @@ function hierarchiesIn(place: SetPlace, expression: MdxExpression | undefined): 
 }
 
 function hierarchyOfName(
-  { space: { hierarchies }, sets }: SetPlace,
+  { space: { hierarchies }, sets, seen }: SetPlace,
   parts: Extract<MdxExpression, { kind: 'name' }>['parts'],
   inner: (expression: MdxExpression) => readonly string[],
 ): readonly string[] {
   const named = sets.get(setNameOf(parts) ?? '')
-  if (named !== undefined) return inner(named.expression)
+  if (named !== undefined) {
+    if (seen.has(named)) return []
+    seen.add(named)
+    return inner(named.expression)
+  }
   const [first, second] = parts.map((part) => (part.kind === 'name' ? part.name.toLowerCase() : ''))
   const within = hierarchies.filter(({ dimension }) => dimension.name.toLowerCase() === first)
   const found = within.find(({ name }) => name.toLowerCase() === second) ?? within[0]

@@ -3,7 +3,7 @@
 import type { MdxExpression } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
-import { exceeds } from './bounds.ts'
+import { exceeds, stepsOfText } from './bounds.ts'
 import { at, type Context, type Result } from './context.ts'
 import { existingWith } from './exists.ts'
 import { setNameOf } from './formulas.ts'
@@ -93,7 +93,9 @@ function generate(context: Context, given: Arguments): Result {
     const result = context.environment.evaluate(inner, each)
     if (result.is === 'value') {
       isText = true
-      texts.push(textOfValue(result.value))
+      const text = textOfValue(result.value)
+      context.environment.step(stepsOfText(text))
+      texts.push(text)
     } else {
       const single = result.is === 'set' ? undefined : tupleOfResult(inner, result)
       found.push(...(result.is === 'set' ? result.set.tuples : single === undefined ? [] : [single]))

@@ -4,6 +4,7 @@ import type { MdxExpression } from '../../wire/mdx/ast.ts'
 import { parseMdxText } from '../../wire/mdx/parse-expression.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
+import { stepsOfText } from './bounds.ts'
 import { type Context, deeper, type Result, type Value } from './context.ts'
 import { tuplesOf, valueAt } from './sets.ts'
 import type { Tuple } from './space.ts'
@@ -76,9 +77,14 @@ function isPlain(expression: MdxExpression): boolean {
   return expression.kind === 'name'
 }
 
-const writeTuple = (tuple: Tuple) => {
-  const names = tuple.map(({ uniqueName }) => uniqueName).join(',')
-  return tuple.length === 1 ? names : `(${names})`
+/** The tuples as one text, whose parts count before it is made. */
+function writeTuples({ environment }: Context, tuples: readonly Tuple[]): string {
+  const written = tuples.map((tuple) => {
+    const names = tuple.map(({ uniqueName }) => uniqueName).join(',')
+    environment.step(stepsOfText(names))
+    return tuple.length === 1 ? names : `(${names})`
+  })
+  return written.join(',')
 }
 
 export const textFunctions = {
@@ -133,10 +139,10 @@ export const textFunctions = {
   },
   TUPLETOSTR: (context, given) => {
     atMost(given, 1)
-    return aValue(tuplesOf(context, required(given, 0)).map(writeTuple).join(','))
+    return aValue(writeTuples(context, tuplesOf(context, required(given, 0))))
   },
   SETTOSTR: (context, given) => {
     atMost(given, 1)
-    return aValue(`{${tuplesOf(context, required(given, 0)).map(writeTuple).join(',')}}`)
+    return aValue(`{${writeTuples(context, tuplesOf(context, required(given, 0)))}}`)
   },
 } satisfies Record<string, RunFunction>

@@ -17,7 +17,7 @@ import {
 import { emptyRoot } from '../../wire/soap/write-envelope.ts'
 import { updateTime } from './discover/cube-rowsets.ts'
 import type { DiscoverContext } from './discover/rowset.ts'
-import type { XmlaSession } from './sessions.ts'
+import type { XmlaSession, XmlaSessions } from './sessions.ts'
 
 type RunParts = Parameters<typeof runMdx>[0]
 
@@ -26,6 +26,7 @@ interface StatementRequest {
   readonly isTabular: boolean
   readonly content: RowsetContent
   readonly session: XmlaSession | undefined
+  readonly sessions: XmlaSessions
   /** The property Cube of the message. */
   readonly currentCube: string | undefined
   readonly parameters: ReadonlyMap<string, string>
@@ -39,7 +40,7 @@ interface StatementRequest {
 export async function runStatement(
   parts: RunParts,
   { on, cubes, dataTimes, signal }: DiscoverContext,
-  { text, isTabular, content, session, currentCube, parameters }: StatementRequest,
+  { text, isTabular, content, session, sessions, currentCube, parameters }: StatementRequest,
 ): Promise<Iterable<string>> {
   const seen = await cubes()
   const before = session?.formulas ?? []
@@ -54,7 +55,7 @@ export async function runStatement(
     case 'tabular':
       return writeTable(found.tabular, content)
     case 'empty':
-      if (session !== undefined) session.formulas = found.session
+      if (session !== undefined) sessions.define(session, found.session)
       else if (found.session !== before)
         refuseMdx('what is created lasts for a session of XMLA, and the message has none: begin one')
       return [emptyRoot]

@@ -203,7 +203,8 @@ async function sendStatement(asked: Asked, context: DiscoverContext, text: strin
   const pieces = isDax(text)
     ? await runDaxStatement(parts, context, { text, content, ...daxInput(message) })
     : await runStatement(parts, context, {
-        ...{ text, session, content, parameters: parametersOf(message) },
+        ...{ text, session, sessions: parts.atWork.sessions, content },
+        parameters: parametersOf(message),
         currentCube: properties.get('CUBE'),
         isTabular: properties.get('FORMAT')?.toLowerCase() === 'tabular',
       })

@@ -22,6 +22,8 @@ export const xmlaBounds = {
   /** Sessions of the process, and of one principal. */
   sessionsMax: 10_000,
   principalSessionsMax: 200,
+  /** Characters of the members and sets, as JSON, that all sessions of one principal define. */
+  principalFormulaCharsMax: 5_000_000,
   /** Requests of one session at once. */
   sessionRequestsMax: 8,
   /** Connections of the process, of a tenant, of a principal, and of clients that are not authenticated yet. */

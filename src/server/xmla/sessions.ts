@@ -29,8 +29,9 @@ export interface XmlaSession {
   readonly startedMs: number
   /** Statements under way, which Cancel ends. */
   readonly running: Set<AbortController>
-  /** Members and sets that MDX defined for the session. */
+  /** Members and sets that MDX defined for the session, and their characters as JSON. */
   formulas: readonly SessionFormula[]
+  formulaChars: number
   lastMs: number
 }
 
@@ -40,7 +41,10 @@ export class XmlaSessions {
   #lastSpid = 0
 
   constructor(
-    readonly bounds: Pick<XmlaBounds, 'sessionsMax' | 'principalSessionsMax' | 'sessionIdleMs'>,
+    readonly bounds: Pick<
+      XmlaBounds,
+      'sessionsMax' | 'principalSessionsMax' | 'sessionIdleMs' | 'principalFormulaCharsMax'
+    >,
     readonly clock: Clock,
   ) {}
 
@@ -60,6 +64,7 @@ export class XmlaSessions {
       ...{ startedMs: this.clock.now(), lastMs: this.clock.now() },
       running: new Set<AbortController>(),
       formulas: [],
+      formulaChars: 0,
     }
     this.#byId.set(session.id, session)
     this.#counts.set(key, (this.#counts.get(key) ?? 0) + 1)
@@ -79,6 +84,23 @@ export class XmlaSessions {
     this.#byId.delete(id)
     this.#byId.set(id, session)
     return session
+  }
+
+  /** Defines members and sets. @throws Fault `unprocessable` where the principal's sessions would hold too many */
+  define(session: XmlaSession, formulas: readonly SessionFormula[]): void {
+    const { tenant, sub } = session.owner
+    const chars = JSON.stringify(formulas).length
+    const others = this.all().filter(
+      (each) => each !== session && each.owner.tenant === tenant && each.owner.sub === sub,
+    )
+    const held = others.reduce((sum, { formulaChars }) => sum + formulaChars, 0)
+    if (chars > session.formulaChars && held + chars > this.bounds.principalFormulaCharsMax)
+      throw new Fault(
+        'unprocessable',
+        'Your sessions define too many members and sets. Drop some, or end a session.',
+      )
+    session.formulas = formulas
+    session.formulaChars = chars
   }
 
   /** Those that have not ended, the least recently used first. */

@@ -78,6 +78,74 @@ test('rows of a product count with their columns', async () => {
   expect(await daxRefusal(lake, 'reader', query)).toContain('at most 20000000 values')
 })
 
+test('a product with a table without rows has none, however large the others are', async () => {
+  const tables = ['a', 'b', 'c', 'd'].map((name) => `SELECTCOLUMNS(${numbers(400)}, "${name}", [Value])`)
+  const query = `EVALUATE CROSSJOIN(${tables.join(', ')}, FILTER({1}, FALSE()))`
+  const { results } = await daxAs(lake, 'reader', query)
+  expect(results[0]?.rows).toEqual([])
+  expect(results[0]?.columns).toHaveLength(5)
+})
+
+test.each(['{1}', 'FILTER({1}, FALSE())'])('columns of %s that double end at their bound', async (first) => {
+  const variables = doubled(40, (place) => `VAR a${place + 1} = CROSSJOIN(a${place}, a${place})`)
+  const query = `DEFINE VAR a0 = ${first} ${variables} EVALUATE a40`
+  expect(await daxRefusal(lake, 'reader', query)).toContain('a table has at most 1664 columns')
+})
+
+test('a table of many columns is refused before it is joined', async () => {
+  const wide = Array.from({ length: 1_700 }, (_, place) => `"c${place}", 1`).join(', ')
+  expect(await daxRefusal(lake, 'reader', `EVALUATE ROW(${wide})`)).toContain('at most 1664 columns')
+})
+
+test('the columns of many tables that are united count as values', async () => {
+  const wide = Array.from({ length: 1_000 }, (_, place) => `"c${place}", 1`).join(', ')
+  const query = `DEFINE VAR wide = ROW(${wide}) EVALUATE TOPN(1, UNION(${Array(200).fill('wide').join(', ')}))`
+  expect(await daxRefusal(lake, 'reader', query, { stepsMax: 150_000 })).toContain('at most 150000 values')
+})
+
+const rolled = (column: string, place: number) => `ROLLUPADDISSUBTOTAL(${column}, "t${place}")`
+
+test('subtotals that multiply end at their bound', async () => {
+  const names = ['region', 'email', 'paid', 'qty', 'note', 'initial', 'day']
+  const ofDay = ['Year', 'Quarter', 'Month'].map((grain) => `day (${grain})`)
+  const columns = [...names, ...ofDay].map((name) => `'orders'[${name}]`)
+  const query = (of: readonly string[]) =>
+    `EVALUATE SUMMARIZECOLUMNS(${of.map(rolled).join(', ')}, "v", [orders])`
+  const empty = Array.from({ length: 40 }, () => 'ROLLUPGROUP()')
+  expect(await daxRefusal(lake, 'reader', query(empty))).toContain('ROLLUPGROUP takes columns')
+  expect(await daxRefusal(lake, 'reader', query(columns))).toContain('at most 1000 combinations of subtotals')
+})
+
+test('a sample counts its measures and series once each, and its rows as values', async () => {
+  const names = (count: number, name: string) => Array(count).fill(`[${name}]`).join(', ')
+  const query = (size: number, measures: string, series: string) =>
+    `DEFINE VAR t = CROSSJOIN(SELECTCOLUMNS(${numbers(60)}, "x", [Value]), SELECTCOLUMNS(${numbers(3)}, "s", [Value]))
+     EVALUATE SAMPLEAXISWITHLOCALMINMAX(${size}, ADDCOLUMNS(t, "v", [x] * [s]), [x], ${measures}, 1, ${series}, ALPHABETICAL, ASC, 1000, 60)`
+  const once = await daxAs(lake, 'reader', query(30, '[v]', '[s]'))
+  const often = await daxAs(lake, 'reader', query(30, names(5_000, 'v'), names(5_000, 's')), {
+    stepsMax: 50_000,
+  })
+  expect(often.results[0]?.rows).toEqual(once.results[0]?.rows)
+  expect(once.results[0]?.rows.length).toBeLessThanOrEqual(30)
+})
+
+test('columns by which rows are grouped again and again count as values', async () => {
+  const by = Array(1_000).fill('[Value]').join(', ')
+  const query = `EVALUATE GROUPBY(${numbers(100)}, ${by}, "n", COUNTX(CURRENTGROUP(), 1))`
+  expect(await daxRefusal(lake, 'reader', query, { stepsMax: 90_000 })).toContain('at most 90000 values')
+})
+
+test('long texts that each row makes count by their length, and tell rows apart', async () => {
+  const long = 'x'.repeat(32_000)
+  const query = (count: number) =>
+    `DEFINE VAR t = SELECTCOLUMNS(${numbers(count)}, "v", UPPER("${long}" & [Value])) EVALUATE TOPN(2, DISTINCT(t))`
+  expect(await daxRefusal(lake, 'reader', query(100), { stepsMax: 100_000 })).toContain(
+    'at most 100000 values',
+  )
+  const { results } = await daxAs(lake, 'reader', query(3))
+  expect(results[0]?.rows.map(([text]) => String(text).slice(-1))).toEqual(['0', '1'])
+})
+
 test('other work runs while many rows are computed and put in order', async () => {
   let [turns, isOver] = [0, false]
   const count = () => {

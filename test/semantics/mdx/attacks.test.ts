@@ -201,11 +201,31 @@ describe('bounds', () => {
       'values within values',
       `WITH MEMBER [Measures].[x] AS Sum(${days}, Sum(${email}.Members, Sum(${days}, 1))) SELECT {[Measures].[x]} ON 0 ${from}`,
     ],
+    [
+      'a text that doubles',
+      `WITH MEMBER [Measures].[m0] AS Trim("${'x'.repeat(10_000)}") ${Array.from({ length: 16 }, (_, place) => `MEMBER [Measures].[m${place + 1}] AS [Measures].[m${place}] + [Measures].[m${place}]`).join(' ')} MEMBER [Measures].[x] AS Len(UCase([Measures].[m16])) SELECT {[Measures].[x]} ON 0 ${from}`,
+    ],
+    [
+      'a long text in each cell',
+      `WITH MEMBER [Measures].[x] AS Trim("${'x'.repeat(900_000)}") SELECT {[Measures].[x]} ON 0, ${days} ON 1, ${email}.Members ON 2 ${from}`,
+    ],
+    [
+      'a long text at each tuple',
+      `WITH MEMBER [Measures].[x] AS Len(Generate(CrossJoin(${days}, ${email}.Members), "${'x'.repeat(900_000)}")) SELECT {[Measures].[x]} ON 0 ${from}`,
+    ],
   ])('%s is refused', async (_, statement) => {
     const before = heldBytes()
     expect(await refusalAs(lake, 'officer', statement)).toContain('Ask for less.')
     expect(heldBytes() - before).toBeLessThan(64 * 1024 * 1024)
   })
+
+  test.each(['CAPTION', 'FORMAT_STRING'])(
+    'a %s that many cells would repeat is bounded',
+    async (property) => {
+      const statement = `WITH MEMBER [Measures].[x] AS 1, ${property} = "${'x'.repeat(1_001)}" SELECT {[Measures].[x]} ON 0 ${from}`
+      expect(await refusalAs(lake, 'officer', statement)).toContain('at most 1000 characters')
+    },
+  )
 
   test('of rows that are read, of time and of the signal are kept', async () => {
     const statement = `SELECT ${email}.Members ON 0 ${from}`

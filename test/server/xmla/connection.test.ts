@@ -1,6 +1,7 @@
 /** What one connection holds and for how long, and sessions: on a socket and a clock of the test. */
 
 import { describe, expect, test } from 'bun:test'
+import type { SessionFormula } from '../../../src/semantics/mdx/session.ts'
 import { xmlaBounds } from '../../../src/server/xmla/bounds.ts'
 import { Connection, ConnectionClosed } from '../../../src/server/xmla/connection.ts'
 import { XmlaSessions } from '../../../src/server/xmla/sessions.ts'
@@ -107,7 +108,12 @@ describe('a connection', () => {
 })
 
 describe('sessions', () => {
-  const bounds = { sessionsMax: 3, principalSessionsMax: 2, sessionIdleMs: 100 }
+  const bounds = {
+    sessionsMax: 3,
+    principalSessionsMax: 2,
+    sessionIdleMs: 100,
+    principalFormulaCharsMax: 400,
+  }
   const ann = { tenant: 'tenant', sub: 'ann', catalog: 'lake' }
   const bob = { ...ann, sub: 'bob' }
 
@@ -140,6 +146,28 @@ describe('sessions', () => {
     pass(101)
     expect(found.find(idle.id, ann)).toBeUndefined()
     expect(found.find(busy.id, ann)).toBe(busy)
+  })
+
+  test('of a principal define so much together, whatever the catalog, and another is not told', () => {
+    const { found } = sessions()
+    const [one, other, bobs] = [found.begin(ann), found.begin({ ...ann, catalog: 'other' }), found.begin(bob)]
+    const set = (name: string): SessionFormula => ({
+      cube: 'c',
+      formula: {
+        ...{ kind: 'set', name: [{ kind: 'name', name, quoted: true }], properties: [] },
+        expression: { kind: 'string', value: 'x'.repeat(100) },
+      },
+    })
+    found.define(one, [set('a')])
+    expect(() => found.define(other, [set('a')])).toThrow('too many members and sets')
+    expect(other.formulas).toEqual([])
+    found.define(bobs, [set('a')])
+    // What is dropped makes room, and so does a session that ends.
+    found.define(one, [])
+    found.define(other, [set('a')])
+    found.end(other)
+    found.define(one, [set('b')])
+    expect(one.formulas).toHaveLength(1)
   })
 
   test('of a principal take the place of its oldest, never of another', () => {

@@ -80,6 +80,21 @@ test('a session lists what it defined, and nobody else does', async () => {
   }
 })
 
+test('a set that names itself, or others twice each, is listed at once', async () => {
+  const { ann } = started
+  const own = await begin(ann)
+  const doubled = Array.from(
+    { length: 60 },
+    (_, place) => `SET [sales.orders].[d${place + 1}] AS [d${place}] * [d${place}]`,
+  )
+  const text = `CREATE SESSION SET [sales.orders].[d0] AS {${region}.&[east]} SET [sales.orders].[itself] AS CrossJoin([itself], [itself], ${region}.Members) ${doubled.join(' ')}`
+  expect(await ask(ann, executeBody(text), own)).toMatchObject({ kind: 'empty' })
+  const rows = await rowsOf(ask(ann, discoverBody('MDSCHEMA_SETS', {}), own))
+  expect(rows.map(({ SET_NAME: name }) => name)).toContain('d60')
+  expect(rows.find(({ SET_NAME: name }) => name === 'itself')).toMatchObject({ DIMENSIONS: region })
+  expect(rows.find(({ SET_NAME: name }) => name === 'd3')).toMatchObject({ DIMENSIONS: region })
+})
+
 test('another tenant has no such catalog, and a session of another principal is none', async () => {
   const { ann, bob, stranger } = started
   const [create = ''] = statements

@@ -1,13 +1,14 @@
 /** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { metricsSuffix } from '../../../core/metric.ts'
+import { isOverPeriods, type MetricComputation, metricsSuffix } from '../../../core/metric.ts'
+import { leavesOf, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { findReadableTables } from '../../../store/governance/readable-tables.ts'
 import { loadSemanticModel } from '../../../store/semantics/load-model.ts'
 import type { Store } from '../../../store/store.ts'
-import { toSqlError } from '../../compile/base/sql-error.ts'
+import { SqlError, toSqlError, UnreadableTable } from '../../compile/base/sql-error.ts'
 import { type Expansion, expandMetrics } from '../../compile/metrics/expand.ts'
 import { namedRefs } from '../../compile/parse/named-refs.ts'
 import { parseSelect } from '../../compile/parse/parse.ts'
@@ -30,14 +31,38 @@ export function mayNameMetrics(source: StatementSource): boolean {
   return typeof source !== 'string' || /__metrics/i.test(source)
 }
 
+/**
+ * Which part of the semantic layer a statement is expanded by: all of it, or what reads only tables that may be read.
+ */
+export type ExpandedBy = 'all' | 'readable'
+
+/**
+ * Does what expands a statement by the whole semantic layer, and again by what may be read where that is refused: the
+ * error could name a hidden table, or a metric or dimension that reads it.
+ */
+export async function asReadable<T>(
+  source: StatementSource,
+  work: (by: ExpandedBy) => Promise<T>,
+): Promise<T> {
+  try {
+    return await work('all')
+  } catch (thrown) {
+    const isOfNames = thrown instanceof SqlError && thrown.sqlState.startsWith('42')
+    // Who oversees tables is told why one may not be read.
+    if (!isOfNames || thrown instanceof UnreadableTable || !mayNameMetrics(source)) throw thrown
+    return await work('readable')
+  }
+}
+
 /** @throws SqlError as expandMetrics and the parser; Fault of the store; the signal's reason */
 export async function expandStatement(
   parts: ExpandParts,
   statement: Statement,
+  by: ExpandedBy,
   signal?: AbortSignal,
 ): Promise<ExpandedStatement> {
   const { context, source } = statement
-  const found = await expand(parts, context, source, signal)
+  const found = await expand(parts, context, source, by, signal)
   return { statement: withExpansion(statement, found?.expansion), version: found?.version }
 }
 
@@ -46,9 +71,10 @@ export async function expandText(
   parts: ExpandParts,
   context: Pick<QueryContext, 'tenant' | 'searchPath'> & { readonly catalog?: string | undefined },
   text: string,
+  by: ExpandedBy,
   signal?: AbortSignal,
 ): Promise<Expansion | undefined> {
-  return (await expand(parts, context, text, signal))?.expansion
+  return (await expand(parts, context, text, by, signal))?.expansion
 }
 
 async function expand(
@@ -60,14 +86,16 @@ async function expand(
     catalog: database,
   }: Pick<QueryContext, 'tenant' | 'searchPath' | 'generated'> & { readonly catalog?: string | undefined },
   source: StatementSource,
+  by: ExpandedBy,
   signal: AbortSignal | undefined,
 ) {
   if (!mayNameMetrics(source)) return undefined
-  const [{ version, model }, taken] = await Promise.all([
+  const [{ version, model: whole }, taken] = await Promise.all([
     loadSemanticModel(store, tenant, clock.now(), signal),
     // What the service wrote itself means the relation.
     generated ? new Set<string>() : takenNames(store, tenant, source, searchPath),
   ])
+  const model = by === 'all' ? whole : await readablePart(store, tenant, whole)
   try {
     const tree = typeof source === 'string' ? parseSelect(source) : source
     return {
@@ -77,6 +105,36 @@ async function expand(
   } catch (thrown) {
     throw toSqlError(thrown)
   }
+}
+
+/** What reads only tables that may be read. */
+async function readablePart(store: Store, tenant: TenantId, model: SemanticModel): Promise<SemanticModel> {
+  const refs = [...model.tables.values()].map(({ table }) => table)
+  const readable = await findReadableTables(store, tenant, 'anyone', refs)
+  const keys = new Set(readable.map(({ ref }) => tableKey(ref)))
+  const part = { ...model, tables: new Map([...model.tables].filter(([key]) => keys.has(key))) }
+  const isRead = (name: string) =>
+    (leavesOf(model, name) ?? []).every(({ definition: { computation } }) =>
+      countsOf(model, computation).every((each) => {
+        if (each?.kind !== 'simple') return false
+        const relation = relationOf(part, each.table)
+        return (
+          relation !== undefined && (each.filter?.dimensions ?? []).every((of) => relation.dimensions.has(of))
+        )
+      }),
+    )
+  return { ...part, metrics: new Map([...model.metrics].filter(([name]) => isRead(name))) }
+}
+
+/** The simple metrics of which a leaf is computed. */
+function countsOf(
+  { metrics }: SemanticModel,
+  computation: MetricComputation,
+): readonly (MetricComputation | undefined)[] {
+  const named = (name: string) => metrics.get(name)?.definition.computation
+  if (isOverPeriods(computation)) return [named(computation.metric)]
+  if (computation.kind === 'conversion') return [named(computation.base), named(computation.conversion)]
+  return [computation]
 }
 
 /** Keys of the tables of the statement's names that may be read: a table comes before a relation of its name. */

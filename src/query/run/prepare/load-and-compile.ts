@@ -10,6 +10,8 @@ import { affectedByFilter, SqlError } from '../../compile/base/sql-error.ts'
 import type { SessionCheck } from '../../query-service.ts'
 import type { Load } from '../attempt/attempt.ts'
 import {
+  asReadable,
+  type ExpandedBy,
   type ExpandedStatement,
   expandStatement,
   mayNameMetrics,
@@ -39,6 +41,16 @@ export async function loadAndCompile(
   progress: QueryProgress,
   options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
 ): Promise<Load> {
+  return await asReadable(given.source, (by) => loadAndCompileBy(by, parts, given, progress, options))
+}
+
+async function loadAndCompileBy(
+  by: ExpandedBy,
+  parts: CompileParts,
+  given: Statement,
+  progress: QueryProgress,
+  options: Pick<LoadOptions, 'signal' | 'sessionCheck'>,
+): Promise<Load> {
   const { speculation, versions, pace } = parts
   const { context, source } = given
   let statement = given
@@ -46,7 +58,7 @@ export async function loadAndCompile(
     if (readsRecordsOnly(context.principal)) throw new SqlError('42501', recordsOnly)
     // A statement without metrics does not wait here: its load checks the session only if it begins in this turn.
     const expanded = mayNameMetrics(source)
-      ? await expandStatement(parts, given, options.signal)
+      ? await expandStatement(parts, given, by, options.signal)
       : { statement: given, version: undefined }
     statement = expanded.statement
     const assumed = speculation.last(statement)?.loaded
