@@ -1,5 +1,7 @@
 /** Sends one call of an operation that a service describes, and prints its answer; page after page where that is asked. */
 
+import { Type } from '@sinclair/typebox'
+import { pagesOf } from './command.ts'
 import { UsageError } from './exit-status.ts'
 import { openHttpClient } from './http-client.ts'
 import { membersOf, type ServedOperation } from './served-operations.ts'
@@ -13,9 +15,6 @@ interface Question {
   readonly signal: AbortSignal | undefined
 }
 
-/** Pages of one call, so that a service which repeats a page does not keep it for ever. */
-const pagesMax = 100_000
-
 /** Calls it. @throws Fault as the service answers; UsageError where its answer has no pages */
 export async function askService(
   service: ServiceAddress,
@@ -26,42 +25,27 @@ export async function askService(
   const client = openHttpClient(service, { named: () => declared(operation), ...(signal && { signal }) })
   const inHeaders = membersOf(operation).filter(({ name, place }) => place === 'header' && input.has(name))
   const headers = Object.fromEntries(inHeaders.map(({ name }) => [name, String(input.get(name))]))
-  const ask = async (more: object = {}) => {
-    const raw = { ...(body && { body: body.bytes, type: body.type }), headers }
-    const { bytes, type } = await client.exchange(
-      operation.name,
-      { ...Object.fromEntries(input), ...more },
-      raw,
-    )
-    const text = Buffer.from(bytes).toString()
-    return {
-      text,
-      value: /^application\/(?:[\w.+-]*\+)?json\b/.test(type) && text !== '' ? JSON.parse(text) : undefined,
-    }
-  }
-  if (!every) {
-    const { text, value } = await ask()
-    if (value !== undefined) print(JSON.stringify(value, undefined, 2))
-    else if (text !== '') print(text)
+  const given = Object.fromEntries(input)
+  if (every) {
+    if (body !== undefined) throw new UsageError('--every and --file do not go together')
+    const items: unknown[] = []
+    for await (const page of pagesOf(client, operation.name, given)) items.push(...page)
+    print(JSON.stringify(items, undefined, 2))
     return
   }
-  const items: unknown[] = []
-  let token: unknown
-  for (let page = 0; page < pagesMax; page++) {
-    const { value } = await ask(token === undefined ? {} : { page_token: token })
-    if (!Array.isArray(value?.items))
-      throw new UsageError(`${operation.name} answers with no pages: leave out --every`)
-    items.push(...value.items)
-    if (value.next_page_token === undefined || value.next_page_token === token) break
-    token = value.next_page_token
-  }
-  print(JSON.stringify(items, undefined, 2))
+  const { bytes, type } = await client.exchange(operation.name, given, {
+    ...(body && { body: body.bytes, type: body.type }),
+    headers,
+  })
+  const text = Buffer.from(bytes).toString()
+  const isJson = /^application\/(?:[\w.+-]*\+)?json\b/.test(type)
+  if (text !== '') print(isJson ? JSON.stringify(JSON.parse(text), undefined, 2) : text)
 }
 
 /** As a client needs it: which members go where. */
 function declared(operation: ServedOperation) {
-  const { name, method, path } = operation
+  const { method, path } = operation
   const members = membersOf(operation).filter(({ place }) => place !== 'header')
-  const properties = Object.fromEntries(members.map((one) => [one.name, {}]))
-  return { name, method, path, input: { properties } } as never
+  const properties = Object.fromEntries(members.map((one) => [one.name, Type.Unknown()]))
+  return { method, path, input: Type.Object(properties) } as const
 }

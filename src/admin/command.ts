@@ -115,22 +115,26 @@ export async function runPrepared(call: Call, client: Client, print: (text: stri
   if (text !== undefined) print(text)
 }
 
-/** The items of a listing, page by page. */
+/** Pages of one listing, so that a service which repeats itself does not keep a call for ever. */
+const pagesMax = 100_000
+
+/** The items of a listing, page by page. @throws UsageError for an operation that answers with no pages */
 export async function* pagesOf(
-  client: Client,
+  client: Pick<Client, 'run'>,
   operation: string,
   input: Input,
 ): AsyncGenerator<readonly unknown[]> {
   let token: string | undefined
-  do {
+  for (let count = 0; count < pagesMax; count++) {
     const more = token === undefined ? {} : { page_token: token }
-    const page = (await client.run(operation, { ...input, ...more })) as {
-      readonly items: readonly unknown[]
-      readonly next_page_token?: string
-    }
+    const page = (await client.run(operation, { ...input, ...more })) as
+      | { readonly items?: readonly unknown[]; readonly next_page_token?: string }
+      | undefined
+    if (!Array.isArray(page?.items)) throw new UsageError(`${operation} answers with no pages`)
     yield page.items
+    if (page.next_page_token === undefined || page.next_page_token === token) return
     token = page.next_page_token
-  } while (token !== undefined)
+  }
 }
 
 function readFlags(

@@ -43,7 +43,7 @@ interface HttpClient extends Client {
 
 interface HttpClientOptions {
   /** The operations that it can run; default: those of administration. */
-  readonly named?: (name: string) => Operation
+  readonly named?: (name: string) => Pick<Operation, 'method' | 'path' | 'input'>
   /** Ends requests under way, which throw its reason. */
   readonly signal?: AbortSignal
   readonly requestMs?: number

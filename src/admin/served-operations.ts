@@ -1,13 +1,14 @@
 /** Reads from a running service which operations it has, out of its OpenAPI document. It calls none of them. */
 
 import { Fault } from '../base/fault.ts'
+import type { Operation } from '../core/operation.ts'
 import { openHttpClient } from './http-client.ts'
 import type { ServiceAddress } from './service-address.ts'
 
 export interface ServedOperation {
   readonly name: string
-  readonly method: string
-  readonly path: string
+  readonly method: Operation['method']
+  readonly path: Operation['path']
   readonly tag: string
   readonly summary: string
   readonly description: string | undefined
@@ -56,14 +57,15 @@ export async function servedOperations(
   service: ServiceAddress,
   signal: AbortSignal | undefined,
 ): Promise<readonly ServedOperation[]> {
-  const named = () => ({ name: 'get_openapi', method: 'GET', path: '/api/v1/openapi.json' }) as never
+  const named = () => ({ method: 'GET', path: '/api/v1/openapi.json' }) as const
   const client = openHttpClient(service, { named, ...(signal && { signal }) })
   const document = (await client.run('get_openapi', {})) as {
     readonly paths?: Readonly<Record<string, Readonly<Record<string, Described>>>>
   }
   const found = Object.entries(document.paths ?? {}).flatMap(([path, methods]) =>
     Object.entries(methods).flatMap(
-      ([method, described]) => served(path, method.toUpperCase(), described) ?? [],
+      ([method, described]) =>
+        served(path as Operation['path'], method.toUpperCase() as Operation['method'], described) ?? [],
     ),
   )
   if (found.length === 0)
@@ -71,7 +73,11 @@ export async function servedOperations(
   return found.toSorted((a, b) => (a.name < b.name ? -1 : 1))
 }
 
-function served(path: string, method: string, one: Described): ServedOperation | undefined {
+function served(
+  path: Operation['path'],
+  method: Operation['method'],
+  one: Described,
+): ServedOperation | undefined {
   if (one.operationId === undefined) return undefined
   const content = one.requestBody?.content ?? {}
   const body = content['application/json']?.schema

@@ -96,6 +96,7 @@ export function withEntities(relation: MetricRelation): MetricRelation {
   const { dimensions, entities } = relation
   return { ...relation, dimensions: new Map([...dimensions, ...entities]) }
 }
+
 /** Every route from a table, itself first. No route visits a table twice. */
 function routesFrom(model: SemanticModel, route: Route, steps = 0): readonly Route[] {
   const further = steps === routeStepsMax ? [] : route.table.relationships
@@ -104,8 +105,11 @@ function routesFrom(model: SemanticModel, route: Route, steps = 0): readonly Rou
     ...further.flatMap((relationship) => {
       const table = model.tables.get(tableKey(relationship.to))
       if (table === undefined || isOn(route, table)) return []
-      const path = route.path === '' ? relationship.name : `${route.path}__${relationship.name}`
-      return routesFrom(model, { path, table, from: { route, relationship } }, steps + 1)
+      return routesFrom(
+        model,
+        { path: nameOn(route, relationship.name), table, from: { route, relationship } },
+        steps + 1,
+      )
     }),
   ]
 }

@@ -18,7 +18,9 @@ export function placesOf({
   method,
   path,
   input,
-}: Declaration): Readonly<Record<'path' | 'query' | 'body', readonly string[]>> {
+}: Pick<Declaration, 'method' | 'path' | 'input'>): Readonly<
+  Record<'path' | 'query' | 'body', readonly string[]>
+> {
   const inPath = pathMembers(path)
   const others = Object.keys(input?.properties ?? {}).filter((name) => !inPath.includes(name))
   const hasBody = method !== 'GET' && method !== 'DELETE'

@@ -128,6 +128,8 @@ schema:
     const others = await session(service, foreign.tenant, sessionScopes, ['steward'], 'otto')
     expect(JSON.parse((await run(['list_contracts', '--every'], { as: others })).out)).toEqual([])
     expect((await run(['get_key_set', '--every'])).status).toBe(64)
+    const filed = await run(['put_term', '--term', 'x', '--every', '--file', '-'], { stdin: '{}' })
+    expect([filed.status, filed.err.split('\n')[0]]).toEqual([64, '--every and --file do not go together'])
   })
 
   test('is refused before it is sent where a member is missing, unknown, twice or no JSON', async () => {

@@ -3,13 +3,14 @@
  * which a contract without a mode is enforced. Decides nothing: sync-policies.ts stores the policies.
  */
 
+import { inEffect, type Policy, policyModes } from '../../core/policy.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import { described, list, maybe, object, oneOf, ordinal, tableIdentifier, time } from '../../http/schemas.ts'
 import { governing } from '../../store/contract/put-in-force.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
-import { derivedPoliciesOf, type TablePolicy } from '../../store/policy/derived-policies.ts'
+import { derivedPoliciesOf } from '../../store/policy/derived-policies.ts'
 import { type CommitMode, type ContractModel, commitModes, shadowDays } from '../../wire/odcs/model.ts'
-import { rulesOf, shadowMs } from './sync-policies.ts'
+import { governedSince, rulesOf, shadowMs } from './sync-policies.ts'
 
 const ruleMembers = {
   mode: described(oneOf(commitModes), 'what happens now to a commit that breaks the contract'),
@@ -39,7 +40,7 @@ export const commitRulesSchema = list(
  */
 export async function commitRulesOf(run: RunQuery, model: ContractModel, nowMs: number) {
   const present = await derivedPoliciesOf(run, model.id)
-  const since = new Map(present.map(({ table, policy }) => [tableKey(table), policy.derived.sinceMs]))
+  const since = governedSince(present)
   return governing(model)
     .filter((schema) =>
       rulesOf(model, schema).some(({ mode, written }) => mode === 'enforce' && !written?.hasMode),
@@ -64,15 +65,10 @@ function rulesView(mode: CommitMode | undefined, sinceMs: number | undefined, no
  * What the stored policies of a contract do with commits on one table now: the strictest mode among them.
  * @returns undefined where the contract asks nothing of commits
  */
-export function rulesInForce(
-  policies: readonly Pick<TablePolicy['policy'], 'mode' | 'enforceFromMs'>[],
-  nowMs: number,
-) {
+export function rulesInForce(policies: readonly Policy[], nowMs: number) {
   const timed = policies.flatMap(({ enforceFromMs }) => (enforceFromMs === undefined ? [] : [enforceFromMs]))
   const fromMs = timed.length === 0 ? undefined : Math.min(...timed)
-  const isPast = fromMs !== undefined && nowMs >= fromMs
-  const mode = (['enforce', 'warn', 'shadow'] as const).find(
-    (one) => (one === 'enforce' && isPast) || policies.some((policy) => policy.mode === one),
-  )
+  const present = inEffect(policies, nowMs)
+  const mode = policyModes.find((one) => present.some((policy) => policy.mode === one))
   return mode && { mode, ...(fromMs !== undefined && { enforced_from: new Date(fromMs) }) }
 }

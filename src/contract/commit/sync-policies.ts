@@ -46,7 +46,7 @@ export async function syncCommitPolicies(
   const present = await derivedPoliciesOf(run, contract)
   const force = await versionInForce(run, tenant, contract)
   const approved = force === undefined ? [] : await versionsIn(run, tenant, contract, ['approved'])
-  const since = new Map(present.map(({ table, policy }) => [tableKey(table), policy.derived.sinceMs]))
+  const since = governedSince(present)
   const wanted = governing(force?.model).flatMap((schema) =>
     force === undefined
       ? []
@@ -58,6 +58,11 @@ export async function syncCommitPolicies(
         }),
   )
   return await replaceDerivedPolicies(tx, present, wanted, by)
+}
+
+/** When a contract began to govern each table, by tableKey. @param present its stored policies */
+export function governedSince(present: readonly TablePolicy[]): ReadonlyMap<string, number> {
+  return new Map(present.map(({ table, policy }) => [tableKey(table), policy.derived.sinceMs]))
 }
 
 /** @throws Fault `unprocessable` for a version whose policies do not compile */

@@ -122,18 +122,15 @@ async function scanApart(
   signal: AbortSignal,
 ): Promise<StepResult> {
   const whole = await scan([], table, clock, isFirst, signal, true)
-  const parts = async (some: readonly Scanned[]): Promise<StepResult> => {
-    const result = await scan(some, table, clock, false, signal, true)
-    const failed = result.findings.filter(({ outcome }) => outcome === 'error').length
-    if (some.length < 2 || failed < some.length) return result
+  const parts = async (some: readonly Scanned[], hasFailed: boolean): Promise<StepResult> => {
+    if (!hasFailed || some.length < 2) {
+      const result = await scan(some, table, clock, false, signal, true)
+      if (some.length < 2 || result.findings.some(({ outcome }) => outcome !== 'error')) return result
+    }
     const middle = Math.ceil(some.length / 2)
-    return joined(await parts(some.slice(0, middle)), await parts(some.slice(middle)))
+    return joined(await parts(some.slice(0, middle), false), await parts(some.slice(middle), false))
   }
-  const middle = Math.ceil(counted.length / 2)
-  const halves = counted.length < 2 ? [counted] : [counted.slice(0, middle), counted.slice(middle)]
-  let result = whole
-  for (const half of halves) result = joined(result, await parts(half))
-  return result
+  return joined(whole, await parts(counted, true))
 }
 
 function joined(first: StepResult, second: StepResult): StepResult {

@@ -4,7 +4,7 @@
  */
 
 import { assertOnce, pointerIn, type SourceDocument } from './documents.ts'
-import type { SemanticDraft } from './draft.ts'
+import { type SemanticDraft, withPointers } from './draft.ts'
 import { isPlain, type Plain } from './members.ts'
 
 const lists = ['models', 'semantic_models', 'metrics'] as const
@@ -62,13 +62,6 @@ function namesOf(list: unknown): readonly string[] {
   return Array.isArray(list)
     ? list.flatMap((one) => (isPlain(one) && typeof one.name === 'string' ? [one.name] : []))
     : []
-}
-
-function withPointers(draft: SemanticDraft, place: (at: string) => string): SemanticDraft {
-  const placed = <T extends { readonly at: string }>(all: readonly T[]) =>
-    all.map((each) => ({ ...each, at: place(each.at) }))
-  const { tables, metrics, notCarried } = draft
-  return { ...draft, tables: placed(tables), metrics: placed(metrics), notCarried: placed(notCarried) }
 }
 
 function isManifest(value: Plain): boolean {

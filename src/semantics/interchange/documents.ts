@@ -5,7 +5,7 @@
 
 import { type DocumentProblem, DocumentRefusal } from '../../wire/odcs/problem.ts'
 import { plainValue, readDocument } from '../../wire/odcs/read-document.ts'
-import type { SemanticDraft } from './draft.ts'
+import { type SemanticDraft, withPointers } from './draft.ts'
 import type { Plain } from './members.ts'
 
 export interface SourceFile {
@@ -83,12 +83,11 @@ export function assertOnce(
 
 /** Several drafts as one. */
 export function joined(drafts: readonly (readonly [label: string, draft: SemanticDraft])[]): SemanticDraft {
-  const placed = <T extends { readonly at: string }>(of: (draft: SemanticDraft) => readonly T[]) =>
-    drafts.flatMap(([label, draft]) => of(draft).map((each) => ({ ...each, at: pointerIn(label, each.at) })))
+  const placed = drafts.map(([label, draft]) => withPointers(draft, (at) => pointerIn(label, at)))
   return {
-    tables: placed(({ tables }) => tables),
-    metrics: placed(({ metrics }) => metrics),
-    notCarried: placed(({ notCarried }) => notCarried),
-    kept: drafts.flatMap(([, { kept }]) => kept),
+    tables: placed.flatMap(({ tables }) => tables),
+    metrics: placed.flatMap(({ metrics }) => metrics),
+    notCarried: placed.flatMap(({ notCarried }) => notCarried),
+    kept: placed.flatMap(({ kept }) => kept),
   }
 }

@@ -65,6 +65,14 @@ export interface ReadOptions {
   readonly namespace?: readonly string[] | undefined
 }
 
+/** The draft with other pointers. @param place the pointer in place of one of the draft */
+export function withPointers(draft: SemanticDraft, place: (at: string) => string): SemanticDraft {
+  const placed = <T extends { readonly at: string }>(all: readonly T[]) =>
+    all.map((each) => ({ ...each, at: place(each.at) }))
+  const { tables, metrics, notCarried } = draft
+  return { ...draft, tables: placed(tables), metrics: placed(metrics), notCarried: placed(notCarried) }
+}
+
 /** The draft with each table and metric once: where a document has several of one name, the first. The others are listed. */
 export function withoutRepeated(draft: SemanticDraft): SemanticDraft {
   const notCarried = [...draft.notCarried]

@@ -55,7 +55,7 @@ const daysOf = (moment: number) => Math.floor(moment / dayMs)
 /** Weeks begin on Sunday, as in VBA. */
 const weeksOf = (moment: number) => Math.floor((daysOf(moment) + 4) / 7)
 
-const parts: Readonly<Record<string, (moment: number) => number>> = {
+const parts = {
   yyyy: (moment) => new Date(moment).getUTCFullYear(),
   q: quarterOf,
   m: (moment) => new Date(moment).getUTCMonth() + 1,
@@ -65,10 +65,10 @@ const parts: Readonly<Record<string, (moment: number) => number>> = {
   h: (moment) => new Date(moment).getUTCHours(),
   n: (moment) => new Date(moment).getUTCMinutes(),
   s: (moment) => new Date(moment).getUTCSeconds(),
-}
+} satisfies Record<string, (moment: number) => number>
 
 const between: Readonly<Record<string, (moment: number) => number>> = {
-  yyyy: (moment) => new Date(moment).getUTCFullYear(),
+  yyyy: parts.yyyy,
   q: (moment) => Math.floor(monthsOf(moment) / 3),
   m: monthsOf,
   ww: weeksOf,
@@ -125,7 +125,7 @@ function dateDiff(context: Context, given: Arguments): Value {
 
 function datePart(context: Context, given: Arguments): Value {
   atMost(given, 2)
-  const part = intervalOf('DatePart', argument(context, given, 0), parts)
+  const part = intervalOf<(moment: number) => number>('DatePart', argument(context, given, 0), parts)
   const value = argument(context, given, 1)
   return value === null ? null : part(momentOf(textOfValue(value)))
 }
@@ -160,13 +160,13 @@ function format(context: Context, given: Arguments): Value {
 export const dateFunctions = {
   NOW: ofNow(timeText),
   DATE: ofNow(dayText),
-  YEAR: ofDate((moment) => new Date(moment).getUTCFullYear()),
-  MONTH: ofDate((moment) => new Date(moment).getUTCMonth() + 1),
-  DAY: ofDate((moment) => new Date(moment).getUTCDate()),
-  HOUR: ofDate((moment) => new Date(moment).getUTCHours()),
-  MINUTE: ofDate((moment) => new Date(moment).getUTCMinutes()),
-  SECOND: ofDate((moment) => new Date(moment).getUTCSeconds()),
-  WEEKDAY: ofDate(weekdayOf),
+  YEAR: ofDate(parts.yyyy),
+  MONTH: ofDate(parts.m),
+  DAY: ofDate(parts.d),
+  HOUR: ofDate(parts.h),
+  MINUTE: ofDate(parts.n),
+  SECOND: ofDate(parts.s),
+  WEEKDAY: ofDate(parts.w),
   DATEADD: (context, given) => aValue(dateAdd(context, given)),
   DATEDIFF: (context, given) => aValue(dateDiff(context, given)),
   DATEPART: (context, given) => aValue(datePart(context, given)),

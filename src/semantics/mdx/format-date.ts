@@ -2,8 +2,11 @@
 
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 
-const names = (length: 'long' | 'short', part: 'month' | 'weekday') => (moment: number) =>
-  new Intl.DateTimeFormat('en-US', { [part]: length, timeZone: 'UTC' }).format(moment)
+/** Makes the writer once, because it takes longer to make than to use, and a statement writes many cells. */
+function names(length: 'long' | 'short', part: 'month' | 'weekday'): (date: Date) => string {
+  const writer = new Intl.DateTimeFormat('en-US', { [part]: length, timeZone: 'UTC' })
+  return (date) => writer.format(date)
+}
 
 const padded = (count: number, width: number) => String(count).padStart(width, '0')
 
@@ -11,12 +14,12 @@ const pieces: Readonly<Record<string, (date: Date) => string>> = {
   yyyy: (date) => padded(date.getUTCFullYear(), 4),
   yy: (date) => padded(date.getUTCFullYear() % 100, 2),
   q: (date) => String(Math.floor(date.getUTCMonth() / 3) + 1),
-  mmmm: (date) => names('long', 'month')(date.getTime()),
-  mmm: (date) => names('short', 'month')(date.getTime()),
+  mmmm: names('long', 'month'),
+  mmm: names('short', 'month'),
   mm: (date) => padded(date.getUTCMonth() + 1, 2),
   m: (date) => String(date.getUTCMonth() + 1),
-  dddd: (date) => names('long', 'weekday')(date.getTime()),
-  ddd: (date) => names('short', 'weekday')(date.getTime()),
+  dddd: names('long', 'weekday'),
+  ddd: names('short', 'weekday'),
   dd: (date) => padded(date.getUTCDate(), 2),
   d: (date) => String(date.getUTCDate()),
   hh: (date) => padded(date.getUTCHours(), 2),

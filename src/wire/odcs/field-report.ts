@@ -67,15 +67,7 @@ export function reportFields({ value }: ContractDocument, model: ContractModel):
     else if (name === 'customProperties') addCustom(member, name, add)
     else add(name)
   }
-  return [...counts].map(([path, count]) => {
-    const outcome = outcomeOf(path, model)
-    return {
-      path,
-      outcome,
-      count,
-      ...(outcome === 'enforced' && isEnforcedLater(path, model) && { afterDays: shadowDays }),
-    }
-  })
+  return [...counts].map(([path, count]) => ({ path, count, ...outcomeOf(path, model) }))
 }
 
 function addMembers(value: JsonValue, at: string, add: (path: string) => void): void {
@@ -99,46 +91,44 @@ function addCustom(value: JsonValue, at: string, add: (path: string) => void): v
   }
 }
 
-function outcomeOf(path: string, model: ContractModel): FieldOutcome {
+type Outcome = Pick<ReportedField, 'outcome' | 'afterDays'>
+
+const [isStored, isIgnored] = [{ outcome: 'stored' }, { outcome: 'ignored' }] as const
+
+function outcomeOf(path: string, model: ContractModel): Outcome {
   const index = schemaPath.exec(path)?.[1]
   if (index === undefined) {
     if (path === 'customProperties.covenant.policies')
       return policiesOutcome(model.policies, model.mode, model.schemas)
-    return stored.has(path) ? 'stored' : 'ignored'
+    return stored.has(path) ? isStored : isIgnored
   }
   // Fields of nested properties are those of properties, but masks and filters are refused there.
   const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
   const schema = model.schemas[Number(index)]
+  const mode = schema?.mode ?? model.mode
   const isTable = schema?.table !== undefined
-  const refuses = isTable && (schema.mode ?? model.mode ?? 'enforce') === 'enforce'
-  if (rest === `${ours}.policies`)
-    return policiesOutcome(schema?.policies, schema?.mode ?? model.mode, schema ? [schema] : [])
-  if (isTable && enforcedOfTable.has(rest)) return 'enforced'
-  if (refuses && enforcedOfCommits.has(rest)) return 'enforced'
+  const refuses = isTable && (mode ?? 'enforce') === 'enforce'
+  if (rest === `${ours}.policies`) return policiesOutcome(schema?.policies, mode, schema ? [schema] : [])
+  if (isTable && enforcedOfTable.has(rest)) return { outcome: 'enforced' }
+  if (refuses && enforcedOfCommits.has(rest)) return enforcedBy(mode)
   if (rest === `${ours}.additionalColumns`)
-    return refuses && schema.additionalColumns === 'deny' ? 'enforced' : 'stored'
-  return storedOfSchema.has(rest) ? 'stored' : 'ignored'
+    return refuses && schema.additionalColumns === 'deny' ? enforcedBy(mode) : isStored
+  return storedOfSchema.has(rest) ? isStored : isIgnored
 }
 
-/** Whether a field of which commits are refused waits for the days of a contract without a mode. */
-function isEnforcedLater(path: string, model: ContractModel): boolean {
-  const index = schemaPath.exec(path)?.[1]
-  const schema = index === undefined ? undefined : model.schemas[Number(index)]
-  const rest = path.replace(schemaPath, '').replace(/^(\.properties\[\])+/, '.properties[]')
-  if (rest === `${ours}.policies` || path === 'customProperties.covenant.policies') {
-    const policies = (schema === undefined ? model.policies : schema.policies) ?? []
-    return policies.every(({ mode }) => (mode ?? schema?.mode ?? model.mode) !== 'enforce')
-  }
-  const isOfCommits = enforcedOfCommits.has(rest) || rest === `${ours}.additionalColumns`
-  return isOfCommits && schema !== undefined && (schema.mode ?? model.mode) === undefined
+/** Enforced by what refuses commits: after some days where no mode is written. */
+function enforcedBy(mode: CommitMode | undefined): Outcome {
+  return { outcome: 'enforced', ...(mode === undefined && { afterDays: shadowDays }) }
 }
 
-/** Policies are enforced where one of them may refuse a commit on a table. */
+/** Policies are enforced where one of them may refuse a commit on a table, by the first that does. */
 function policiesOutcome(
   policies: readonly ModelPolicy[] = [],
   ofContract: CommitMode | undefined,
   schemas: ContractModel['schemas'],
-): FieldOutcome {
-  const refuses = policies.some(({ mode }) => (mode ?? ofContract ?? 'enforce') === 'enforce')
-  return refuses && schemas.some(({ table }) => table !== undefined) ? 'enforced' : 'stored'
+): Outcome {
+  const modes = policies.map(({ mode }) => mode ?? ofContract)
+  const refuses = modes.some((mode) => (mode ?? 'enforce') === 'enforce')
+  if (!refuses || schemas.every(({ table }) => table === undefined)) return isStored
+  return enforcedBy(modes.includes('enforce') ? 'enforce' : undefined)
 }
