@@ -1,7 +1,7 @@
 /**
  * The command `npm run test:walks [file …]`: what takes minutes and needs nothing but this repository. These are the
- * files `test/**\/*.walks.ts`, and in their long form the tests of which `npm test` runs a short one. Arguments are
- * parts of paths.
+ * files `test/**\/*.walks.ts`, and in their long form the tests of which `npm test` runs a short one, which
+ * `--without-long-forms` leaves out. Other arguments are parts of paths.
  */
 
 import { readFileSync } from 'node:fs'
@@ -11,7 +11,8 @@ import { Glob } from 'bun'
 import { runTests } from './run-tests.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const usage = 'Usage: npm run test:walks -- [part of a path …]'
+const withoutLongForms = '--without-long-forms'
+const usage = `Usage: npm run test:walks -- [${withoutLongForms}] [part of a path …]`
 
 /** Tests with two forms import what tells them apart. */
 function hasLongForm(file: string): boolean {
@@ -23,15 +24,18 @@ async function main(words: readonly string[]): Promise<void> {
     console.log(usage)
     return
   }
-  const mistaken = words.find((word) => word.startsWith('-'))
+  const parts = words.filter((word) => word !== withoutLongForms)
+  const mistaken = parts.find((word) => word.startsWith('-'))
   const walks = [...new Glob('test/**/*.walks.ts').scanSync(root)]
-  const twofold = [...new Glob('test/**/*.test.ts').scanSync(root)].filter(hasLongForm)
+  const twofold = words.includes(withoutLongForms)
+    ? []
+    : [...new Glob('test/**/*.test.ts').scanSync(root)].filter(hasLongForm)
   const files = [...walks.sort(), ...twofold.sort()].filter(
-    (file) => words.length === 0 || words.some((word) => file.includes(word)),
+    (file) => parts.length === 0 || parts.some((word) => file.includes(word)),
   )
   if (mistaken !== undefined || files.length === 0) {
     const why =
-      mistaken === undefined ? `No walk has ${words.join(' or ')} in its path.` : `Unknown: ${mistaken}.`
+      mistaken === undefined ? `No walk has ${parts.join(' or ')} in its path.` : `Unknown: ${mistaken}.`
     console.error(`${why}\n${usage}`)
     process.exitCode = 64
     return

@@ -67,7 +67,10 @@ export function reportFields({ value }: ContractDocument, model: ContractModel):
     else if (name === 'customProperties') addCustom(member, name, add)
     else add(name)
   }
-  return [...counts].map(([path, count]) => ({ path, count, ...outcomeOf(path, model) }))
+  return [...counts].map(([path, count]) => {
+    const { outcome, ...later } = outcomeOf(path, model)
+    return { path, outcome, count, ...later }
+  })
 }
 
 function addMembers(value: JsonValue, at: string, add: (path: string) => void): void {
