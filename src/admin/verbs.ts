@@ -63,6 +63,12 @@ const verbs: readonly Verb[] = [
     }),
   ),
   {
+    name: 'import',
+    summary: 'Converts contract documents of the Data Contract Specification to the standard.',
+    run: async (words, terminal) =>
+      (await import('./contracts/import-verb.ts')).importContracts(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),

@@ -14,7 +14,7 @@ import { loadGovernances } from '../../store/governance/governance.ts'
 import type { Store } from '../../store/store.ts'
 import { apiVersions, writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
-import { type DocumentEdit, writeYaml, yamlDocument } from '../../wire/odcs/edit-document.ts'
+import { type DocumentEdit, toYamlText } from '../../wire/odcs/edit-document.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import type { ChangeContext } from '../change.ts'
 import type { DocumentCodec } from './document-codec.ts'
@@ -59,7 +59,7 @@ async function sendMade(
   const [first] = made
   if (first === undefined) throw noDocument()
   const version = first.governance.contract?.version ?? 1
-  const text = writeYaml(yamlDocument(makeDocument(contract, version, made)))
+  const text = toYamlText(makeDocument(contract, version, made))
   // A name that the standard cannot hold is refused here, as in a document that somebody sends.
   const task = { kind: 'read', bytes: new TextEncoder().encode(text), format: 'yaml' } as const
   const { bytes } = await readContractDocument(codec, tenant, contract, task)

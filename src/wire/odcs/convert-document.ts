@@ -2,7 +2,7 @@
 
 import { isJsonObject, type JsonValue } from '../../base/json.ts'
 import { isWritten, type WrittenApiVersion } from './api-versions.ts'
-import { type DocumentEdit, editDocument, toJsonText, writeYaml, yamlDocument } from './edit-document.ts'
+import { type DocumentEdit, editDocument, toJsonText, toYamlText } from './edit-document.ts'
 import { pointerOf } from './pointer.ts'
 import { DocumentRefusal } from './problem.ts'
 import { type DocumentFormat, readDocument } from './read-document.ts'
@@ -24,7 +24,7 @@ export function convertDocument(bytes: Uint8Array, from: DocumentFormat, convers
   const versioned = inVersion(bytes, from, conversion)
   if (conversion.format === from) return versioned
   const document = readDocument(versioned, from)
-  const text = conversion.format === 'json' ? toJsonText(document) : writeYaml(yamlDocument(document.value))
+  const text = conversion.format === 'json' ? toJsonText(document) : toYamlText(document.value)
   return new TextEncoder().encode(text)
 }
 

@@ -117,6 +117,9 @@ function editYaml(original: Document, edits: readonly DocumentEdit[]): string {
   return writeYaml(document)
 }
 
+/** A value as YAML text, without folding of long lines. */
+export const toYamlText = (value: JsonValue): string => writeYaml(yamlDocument(value))
+
 /** A tree of these values. */
 export function yamlDocument(value: JsonValue): Document {
   const document = new Document(value)

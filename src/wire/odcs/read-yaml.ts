@@ -5,6 +5,7 @@
  */
 
 import {
+  Composer,
   type Document,
   isAlias,
   isMap,
@@ -14,7 +15,6 @@ import {
   LineCounter,
   type Node,
   Parser,
-  parseDocument,
 } from 'yaml'
 import type { JsonValue } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
@@ -42,7 +42,7 @@ export function readYaml(text: string): YamlText {
   }
   countKeys(text)
   scan(text, lines, refuse)
-  const document = parseDocument(text, {
+  const document = compose(text, refuse, {
     version: '1.2',
     schema: 'core',
     merge: false,
@@ -59,6 +59,44 @@ export function readYaml(text: string): YamlText {
   const [warning] = document.warnings
   if (warning !== undefined) refuse(warning.pos[0], sentence(warning.message))
   return { document, value: new Reader(document, refuse).read(), place }
+}
+
+/** The one document of a text that was scanned. */
+function compose(
+  text: string,
+  refuse: (offset: number, message: string) => never,
+  options: ConstructorParameters<typeof Composer>[0],
+): Document {
+  const tokens = tokensOf(new Parser(), lexerOfQuotes(), text)
+  const [document, another] = [...new Composer(options).compose(tokens, true, text.length)]
+  if (another !== undefined) refuse(another.range[0], 'The text must hold one document only')
+  // With `true` the composer ends with a document, if an empty one.
+  return document as Document
+}
+
+function* tokensOf(parser: Parser, lexer: Lexer, text: string): ReturnType<Parser['parse']> {
+  for (const lexeme of lexer.lex(text)) yield* parser.next(lexeme)
+  yield* parser.end()
+}
+
+/**
+ * A lexer that reads quoted text whose lines begin at the column of its key, as PyYAML writes it and every common
+ * parser reads it. YAML asks for one column more, and so does the library, which has no setting for it.
+ */
+function lexerOfQuotes(): Lexer {
+  const lexer = new Lexer()
+  const inner = lexer as unknown as {
+    indentNext: number
+    parseQuotedScalar: () => Generator<string, unknown>
+  }
+  const parse = inner.parseQuotedScalar.bind(lexer)
+  inner.parseQuotedScalar = function* () {
+    inner.indentNext -= 1
+    const next = yield* parse()
+    inner.indentNext += 1
+    return next
+  }
+  return lexer
 }
 
 const sentence = (message: string) => message.split('\n')[0]?.replace(/\.$/, '') ?? message
@@ -83,7 +121,7 @@ function scan(text: string, lines: LineCounter, refuse: (offset: number, message
   const parser = new Parser(lines.addNewLine)
   lines.addNewLine(0)
   let documents = 0
-  for (const lexeme of new Lexer().lex(text)) {
+  for (const lexeme of lexerOfQuotes().lex(text)) {
     const at = parser.offset
     for (const token of parser.next(lexeme)) if (token.type === 'document') documents += 1
     if (parser.stack.length > limits.contractDocumentDepthMax + 2)

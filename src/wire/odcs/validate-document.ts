@@ -3,12 +3,13 @@
  * Compiling a schema takes seconds, so this runs in a worker, and each is compiled when it is first needed.
  */
 
-import { Ajv2019, type ErrorObject, type ValidateFunction } from 'ajv/dist/2019.js'
+import { Ajv2019, type ValidateFunction } from 'ajv/dist/2019.js'
 import type { ApiVersion, SchemaVersion } from './api-versions.ts'
 import { isApiVersion, isWritten, schemaVersionOf } from './api-versions.ts'
 import { pointerOf, pointerSteps } from './pointer.ts'
 import type { DocumentProblem } from './problem.ts'
 import { type ContractDocument, placeOf, plainValue } from './read-document.ts'
+import { causesOf } from './schema-errors.ts'
 import covenantSchema from './schemas/covenant.schema.json' with { type: 'json' }
 import odcs302 from './schemas/odcs-3.0.2.schema.json' with { type: 'json' }
 import odcs310 from './schemas/odcs-3.1.0.schema.json' with { type: 'json' }
@@ -23,11 +24,23 @@ const schemas: Readonly<Record<SchemaVersion, object>> = {
 /** Problems of one document that an answer lists. */
 const problemsMax = 20
 
-const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false })
+// Verbose, because a sentence about alternatives names what they ask for.
+const ajv = new Ajv2019({ strict: false, allErrors: true, validateFormats: false, verbose: true })
+/** Every field that a version of the standard names anywhere. */
+const fields: ReadonlySet<string> = new Set(Object.values(schemas).flatMap(fieldsOf))
 const compiled = new Map<SchemaVersion, ValidateFunction>()
 /** What `customProperties` named `covenant` may hold, by level. */
 export type CovenantLevel = 'contract' | 'schema' | 'property'
 const compiledLevels = new Map<CovenantLevel, ValidateFunction>()
+
+function fieldsOf(schema: unknown): readonly string[] {
+  if (Array.isArray(schema)) return schema.flatMap(fieldsOf)
+  if (typeof schema !== 'object' || schema === null) return []
+  return Object.entries(schema).flatMap(([name, value]) => [
+    ...(name === 'properties' ? Object.keys(value) : []),
+    ...fieldsOf(value),
+  ])
+}
 
 /** The version that a document says it has. */
 export function apiVersionOf({ value }: ContractDocument): ApiVersion | undefined {
@@ -89,29 +102,13 @@ function problemsOf(
   value: unknown,
 ): readonly DocumentProblem[] {
   if (validate(value)) return []
-  const errors = (validate.errors ?? []).filter(({ keyword }) => !summaries.has(keyword))
-  const problems = (errors.length > 0 ? errors : (validate.errors ?? [])).map((error) => {
-    const at = [...steps, ...(pointerSteps(error.instancePath) ?? [])]
-    return located(document, at, sentence(error))
-  })
+  const problems = causesOf(validate.errors ?? [], fields).map(({ instancePath, message }) =>
+    located(document, [...steps, ...(pointerSteps(instancePath) ?? [])], message),
+  )
   return [...new Map(problems.map((one) => [`${one.path} ${one.message}`, one])).values()].slice(
     0,
     problemsMax,
   )
-}
-
-/** Keywords whose error only says that others failed. */
-const summaries: ReadonlySet<string> = new Set(['if', 'anyOf', 'oneOf', 'allOf', 'not'])
-
-function sentence({ keyword, message = 'is not valid', params }: ErrorObject): string {
-  const names = params as Readonly<Record<string, unknown>>
-  if (keyword === 'additionalProperties' || keyword === 'unevaluatedProperties') {
-    const name = names.additionalProperty ?? names.unevaluatedProperty
-    return `The standard has no field ${String(name)} here; use customProperties`
-  }
-  if (keyword === 'required') return `The field ${String(names.missingProperty)} is missing`
-  if (keyword === 'enum') return `The value must be one of ${(names.allowedValues as unknown[]).join(', ')}`
-  return `The value ${message.replace(/^must/, 'must')}`
 }
 
 /** What documents of 2.2, for which there is no schema here, must have. */

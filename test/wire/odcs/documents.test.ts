@@ -35,6 +35,37 @@ id: c
 version: 1.0.0
 `
 
+describe('quoted text over several lines', () => {
+  // PyYAML writes the lines of a quoted text at the column of its key where a list is not indented.
+  const folded = (text: string) =>
+    `${minimal}schema:\n- name: people\n  description: ${text}\n  properties:\n  - name: id\n`
+  const described = (text: string) =>
+    (accepted(text).model.schemas[0] as { readonly description?: string } | undefined)?.description
+
+  test.each([
+    ['double quotes, as PyYAML folds them', '"A number such as a social security\\\n  \\ number."'],
+    ['double quotes without an escape', '"A number such as a social security\n  number."'],
+    ['single quotes', "'A number such as a social security\n  number.'"],
+  ])('is read at the column of its key: %s', (_, text) => {
+    expect(described(folded(text))).toBe('A number such as a social security number.')
+  })
+
+  test('is kept byte for byte, and beside an edit', () => {
+    const text = folded('"A number such as\n  this."')
+    expect(decode(accepted(text).bytes)).toBe(text)
+    const outcome = perform(text, {
+      kind: 'edit',
+      format: 'yaml',
+      edits: [{ kind: 'set', path: '/version', value: '1.0.1' }],
+    } as never)
+    expect(JSON.stringify(outcome)).not.toContain('refused')
+  })
+
+  test('is refused further to the left', () => {
+    expect(problem(folded('"A number such as\n this."'))).toMatch(/Missing closing/)
+  })
+})
+
 describe('a document', () => {
   test('keeps its bytes, comments and all', () => {
     expect(decode(accepted(orders).bytes)).toBe(orders)
