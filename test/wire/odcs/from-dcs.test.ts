@@ -15,10 +15,7 @@ info: { title: Orders, version: 1.0.0 }
 type Made = Record<string, any>
 
 const convert = (text: string) =>
-  plainValue(readDocument(fromDcs(readDocument(encode(head + text), 'yaml')), 'yaml').value) as Record<
-    string,
-    any
-  >
+  plainValue(readDocument(fromDcs(readDocument(encode(head + text), 'yaml')), 'yaml').value) as Made
 
 const field = (text: string) => convert(`models: { t: { fields: { c: ${text} } } }`).schema[0].properties[0]
 
