@@ -43,11 +43,15 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       commit: [upstreamMs],
     })
     const [alone, inStep]: [number[], number[]] = [[], []]
+    const [sooner, later]: [number[], number[]] = [[], []]
     for (let round = 0; round < rounds + (run.smoke ? 0 : warmRounds); round++) {
       const times = [await send('alice'), ...(await Promise.all([send('alice'), send('bob')]))]
       if (!run.smoke && round < warmRounds) continue
       alone.push(times[0] as number)
-      inStep.push(...times.slice(1))
+      const pair = times.slice(1)
+      inStep.push(...pair)
+      sooner.push(Math.min(...pair))
+      later.push(Math.max(...pair))
     }
     const ratio = percentile(inStep, 0.5) / percentile(alone, 0.5)
     yield {
@@ -56,6 +60,7 @@ async function* run(run: BenchRun): AsyncGenerator<BenchResult> {
       figures: {
         ...{ one_p50_ms: rounded(percentile(alone, 0.5)), one_p95_ms: rounded(percentile(alone, 0.95)) },
         ...{ two_p50_ms: rounded(percentile(inStep, 0.5)), two_p95_ms: rounded(percentile(inStep, 0.95)) },
+        ...{ sooner_p50_ms: rounded(percentile(sooner, 0.5)), later_p50_ms: rounded(percentile(later, 0.5)) },
         ratio: rounded(ratio),
       },
       verdict: ratio <= ratioMax ? `within ${ratioMax}` : `above ${ratioMax}`,

@@ -96,8 +96,8 @@ const lead = (nickname: string, endpoint: string) =>
   })
 const ref = (name: string) => ({ namespace: ['sales'], name })
 
-async function approved(table: string) {
-  const { items } = await listDecisions(service.store, tenant.tenant, { table: ref(table), limit: 100 })
+async function approved(table: string, of = tenant) {
+  const { items } = await listDecisions(service.store, of.tenant, { table: ref(table), limit: 100 })
   return items.filter(({ decision }) => decision === 'APPROVED')
 }
 
@@ -195,8 +195,11 @@ describe.each(commits)('a commit %s', (_what, body) => {
   })
 })
 
-test('a commit whose table moved on before it was looked at is told with the table as it is, and audited where it stood', async () => {
+test('a commit whose table moved on before it was looked at is told with the table as it is, and audited where its files show it', async () => {
   const table = await newTable()
+  const first = (await loadedNow(table))['metadata-location']
+  const roots = { storage_roots: [first.slice(0, first.indexOf('/warehouse/'))] }
+  const reader = await addTenant(service.store, 'reads-files', proxyUrl(), roots)
   let made = ''
   lose = async (path, pass) => {
     made = ((await (await pass()).json()) as Loaded)['metadata-location']
@@ -204,10 +207,11 @@ test('a commit whose table moved on before it was looked at is told with the tab
     expect(path).toEndWith(table)
     return failed()
   }
-  const answer = await send(table, append)
+  const path = `/v1/iceberg/main/namespaces/sales/tables/${table}`
+  const answer = await commit(service, append, { secret: reader.secret, path })
   expect(answer.status).toBe(200)
   expect(((await answer.json()) as Loaded).metadata.properties.later).toBe('yes')
-  expect(await approved(table)).toMatchObject([{ metadataLocation: made }])
+  expect(await approved(table, reader)).toMatchObject([{ metadataLocation: made }])
 })
 
 /** Updates that name what they added by -1, as writers do. */

@@ -107,7 +107,7 @@ function assignPlaces(places: readonly Place[], count: number, table: TableEvide
   const open = new Set(left.flatMap(({ fits }) => [...fits.keys()]).filter((index) => !taken.has(index)))
   if (!left.every(({ isReached }) => isReached)) return first
   // One that is not counted may have written a file, too, whose effects were undone.
-  if (counted.size !== open.size || counted.size < left.length) return withNext(first, left, open)
+  if (counted.size !== open.size || counted.size < left.length) return first
   const second = assignFiles(places.map((place) => claimOf(place, place.isMade || counted.has(place))))
   const inSequence = bySequence(
     [...counted],
@@ -115,18 +115,6 @@ function assignPlaces(places: readonly Place[], count: number, table: TableEvide
     table,
   )
   return { ...second, files: new Map([...second.files, ...inSequence]) }
-}
-
-/**
- * Of a table that others change past the gateway, whose files were not read: the only commit that is open, made on a
- * table that was loaded for it, wrote the next file.
- */
-function withNext(first: Assigned, left: readonly Place[], open: ReadonlySet<number>): Assigned {
-  const [only, ...others] = left
-  const [next] = [...open].sort((a, b) => a - b)
-  if (!only?.isShown || !only.isMade || only.one.intent.baseHeld !== undefined) return first
-  if (others.length > 0 || next === undefined || !isUnread(only.fits)) return first
-  return { ...first, files: new Map([...first.files, [only.one.intent.commitId, next]]) }
 }
 
 function claimOf({ one: { intent }, fits }: Place, isMade: boolean): FileClaim {

@@ -206,14 +206,15 @@ async function recoverTable(
   const { tenant } = first
   const { table } = first.intent
   const at = { tenant, table, credential, catalog: parts.catalogs.get(tenant, credential) }
+  // Before the load: only then does it show each commit that was surely made.
+  const made = await surelyMade(parts, tenant, group)
   const now = await lookAtTable(parts, at, run.claimedIds, { signal, othersWaitMs, reach: reachOf(group) })
   const stale: StaleIntent[] = []
   // Bodies are loaded one at a time, because each may have megabytes. Where there are snapshots, these are the evidence.
   for (const { intent } of group) {
     const body =
       intent.snapshotIds.length > 0 ? undefined : await loadIntentBody(parts.store, tenant, intent.commitId)
-    const isSurelyMade = intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made'
-    stale.push({ ...staleIntent(intent, body), isSurelyMade })
+    stale.push({ ...staleIntent(intent, body), isSurelyMade: made.has(intent.commitId) })
   }
   const outcomes = await decideAt(parts, at, stale, now)
   for (const claimed of group) {
@@ -261,6 +262,18 @@ function reachOf(group: readonly ClaimedIntent[]) {
   const bases = group.map(({ intent }) => intent.baseMetadataLocation)
   const openedMs = Math.min(...group.map(({ openedAt }) => openedAt.getTime()))
   return { bases, since: new Date(openedMs - baseAgeMs) }
+}
+
+/** The ids of those that the upstream said it made, and of those whose transaction it made. */
+async function surelyMade(
+  parts: GatewayParts,
+  tenant: TenantId,
+  group: readonly ClaimedIntent[],
+): Promise<ReadonlySet<string>> {
+  const made = new Set<string>()
+  for (const { intent } of group)
+    if (intent.accepted ?? (await fateOf(parts, tenant, intent)) === 'made') made.add(intent.commitId)
+  return made
 }
 
 async function fateOf({ store }: GatewayParts, tenant: TenantId, { transaction }: IntentHead) {

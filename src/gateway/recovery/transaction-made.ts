@@ -53,7 +53,10 @@ export async function findTransactionMade(
   let looks = 0
   const states: SeenStates = new Map(tables.map(({ intent, base }) => [intent.commitId, knownStates(base)]))
   await repeatUntilFound(parts, first.intent, async (signal) => {
-    found = await look(parts, upstream, tenant, tables, states, accepted || found.size > 0, signal)
+    const isSure = accepted || found.size > 0
+    found = await look(parts, upstream, tenant, tables, states, isSure, signal)
+    // What was loaded before the transaction was made may not show it, and name another's file as the only one left.
+    if (!isSure && found.size > 0) found = await look(parts, upstream, tenant, tables, states, true, signal)
     looks++
     if (found.size < tables.length) return undefined
     const isEnough = (accepted && looks > 1) || [...found.values()].every((one) => one.committed)
@@ -84,26 +87,22 @@ async function look(
     if (now !== undefined) known.set(now.result.metadataLocation, now.result.metadata)
     return { ...one, now }
   })
-  const decide = async (sure: boolean): Promise<MadeCommits> => {
-    const made = new Map<string, ResolvedCommit>()
-    const decided = await inParallel(looks, limits.transactionLoadsMax, async (one) => {
-      const stale = { ...staleIntent(one.intent, one.intent.body), isSurelyMade: sure }
-      return { ...one, outcomes: await decideAt(parts, atTable(one), [stale], one.now) }
-    })
-    for (const { intent, file, now, outcomes } of decided) {
-      // The file is in the table's history, or the reply is about something else.
-      const isNamed =
-        file !== undefined &&
-        now !== undefined &&
-        historyOf(now.result).some((one) => one.metadataLocation === file)
-      const outcome = isNamed
-        ? { kind: 'committed' as const, metadataLocation: file }
-        : outcomes.get(intent.commitId)
-      const resolved = now && outcome && resolvedBy(now, intent, outcome)
-      if (resolved !== undefined) made.set(intent.commitId, resolved)
-    }
-    return made
+  const decided = await inParallel(looks, limits.transactionLoadsMax, async (one) => {
+    const stale = { ...staleIntent(one.intent, one.intent.body), isSurelyMade }
+    return { ...one, outcomes: await decideAt(parts, atTable(one), [stale], one.now) }
+  })
+  const made = new Map<string, ResolvedCommit>()
+  for (const { intent, file, now, outcomes } of decided) {
+    // The file is in the table's history, or the reply is about something else.
+    const isNamed =
+      file !== undefined &&
+      now !== undefined &&
+      historyOf(now.result).some((one) => one.metadataLocation === file)
+    const outcome = isNamed
+      ? { kind: 'committed' as const, metadataLocation: file }
+      : outcomes.get(intent.commitId)
+    const resolved = now && outcome && resolvedBy(now, intent, outcome)
+    if (resolved !== undefined) made.set(intent.commitId, resolved)
   }
-  const made = await decide(isSurelyMade)
-  return isSurelyMade || made.size === 0 ? made : await decide(true)
+  return made
 }

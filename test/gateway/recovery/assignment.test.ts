@@ -173,6 +173,8 @@ describe(`what is decided of random interleavings is true (seed ${seed})`, () =>
     ['where half of the files are read', false, 0.5, false],
     ['where half of the files are read and commits may be alike', true, 0.5, false],
     ['where no file is read', true, 0, false],
+    ['where no file is read and others write past the gateway', false, 0, true],
+    ['where half of the files are read and others write past the gateway', false, 0.5, true],
   ] as const
 
   test.each(kinds)('%s', (_what, canRepeat, readShare, hasOutsiders) => {

@@ -143,23 +143,21 @@ describe('what became of an intent', () => {
     expect(decide([stale('1', 'm1', [7n])], evidence)).toEqual({ 1: 'm2' })
   })
 
-  test('undecidable, where a pinned commit came after another writer’s and no time tells their files apart', () => {
+  test('undecidable, where another writer came between and no time tells their files apart', () => {
     const intent = stale('1', 'm1', [7n])
-    const pinned = { ...intent, intent: { ...intent.intent, baseHeld: 'pinned' as const } }
     const files: History['files'] = [
       ['m1', 1n],
       ['m2', 2n],
       ['m3', 3n],
     ]
     const snapshots = [{ id: 7n, at: 9n, sequence: 1n }]
-    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'm2' })
-    expect(decide([pinned], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
-    expect(decide([pinned], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
+    expect(decide([intent], table({ files, snapshots }))).toEqual({ 1: 'undecidable' })
+    expect(decide([intent], table({ files, snapshots, audited: ['m2'] }))).toEqual({ 1: 'm3' })
     const stamped = [
       { id: 6n, at: 2n, sequence: 1n },
       { id: 7n, at: 3n, sequence: 2n },
     ]
-    expect(decide([pinned], table({ files, snapshots: stamped }))).toEqual({ 1: 'm3' })
+    expect(decide([intent], table({ files, snapshots: stamped }))).toEqual({ 1: 'm3' })
   })
 
   test('committed at its own file in the history, not at the current one', () => {
