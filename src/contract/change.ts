@@ -14,6 +14,7 @@ import { type ContractChange, recordChange } from '../store/contract/changes.ts'
 import type { ConcernedTables } from '../store/contract/rows.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
+import { type CatalogSchema, recordSchemas } from '../store/governance/record-schema.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lists the problems that keep the policies of a table from being applied. */
@@ -33,6 +34,8 @@ export interface ChangeContext {
   readonly checkPolicies: CheckPolicies
   /** Absent where nobody reads warnings. */
   readonly warnPolicy?: WarnPolicy
+  /** What catalogs have of the change's tables, which is recorded before it is made. */
+  readonly catalogSchemas?: readonly CatalogSchema[]
 }
 
 const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
@@ -55,10 +58,11 @@ export async function changeContracts(
 /** As {@link changeContracts}, as one of the changes of a transaction that holds the lock of contracts. */
 export async function changeIn(
   tx: Tx,
-  { actor, checkPolicies }: ChangeContext,
+  { actor, checkPolicies, catalogSchemas = [] }: ChangeContext,
   made: ContractChange,
   work: (tx: Tx) => Promise<ConcernedTables>,
 ): Promise<void> {
+  await recordSchemas(tx, catalogSchemas)
   for (const table of await work(tx)) {
     const governance = await readGovernance((text, params) => tx.query(text, params), table)
     const problems = governance
