@@ -11,6 +11,7 @@ import type { CatalogCredential } from '../core/catalog.ts'
 import { capabilitiesOf } from '../core/catalog-kinds.ts'
 import { foldTable, nameCaseOf } from '../core/name-case.ts'
 import { type TableRef, tableKey, tableName } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
 import {
   findCatalogCredential,
   listCatalogCredentials,
@@ -23,6 +24,7 @@ import {
   recordedSchemas,
 } from '../store/governance/record-schema.ts'
 import { committedTable, parseLoadTableResult } from '../wire/iceberg/table-metadata.ts'
+import { currentColumnsOf } from '../wire/iceberg/table-state.ts'
 import type { ChangeContext } from './change.ts'
 
 /** Tables of one change that are loaded from catalogs at once. */
@@ -31,6 +33,7 @@ const loadsMax = 8
 interface Found {
   readonly credential: CatalogCredential
   readonly description: TableDescription
+  readonly columns: readonly SchemaColumn[]
 }
 
 /** What became of asking one catalog. */
@@ -94,12 +97,13 @@ async function ask(
   table: TableRef,
 ): Promise<Asked> {
   try {
-    const description = await catalogs.during(async () => {
+    const found = await catalogs.during(async () => {
       const loaded = await catalogs.get(tenant, credential).loadTable(table, { snapshots: 'refs' })
       if (loaded.status !== 'loaded') throw new Error('the upstream answered 304 to an unconditional load')
-      return committedTable(parseLoadTableResult(loaded.body), 'unknown')
+      const result = parseLoadTableResult(loaded.body)
+      return { description: committedTable(result, 'unknown'), columns: currentColumnsOf(result.metadata) }
     })
-    return { credential, description }
+    return { credential, ...found }
   } catch (failure) {
     const isAbsent =
       (failure instanceof CatalogError && failure.code === 'ErrTableNotFound') ||
@@ -169,13 +173,13 @@ function awayFault(
 
 /** Under the name of the change, and in a catalog that folds names under its one form too, which readers use. */
 function spelled(
-  { credential, description }: Found,
+  { credential, description, columns }: Found,
   table: TableRef,
   before: RecordedSchema,
 ): readonly CatalogSchema[] {
-  const own = { table, description, before }
+  const own = { table, description, columns, before }
   const folded = nameCaseOf(credential) === 'folded' ? foldTable(table) : table
   return tableKey(folded) === tableKey(table)
     ? [own]
-    : [own, { table: folded, description, before: { asOf: undefined } }]
+    : [own, { table: folded, description, columns, before: { asOf: undefined } }]
 }

@@ -7,6 +7,9 @@ import { Fault } from '../base/fault.ts'
 import type { Actor } from '../core/administration.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
+import type { CheckedStatement } from '../core/system-read.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
@@ -26,6 +29,13 @@ export type WarnPolicy = (
   tables: readonly GovernedTable[],
 ) => readonly string[]
 
+/** Compiles a statement over a table with these columns, as the system reads it. @throws Fault with a SQLSTATE */
+export type CheckStatement = (
+  table: TableRef,
+  columns: readonly SchemaColumn[],
+  text: string,
+) => CheckedStatement
+
 /** The store, tenant and principal of a change, and the check of its outcome. */
 export interface ChangeContext {
   readonly store: Store
@@ -34,6 +44,8 @@ export interface ChangeContext {
   readonly checkPolicies: CheckPolicies
   /** Absent where nobody reads warnings. */
   readonly warnPolicy?: WarnPolicy
+  /** Compiles the statements of quality rules. Absent where none comes. */
+  readonly checkStatement?: CheckStatement | undefined
   /** What catalogs have of the change's tables, which is recorded before it is made. */
   readonly catalogSchemas?: readonly CatalogSchema[]
 }

@@ -15,6 +15,7 @@ import { createTenant } from '../../src/store/tenant/tenants.ts'
 import { freePort } from '../support/free-port.ts'
 import { call, session } from '../support/identity.ts'
 import { type Lake, readAs, startLake } from '../support/lake.ts'
+import { licenseForAll } from '../support/license.ts'
 import { messageOf } from '../support/surface.ts'
 
 setDefaultTimeout(300_000)
@@ -29,7 +30,10 @@ let foreignSteward: string
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'covenant-existing-'))
   catalog = await startDevCatalog({ folder: join(folder, 'catalog') })
-  lake = await startLake({ catalog: { url: catalog.url, warehouse: 'dev', folder }, tables: [] })
+  lake = await startLake({
+    ...{ catalog: { url: catalog.url, warehouse: 'dev', folder }, tables: [] },
+    env: { SVC_LICENSE: licenseForAll() },
+  })
   steward = await session(lake, lake.tenant, sessionScopes, ['steward'])
   foreign = (await createTenant(lake.store, { name: 'foreign' })).id
   foreignSteward = await session(lake, foreign, sessionScopes, ['steward'])
@@ -101,6 +105,32 @@ const put = async (path: string, body: unknown, secret = steward) => {
   const { status } = await request('PUT', path, body, secret)
   return status
 }
+/** Sends a document of the table crm.NAME, with a mask and a row filter. */
+function sendDocument(method: string, name: string, below: string): Promise<Response> {
+  const mask = { id: 'm', action: 'replace-with-null', exemptRoles: ['officer'] }
+  const own = (value: object) => [{ property: 'covenant', vendor: 'covenant', value }]
+  const document = {
+    ...{ apiVersion: 'v3.2.0', kind: 'DataContract', id: name, version: '1.0.0', status: 'active' },
+    schema: [
+      {
+        name,
+        customProperties: own({
+          table: { namespace: ['crm'], name },
+          rowFilters: [{ id: 'f', expression: 'id = 2' }],
+        }),
+        properties: [
+          { name: 'Email', logicalType: 'string', customProperties: own({ masks: [mask] }) },
+          { name: 'home', logicalType: 'object' },
+        ],
+      },
+    ],
+  }
+  return call(lake, method, `/api/v1/contracts/documents/${name}${below}`, {
+    ...{ secret: steward, body: JSON.stringify(document) },
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
 const columnsOf = async (namespace: string, name: string, tenant = lake.tenant) =>
   (await loadGovernance(lake.store, tenant, { namespace: [namespace], name }))?.columns.map(
     ({ name }) => name,
@@ -157,30 +187,28 @@ describe('a table that was made in the catalog and never committed through the g
 
   test('comes under a document with its masks in one step', async () => {
     await madeInCatalog('crm', 'accounts')
-    const mask = { id: 'm', action: 'replace-with-null', exemptRoles: ['officer'] }
-    const own = (value: object) => [{ property: 'covenant', vendor: 'covenant', value }]
-    const document = {
-      ...{ apiVersion: 'v3.2.0', kind: 'DataContract', id: 'accounts', version: '1.0.0', status: 'active' },
-      schema: [
-        {
-          name: 'accounts',
-          customProperties: own({
-            table: { namespace: ['crm'], name: 'accounts' },
-            rowFilters: [{ id: 'f', expression: 'id = 2' }],
-          }),
-          properties: [
-            { name: 'Email', logicalType: 'string', customProperties: own({ masks: [mask] }) },
-            { name: 'home', logicalType: 'object' },
-          ],
-        },
-      ],
-    }
-    const answer = await call(lake, 'PUT', '/api/v1/contracts/documents/accounts', {
-      ...{ secret: steward, body: JSON.stringify(document) },
-      headers: { 'content-type': 'application/json' },
-    })
+    const answer = await sendDocument('PUT', 'accounts', '')
     expect([answer.status, answer.ok ? '' : await messageOf(answer)]).toEqual([200, ''])
     expect(await readAs(lake.restricted, 'SELECT id, "Email" FROM crm.accounts')).toEqual([
+      'D 2|NULL',
+      'C SELECT 1',
+    ])
+  })
+
+  test('comes under a version with its masks when that is deployed', async () => {
+    await madeInCatalog('crm', 'deals')
+    const settings = '/api/v1/contracts/life-cycle-settings'
+    expect((await request('PUT', settings, { deploy_unverified: true })).status).toBe(204)
+    const added = (await (await sendDocument('POST', 'deals', '/versions')).json()) as { sha256: string }
+    const version = '/api/v1/contracts/documents/deals/versions/1'
+    const other = await session(lake, lake.tenant, sessionScopes, ['steward'], 'sten')
+    const move = (name: string) => request('POST', `${version}/moves`, { move: name })
+    expect((await move('propose')).status).toBe(200)
+    expect((await request('POST', `${version}/sign-offs`, { sha256: added.sha256 }, other)).status).toBe(200)
+    expect(await columnsOf('crm', 'deals')).toEqual([])
+    const deployed = await move('deploy')
+    expect([deployed.status, deployed.ok ? '' : await messageOf(deployed)]).toEqual([200, ''])
+    expect(await readAs(lake.restricted, 'SELECT id, "Email" FROM crm.deals')).toEqual([
       'D 2|NULL',
       'C SELECT 1',
     ])

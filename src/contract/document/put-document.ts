@@ -29,6 +29,7 @@ import { type ChangeContext, changeContracts } from '../change.ts'
 import { assertCompiles, syncCommitPolicies } from '../commit/sync-policies.ts'
 import { findSnapshot } from '../pin-table.ts'
 import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
+import { assertRules } from '../quality/check-rules.ts'
 import { declaredBy } from './declared.ts'
 import { hasDrifted } from './drift.ts'
 
@@ -76,6 +77,7 @@ export async function putDocument(
   assertCompiles(model)
   const pins = await wantedPins(parts, on, model)
   const found = await withCatalogSchemas(parts.states, on, tablesOf(model))
+  await assertRules(found, model)
   let number = 0
   const value = { version: model.version, sha256, format }
   const made: Pick<RecordedChange, 'action' | 'subject'> = { action, subject: { contract } }

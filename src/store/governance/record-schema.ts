@@ -4,6 +4,7 @@
  */
 
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { SchemaColumn } from '../../core/table-schema.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import { describeTable, type TableDescription } from './described-table.ts'
@@ -22,6 +23,8 @@ export interface RecordedSchema {
 export interface CatalogSchema {
   readonly table: TableRef
   readonly description: TableDescription
+  /** Its top-level columns with their types, which the description writes as names. */
+  readonly columns: readonly SchemaColumn[]
   readonly before: Pick<RecordedSchema, 'asOf'>
 }
 
