@@ -69,6 +69,11 @@ const verbs: readonly Verb[] = [
       (await import('./contracts/import-verb.ts')).importContracts(words, terminal),
   },
   {
+    name: 'adopt',
+    summary: 'Proposes documents for the tables of a catalog that have no contract.',
+    run: async (words, terminal) => (await import('./adopt-verb.ts')).adopt(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),

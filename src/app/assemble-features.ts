@@ -18,6 +18,7 @@ import { lineageFeature } from '../lineage/feature.ts'
 import { protectionFeature } from '../protection/feature.ts'
 import { checkPolicies, warnPolicy } from '../query/compile/protect/protect.ts'
 import { queryFeature } from '../query/feature.ts'
+import { checkStatement } from '../query/run/check-statement.ts'
 import { semanticFeature } from '../semantics/feature.ts'
 import type { InterchangeCodec } from '../semantics/interchange/codec.ts'
 import type { MdxEvaluator } from '../semantics/mdx/evaluator.ts'
@@ -53,7 +54,7 @@ export function assembleFeatures(parts: FeatureParts): readonly Feature[] {
     lineageFeature(core),
     contractFeature(core, {
       ...parts,
-      ...{ checkPolicies, warnPolicy, reads: parts.checks.reads },
+      ...{ checkPolicies, warnPolicy, checkStatement, reads: parts.checks.reads },
       ...{ chatWebhookUrl: config.chatWebhookUrl, baseUrl: publicUrl },
     }),
     queryFeature(core, parts),

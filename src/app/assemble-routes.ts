@@ -12,6 +12,7 @@ import { bind } from '../http/declare.ts'
 import type { Feature } from '../http/feature.ts'
 import type { Licensed } from '../license/licensed.ts'
 import { checkPolicies, warnPolicy } from '../query/compile/protect/protect.ts'
+import { checkStatement } from '../query/run/check-statement.ts'
 import { apiViewerRoutes } from '../server/api-viewer.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
 import { documentationRoutes } from '../server/documentation.ts'
@@ -64,7 +65,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
   }
   const admit = admitter(admitParts)
   const serveMcp = mcpServer({
-    parts: { store, clock, states, queries, checkPolicies, codec, licensed },
+    parts: { store, clock, states, queries, checkPolicies, checkStatement, codec, licensed },
     admit: mcpAdmitter({ ...admitParts, store, clock, publicUrl }),
     log,
     publicUrl,
@@ -86,7 +87,10 @@ export function assembleRoutes(parts: RouteParts): Routes {
       missingAdminRoutes(admin, admit, log),
       mcpRoutes(serveMcp, log),
       graphqlRoutes({
-        parts: { store, clock, states, checkPolicies, warnPolicy, codec, checks, licensed, events, queries },
+        parts: {
+          ...{ store, clock, states, checkPolicies, warnPolicy, checkStatement, codec, checks },
+          ...{ licensed, events, queries },
+        },
         schema,
         admit,
         log,

@@ -15,28 +15,55 @@ export async function* listNamespaces(
 ): AsyncGenerator<readonly (readonly string[])[]> {
   let pageToken: string | undefined
   do {
-    const { body } = await catalog.forward({
-      method: 'GET',
-      path: ['namespaces'],
-      query: {
-        ...(parent.length > 0 && { parent: parent.join('\u001f') }),
-        ...(pageToken !== undefined && { pageToken }),
-      },
-      mutates: false,
-      whole: true,
-      subject: 'the catalog',
-      signal,
-    })
-    const reply = parsed(body as Uint8Array)
-    const listed = isJsonObject(reply) ? reply.get('namespaces') : undefined
-    if (!isJsonObject(reply) || !Array.isArray(listed)) throw unreadable()
-    yield (listed as readonly JsonValue[]).map((levels) => {
-      if (!Array.isArray(levels)) throw unreadable()
-      return (levels as readonly JsonValue[]).map(String)
-    })
-    const next = reply.get('next-page-token')
-    pageToken = typeof next === 'string' && next !== '' ? next : undefined
+    const page = await namespacePage(catalog, parent, { pageToken, signal })
+    yield page.namespaces
+    pageToken = page.nextPageToken
   } while (pageToken !== undefined)
+}
+
+/** Namespaces below a parent, each with all of its levels, and where they go on. */
+interface NamespacePage {
+  readonly namespaces: readonly (readonly string[])[]
+  readonly nextPageToken: string | undefined
+}
+
+/** One page of namespaces. @throws as {@link listNamespaces} */
+export async function namespacePage(
+  catalog: Catalog,
+  parent: readonly string[],
+  {
+    pageToken,
+    pageSize,
+    signal,
+  }: {
+    readonly pageToken?: string | undefined
+    readonly pageSize?: number
+    readonly signal?: AbortSignal | undefined
+  },
+): Promise<NamespacePage> {
+  const { body } = await catalog.forward({
+    method: 'GET',
+    path: ['namespaces'],
+    query: {
+      ...(parent.length > 0 && { parent: parent.join('\u001f') }),
+      // As in listTables, a client asks for pages by sending a token, even an empty one.
+      ...(pageSize !== undefined && { pageToken: '', pageSize: String(pageSize) }),
+      ...(pageToken !== undefined && { pageToken }),
+    },
+    mutates: false,
+    whole: true,
+    subject: 'the catalog',
+    signal,
+  })
+  const reply = parsed(body as Uint8Array)
+  const listed = isJsonObject(reply) ? reply.get('namespaces') : undefined
+  if (!isJsonObject(reply) || !Array.isArray(listed)) throw unreadable()
+  const namespaces = (listed as readonly JsonValue[]).map((levels) => {
+    if (!Array.isArray(levels)) throw unreadable()
+    return (levels as readonly JsonValue[]).map(String)
+  })
+  const next = reply.get('next-page-token')
+  return { namespaces, nextPageToken: typeof next === 'string' && next !== '' ? next : undefined }
 }
 
 function parsed(body: Uint8Array): JsonValue | undefined {

@@ -7,6 +7,9 @@ import { Fault } from '../base/fault.ts'
 import type { Actor } from '../core/administration.ts'
 import type { GovernedTable } from '../core/governed-table.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
+import type { CheckedStatement } from '../core/system-read.ts'
+import type { TableRef } from '../core/table-ref.ts'
+import type { SchemaColumn } from '../core/table-schema.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { limits } from '../limits.ts'
 import { changeSigned, tablesOfSubject } from '../store/contract/change-signed.ts'
@@ -14,6 +17,7 @@ import { type ContractChange, recordChange } from '../store/contract/changes.ts'
 import type { ConcernedTables } from '../store/contract/rows.ts'
 import type { Tx } from '../store/database/session.ts'
 import { readGovernance } from '../store/governance/governance.ts'
+import { type CatalogSchema, recordSchemas } from '../store/governance/record-schema.ts'
 import type { Store } from '../store/store.ts'
 
 /** Lists the problems that keep the policies of a table from being applied. */
@@ -25,6 +29,13 @@ export type WarnPolicy = (
   tables: readonly GovernedTable[],
 ) => readonly string[]
 
+/** Compiles a statement over a table with these columns, as the system reads it. @throws Fault with a SQLSTATE */
+export type CheckStatement = (
+  table: TableRef,
+  columns: readonly SchemaColumn[],
+  text: string,
+) => CheckedStatement
+
 /** The store, tenant and principal of a change, and the check of its outcome. */
 export interface ChangeContext {
   readonly store: Store
@@ -33,6 +44,10 @@ export interface ChangeContext {
   readonly checkPolicies: CheckPolicies
   /** Absent where nobody reads warnings. */
   readonly warnPolicy?: WarnPolicy
+  /** Compiles the statements of quality rules. Absent where none comes. */
+  readonly checkStatement?: CheckStatement | undefined
+  /** What catalogs have of the change's tables, which is recorded before it is made. */
+  readonly catalogSchemas?: readonly CatalogSchema[]
 }
 
 const namePattern = /^[A-Za-z0-9_.:-]{1,255}$/
@@ -55,10 +70,11 @@ export async function changeContracts(
 /** As {@link changeContracts}, as one of the changes of a transaction that holds the lock of contracts. */
 export async function changeIn(
   tx: Tx,
-  { actor, checkPolicies }: ChangeContext,
+  { actor, checkPolicies, catalogSchemas = [] }: ChangeContext,
   made: ContractChange,
   work: (tx: Tx) => Promise<ConcernedTables>,
 ): Promise<void> {
+  await recordSchemas(tx, catalogSchemas)
   for (const table of await work(tx)) {
     const governance = await readGovernance((text, params) => tx.query(text, params), table)
     const problems = governance

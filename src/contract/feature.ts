@@ -3,6 +3,7 @@
 import type { SystemReads } from '../core/system-read.ts'
 import { bind } from '../http/declare.ts'
 import type { Core, Feature } from '../http/feature.ts'
+import { adoptOperations } from './adopt/operations.ts'
 import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
 import { checkOperations, checkRunOperations } from './checks/operations.ts'
 import { reportOperations } from './checks/report-results.ts'
@@ -23,6 +24,7 @@ import { tagOperations } from './tag-operations.ts'
 const contractOperations = [
   ...tableOperations,
   ...documentOperations,
+  ...adoptOperations,
   ...lifeCycleOperations,
   ...gitOperations,
   ...checkOperations,

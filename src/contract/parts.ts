@@ -6,7 +6,7 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { OperationContext, SessionAccess } from '../core/operation.ts'
 import { operationsOf } from '../http/declare.ts'
 import type { Store } from '../store/store.ts'
-import type { ChangeContext, CheckPolicies, WarnPolicy } from './change.ts'
+import type { ChangeContext, CheckPolicies, CheckStatement, WarnPolicy } from './change.ts'
 import type { CheckService } from './checks/plan-deployment.ts'
 import type { DocumentCodec } from './document/document-codec.ts'
 
@@ -17,6 +17,8 @@ export interface ContractParts {
   /** Finds the problems that the read path would have with a table's policies. */
   readonly checkPolicies: CheckPolicies
   readonly warnPolicy: WarnPolicy
+  /** Compiles the statements of quality rules. */
+  readonly checkStatement: CheckStatement
   readonly codec: DocumentCodec
   readonly checks: CheckService
 }
@@ -41,8 +43,15 @@ export async function changeOf({
   parts,
   caller,
 }: Pick<OperationContext<ContractParts, SessionAccess>, 'parts' | 'caller'>): Promise<ChangeContext> {
-  const { store, checkPolicies, warnPolicy } = parts
-  return { store, checkPolicies, warnPolicy, tenant: caller.tenant, actor: await caller.actor() }
+  const { store, checkPolicies, warnPolicy, checkStatement } = parts
+  return {
+    store,
+    checkPolicies,
+    warnPolicy,
+    checkStatement,
+    tenant: caller.tenant,
+    actor: await caller.actor(),
+  }
 }
 
 /** Throws `not_found` when there was nothing to remove. */

@@ -7,7 +7,6 @@ import type { TableStates } from '../catalog/table-states.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import { findCatalogCredential } from '../store/catalog-credential/catalog-credentials.ts'
 import { type NewPin, pinTable } from '../store/contract/pins.ts'
-import type { TableState } from '../wire/iceberg/table-state.ts'
 import type { ChangeContext } from './change.ts'
 import { pinView } from './list-pins.ts'
 
@@ -45,7 +44,7 @@ export async function findSnapshot(
 ): Promise<NewPin> {
   const credential = await findCatalogCredential(on.store, on.tenant, catalog)
   if (credential === undefined) throw new Fault('not_found', 'There is no such catalog.')
-  const state = await loadState(() => states.load(on.tenant, credential, table))
+  const state = await fromCatalog(() => states.load(on.tenant, credential, table))
   if (!state.snapshotSchemaIds.has(snapshotId))
     throw new Fault('unprocessable', 'The table has no such snapshot.')
   // A snapshot of format version 1 may not name its schema: the table's current schema is stored for it.
@@ -55,7 +54,8 @@ export async function findSnapshot(
   return { snapshotId, schemaId, columns, catalog }
 }
 
-async function loadState(load: () => Promise<TableState>): Promise<TableState> {
+/** What a catalog answers. @throws Fault `not_found` for a table that it does not have, `upstream_failed` */
+export async function fromCatalog<T>(load: () => Promise<T>): Promise<T> {
   try {
     return await load()
   } catch (thrown) {

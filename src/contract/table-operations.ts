@@ -18,6 +18,7 @@ import {
   time,
   uuid,
 } from '../http/schemas.ts'
+import { withCatalogSchemas } from './catalog-schemas.ts'
 import { tableRules } from './commit/commit-rules.ts'
 import { deleteContract } from './delete-contract.ts'
 import { listTableContracts } from './list-contracts.ts'
@@ -120,9 +121,21 @@ export const tableOperations = [
     path: tablePath,
     access: changing,
     gives: { nothing: 'own input' },
-    input: object({ ...tableAddress, id: nonEmpty, version: ordinal, ...schemaMembers }),
+    input: object({
+      ...tableAddress,
+      id: nonEmpty,
+      version: ordinal,
+      catalog: maybe(
+        described(
+          nonEmpty,
+          'nickname of the catalog that has the table; needed where several have one of its name, or one is away',
+        ),
+      ),
+      ...schemaMembers,
+    }),
     faults: {
-      conflict: 'The contract has a document: change that.',
+      conflict: 'The contract has a document: change that; or several catalogs have a table of the name.',
+      not_found: 'There is no such catalog, or it has no such table.',
       unprocessable: 'It names a column that its table does not have.',
     },
     examples: [
@@ -136,10 +149,12 @@ export const tableOperations = [
         },
       },
     ],
-    run: async (context, { id, version, ...input }) => {
+    run: async (context, { id, version, catalog, ...input }) => {
       const ref = addressed(input)
       const schema = readContractSchema(input, ref)
-      await putContract(await changeOf(context), ref, { id, version, schema })
+      const on = await changeOf(context)
+      const found = await withCatalogSchemas(context.parts.states, on, [ref], catalog)
+      await putContract(found, ref, { id, version, schema })
     },
   }),
   operation({

@@ -4,6 +4,7 @@
  * through its compiler for every reader.
  */
 
+import { quoteIdentifier } from '../base/sql-text.ts'
 import type { IcebergType } from './iceberg-type.ts'
 import type { ReadEngineName } from './read-engine.ts'
 import type { SqlType } from './sql-type.ts'
@@ -40,7 +41,7 @@ export interface SystemColumn {
 }
 
 /** What a statement reads and gives. */
-interface CheckedStatement {
+export interface CheckedStatement {
   /** Field ids of the columns that it reads. */
   readonly fieldIds: readonly number[]
   /** Types of its result columns. */
@@ -80,6 +81,11 @@ export interface SystemTable {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<SystemRows>
+}
+
+/** A table in FROM of a statement of the system, quoted. */
+export function quotedTable({ namespace, name }: TableRef): string {
+  return `${quoteIdentifier(namespace.join('.'))}.${quoteIdentifier(name)}`
 }
 
 export interface SystemReads {

@@ -47,6 +47,7 @@ test('without words, and with help, the verbs are listed', async () => {
       'diff',
       'apply',
       'export',
+      'adopt',
       'replay',
       'license',
     ]

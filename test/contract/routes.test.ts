@@ -22,13 +22,11 @@ beforeAll(async () => {
   service = await startTestService()
   const metadata = { 'format-version': 2, location: 's3://lake/t' }
   const config = { 's3.access-key-id': 'AK', 's3.secret-access-key': 'vended-key' }
-  upstream = startUpstream(async (_, path) =>
-    Response.json(
-      path.endsWith('/oauth/tokens')
-        ? { access_token: 'x' }
-        : { 'metadata-location': 's3://lake/t/1.json', metadata, config },
-    ),
-  )
+  upstream = startUpstream(async (_, path) => {
+    if (path.endsWith('/oauth/tokens')) return Response.json({ access_token: 'x' })
+    if (!path.endsWith('/tables/t')) return new Response('{}', { status: 404 })
+    return Response.json({ 'metadata-location': 's3://lake/t/1.json', metadata, config })
+  })
   owner = await addTenant(service.store, 'vending', upstream.url.replace(/\/$/, ''), {
     storage_roots: ['s3://lake'],
   })

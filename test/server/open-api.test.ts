@@ -538,6 +538,9 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   await succeed('GET', table, { secret: service.owner.secret })
   await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
   for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
+  const inCatalog = `${root}/catalogs/main`
+  for (const path of ['namespaces', 'namespaces/sales/tables', 'tables/sales/orders/proposal'])
+    await succeed('GET', `${inCatalog}/${path}`, as)
   await succeed('PUT', `${root}/settings`, { ...as, body: { uncontracted: 'readable' } })
   await succeed('GET', `${root}/settings`, as)
 

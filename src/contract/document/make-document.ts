@@ -3,18 +3,17 @@
  * which row filters and masks they have by name, and nothing that nobody said, such as types.
  */
 
-import type { JsonObject, JsonValue } from '../../base/json.ts'
+import type { JsonObject } from '../../base/json.ts'
 import { type ContractSchema, foreignKeysOf, type SchemaProperty } from '../../core/contract-schema.ts'
 import type { Governance } from '../../core/governance.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
+import { map, maskMember, ours, some } from './members.ts'
 
 /** A table with what governs it and what its contract declares. */
 export interface MadeTable {
   readonly governance: Governance
   readonly declared: ContractSchema
 }
-
-type Members = Readonly<Record<string, JsonValue | undefined>>
 
 /** The document of a contract on these tables. Tags, and what came by one, are not the contract's to say. */
 export function makeDocument(id: string, version: number, tables: readonly MadeTable[]): JsonObject {
@@ -28,15 +27,6 @@ export function makeDocument(id: string, version: number, tables: readonly MadeT
     schema: tables.map((table) => objectOf(table, names.get(tableKey(table.governance.ref)) ?? '')),
   })
 }
-
-function map(members: Members): JsonObject {
-  return new Map(
-    Object.entries(members).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
-  )
-}
-
-/** A list where it holds something. */
-const some = (items: readonly JsonValue[]) => (items.length > 0 ? items : undefined)
 
 /**
  * Objects are named as their tables, unless two have one name, or `namespace.table.column` would be read as a reference
@@ -104,11 +94,7 @@ function propertyOf(property: SchemaProperty, governance: Governance): JsonObjec
 /** The masks and row filters of a column; undefined where it has none of its own. */
 function protectionOf({ columns, rowFilters }: Governance, name: string): JsonObject | undefined {
   const column = columns.find((one) => one.current && one.name === name)
-  const masks = (column?.masks ?? [])
-    .filter(({ origin }) => origin.kind === 'column')
-    .map(({ policyId, action, expression, exemptRoles }) =>
-      map({ id: policyId, action, expression, exemptRoles: some(exemptRoles) }),
-    )
+  const masks = (column?.masks ?? []).filter(({ origin }) => origin.kind === 'column').map(maskMember)
   const filters = rowFilters
     .filter(({ origin, fieldId }) => origin.kind === 'column' && fieldId === column?.fieldId)
     .map(filterOf)
@@ -118,8 +104,4 @@ function protectionOf({ columns, rowFilters }: Governance, name: string): JsonOb
 
 function filterOf({ policyId, expression, exemptRoles }: Governance['rowFilters'][number]): JsonObject {
   return map({ id: policyId, expression, exemptRoles: some(exemptRoles) })
-}
-
-function ours(value: JsonObject): JsonObject {
-  return map({ property: 'covenant', vendor: 'covenant', value })
 }

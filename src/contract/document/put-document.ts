@@ -24,10 +24,12 @@ import { loadGovernance } from '../../store/governance/governance.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import type { ContractModel } from '../../wire/odcs/model.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { withCatalogSchemas } from '../catalog-schemas.ts'
 import { type ChangeContext, changeContracts } from '../change.ts'
 import { assertCompiles, syncCommitPolicies } from '../commit/sync-policies.ts'
 import { findSnapshot } from '../pin-table.ts'
 import { testProblemOf } from '../policy-tests/run-policy-tests.ts'
+import { assertRules } from '../quality/check-rules.ts'
 import { declaredBy } from './declared.ts'
 import { hasDrifted } from './drift.ts'
 
@@ -74,10 +76,12 @@ export async function putDocument(
   const declared = declaredBy(model)
   assertCompiles(model)
   const pins = await wantedPins(parts, on, model)
+  const found = await withCatalogSchemas(parts.states, on, tablesOf(model))
+  await assertRules(found, model)
   let number = 0
   const value = { version: model.version, sha256, format }
   const made: Pick<RecordedChange, 'action' | 'subject'> = { action, subject: { contract } }
-  await changeContracts(on, { ...made, value }, async (tx) => {
+  await changeContracts(found, { ...made, value }, async (tx) => {
     await requireNoLifeCycle(tx, tenant, contract)
     const before = await versionInForce((text, params) => tx.query(text, params), tenant, contract)
     if (before?.sha256 !== (editedFrom ?? now?.sha256))
@@ -99,6 +103,11 @@ export async function putDocument(
     return concerned
   })
   return { number, sha256, state: 'active', unverified: true }
+}
+
+/** The tables that a model governs. */
+export function tablesOf(model: ContractModel): readonly TableRef[] {
+  return governing(model).map(({ table }) => ({ namespace: table.namespace, name: table.name }))
 }
 
 /** The pins of a model that differ from the tables' present ones. */

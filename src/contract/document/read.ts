@@ -46,7 +46,8 @@ function accepted(outcome: DocumentOutcome): Exclude<DocumentOutcome, { readonly
   return outcome
 }
 
-function refused(problems: readonly DocumentProblem[]): Fault {
+/** A refusal with everything that is wrong. */
+export function refused(problems: readonly DocumentProblem[]): Fault {
   const message = problems.slice(0, namedMax).map(describeProblem).join(' ')
   return new Fault('unprocessable', message, { members: { problems } })
 }

@@ -14,6 +14,7 @@ import type { ChangeContext } from '../change.ts'
 import { addDraftIn } from '../lifecycle/add-version.ts'
 import { type LifeCycleParts, moveIn } from '../lifecycle/move-version.ts'
 import type { VersionName } from '../lifecycle/step.ts'
+import { assertRules } from '../quality/check-rules.ts'
 
 /** What the caller saw of a contract; no revision where it has no versions. */
 interface Seen {
@@ -52,6 +53,7 @@ export async function proposeDocuments(
   const ids = all.map(({ contract }) => contract)
   const repeated = ids.find((id, index) => ids.indexOf(id) < index)
   if (repeated !== undefined) throw new Fault('bad_request', `The contract ${repeated} is named twice.`)
+  for (const { contract, read } of documents) await naming(contract, () => assertRules(on, read.model))
   return await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
     const run: RunQuery = (text, params) => tx.query(text, params)

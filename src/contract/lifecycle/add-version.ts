@@ -13,6 +13,7 @@ import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import { type ChangeContext, changeIn } from '../change.ts'
 import { assertCompiles } from '../commit/sync-policies.ts'
 import { declaredBy } from '../document/declared.ts'
+import { assertRules } from '../quality/check-rules.ts'
 import { type LifeCycleParts, moveIn } from './move-version.ts'
 import type { VersionName } from './step.ts'
 
@@ -25,6 +26,7 @@ export async function addDraft(
   read: ReadDocument,
   format: DocumentFormat,
 ): Promise<ContractVersion> {
+  await assertRules(on, read.model)
   return await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
     return await addDraftIn(tx, on, read, { format })
@@ -41,6 +43,7 @@ export async function proposeVersion(
   read: ReadDocument,
   draft: NewDraft,
 ): Promise<VersionName> {
+  await assertRules(on, read.model)
   return await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
     const { contract, number } = await addDraftIn(tx, on, read, draft)

@@ -11,10 +11,11 @@ import { addSignOff, readLifeCycleSettings } from '../../store/contract/life-cyc
 import { endForce } from '../../store/contract/put-in-force.ts'
 import { findVersion, type RunQuery } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
+import { withCatalogSchemas } from '../catalog-schemas.ts'
 import { type ChangeContext, changeContracts, changeIn } from '../change.ts'
 import { type CheckService, planDeployment } from '../checks/plan-deployment.ts'
 import { syncCommitPolicies } from '../commit/sync-policies.ts'
-import { wantedPins } from '../document/put-document.ts'
+import { tablesOf, wantedPins } from '../document/put-document.ts'
 import { decideSignOff } from './state-machine.ts'
 import { type AskedMove, faultOf, type Pins, personOf, Step, type VersionName } from './step.ts'
 
@@ -37,12 +38,12 @@ export async function moveVersion(
   { move, reason, override }: AskedMove,
 ): Promise<void> {
   // The upstream is asked for a pin before the transaction begins, because none spans such a call.
-  const wanted = move === 'deploy' ? await planForce(parts, on, name) : undefined
+  const { on: found, ...wanted } = move === 'deploy' ? await planForce(parts, on, name) : { on }
   await on.store.tenantTransaction(on.tenant, async (tx) => {
     await lockContracts(tx)
-    await moveIn(tx, parts, on, { name, move, reason, override, ...wanted })
+    await moveIn(tx, parts, found, { name, move, reason, override, ...wanted })
   })
-  if (wanted !== undefined) parts.checks?.wake()
+  if (move === 'deploy') parts.checks?.wake()
 }
 
 /** As {@link moveVersion}, as one of the changes of a transaction that holds the lock of contracts. */
@@ -131,18 +132,19 @@ export async function signVersion(
   })
 }
 
-/** What a deployment needs of the upstream: the pins of the version, and the check runs, where it needs some. */
+/** What a deployment needs of the upstream: the columns of its tables, its pins, and the check runs, where it needs some. */
 async function planForce(
   { states, checks }: LifeCycleParts,
-  on: ChangeContext,
+  before: ChangeContext,
   name: VersionName,
-): Promise<{ readonly pins: Pins; readonly runs: readonly NewCheckRun[] }> {
-  const run: RunQuery = (text, params) => on.store.tenantQuery(on.tenant, text, params)
-  const version = await findVersion(run, on.tenant, name)
-  if (version === undefined) return { pins: [], runs: [] }
+): Promise<{ readonly on: ChangeContext; readonly pins: Pins; readonly runs: readonly NewCheckRun[] }> {
+  const run: RunQuery = (text, params) => before.store.tenantQuery(before.tenant, text, params)
+  const version = await findVersion(run, before.tenant, name)
+  if (version === undefined) return { on: before, pins: [], runs: [] }
+  const on = await withCatalogSchemas(states, before, tablesOf(version.model))
   const pins = await wantedPins({ states }, on, version.model)
   const { deployUnverified } = await readLifeCycleSettings(run, on.tenant)
   // A move that its guard will refuse asks for no snapshots.
-  if (deployUnverified || version.state !== 'approved') return { pins, runs: [] }
-  return { pins, runs: await planDeployment(states, checks?.kinds ?? [], on, version) }
+  if (deployUnverified || version.state !== 'approved') return { on, pins, runs: [] }
+  return { on, pins, runs: await planDeployment(states, checks?.kinds ?? [], on, version) }
 }

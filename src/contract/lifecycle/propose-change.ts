@@ -15,6 +15,7 @@ import type { ChangeVerdict } from '../classify/judge-change.ts'
 import { judgeAgainstForce } from '../document/compare-document.ts'
 import type { DocumentCodec } from '../document/document-codec.ts'
 import { readContractDocument } from '../document/read.ts'
+import { assertRules } from '../quality/check-rules.ts'
 import { addDraftIn } from './add-version.ts'
 import { neededSignOffs } from './state-machine.ts'
 
@@ -52,6 +53,7 @@ export async function proposeChange(
   const { format } = version
   const bytes = await documentOf(run, tenant, version)
   const read = await readContractDocument(codec, tenant, contract, { kind: 'edit', bytes, format, edits })
+  await assertRules(on, read.model)
   const verdict = await judgeAgainstForce(run, tenant, read.model)
   const draft = await store.tenantTransaction(tenant, async (tx) => {
     await lockContracts(tx)

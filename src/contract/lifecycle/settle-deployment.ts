@@ -18,9 +18,10 @@ import {
 } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import type { Store } from '../../store/store.ts'
+import { withCatalogSchemas } from '../catalog-schemas.ts'
 import { type ChangeContext, type CheckPolicies, changeIn } from '../change.ts'
 import { syncCommitPolicies } from '../commit/sync-policies.ts'
-import { wantedPins } from '../document/put-document.ts'
+import { tablesOf, wantedPins } from '../document/put-document.ts'
 import { decideMove } from './state-machine.ts'
 import { type Pins, personOf, Step, type VersionName } from './step.ts'
 
@@ -53,8 +54,11 @@ export async function settleDeployment(
   if (version?.state !== 'deploying' || first === undefined) return
   const on: ChangeContext = { store, tenant, actor: first.by, checkPolicies: parts.checkPolicies }
   // The upstream is asked before the transaction begins, because none spans such a call.
-  const pins = await orRefusal(() => wantedPins(parts, on, version.model))
-  const refusal = typeof pins === 'string' ? pins : await orRefusal(() => settleIn(parts, on, version, pins))
+  const refusal = await orRefusal(async () => {
+    const pins = await wantedPins(parts, on, version.model)
+    const found = await withCatalogSchemas(parts.states, on, tablesOf(version.model))
+    return await settleIn(parts, found, version, pins)
+  })
   if (refusal !== undefined) await failDeployment(parts, on, name, refusal)
 }
 

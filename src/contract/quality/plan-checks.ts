@@ -61,6 +61,11 @@ export function placedRules(schema: Pick<GoverningSchema, 'quality' | 'propertie
 /** Server types in whose dialect our own statements are written. */
 const ownDialects = new Set(['iceberg', 'postgres', 'postgresql', 'custom', 'api'])
 
+/** Whether the statements of a document are in our own dialect. */
+export function speaksOurs({ serverTypes }: ContractModel): boolean {
+  return serverTypes === undefined || serverTypes.some((type) => ownDialects.has(type))
+}
+
 /**
  * Plans the checks.
  * @param only the keys that a schedule measures; undefined: all
@@ -73,10 +78,9 @@ export function planChecks(
 ): CheckPlan {
   const checks: PlannedCheck[] = []
   const unmeasured: CheckFinding[] = []
-  const speaksOurs =
-    model.serverTypes === undefined || model.serverTypes.some((type) => ownDialects.has(type))
+  const isOurs = speaksOurs(model)
   for (const placed of placedRules(schema).filter(({ key }) => only?.has(key) ?? true)) {
-    const planned = planRule(placed, table, speaksOurs)
+    const planned = planRule(placed, table, isOurs)
     if ('measure' in planned) checks.push(planned)
     else unmeasured.push(planned)
   }
@@ -84,37 +88,51 @@ export function planChecks(
   return { checks, unmeasured, levels }
 }
 
-function planRule(placed: PlacedRule, table: SystemTable, speaksOurs: boolean): PlannedCheck | CheckFinding {
+function planRule(placed: PlacedRule, table: SystemTable, isOurs: boolean): PlannedCheck | CheckFinding {
   const { key, rule, element } = placed
   const severity = severityOf(rule.severity)
   const custom = rule.type === 'sql' || rule.type === 'custom'
   const metric = rule.type === 'library' ? (rule.metric ?? '') : rule.type
   const finding = { key, element, metric, severity, custom, fieldIds: [] }
-  const [query, given] = JSON.parse(rule.measures) as readonly [unknown, unknown]
-  if (rule.type === 'sql' && typeof query === 'string' && !speaksOurs)
+  const [query] = JSON.parse(rule.measures) as readonly [unknown]
+  if (rule.type === 'sql' && typeof query === 'string' && !isOurs)
     return { ...finding, outcome: 'not_run', reason: 'dialect' }
   if (rule.type !== 'library' && rule.type !== 'sql')
     return { ...finding, outcome: 'not_run', reason: rule.type }
   try {
-    const column = columnNamed(table, element)
-    if (rule.type === 'sql') {
-      const text = ownStatement(String(query ?? ''), table.relation, column)
-      const { fieldIds, types } = table.check(text)
-      assertNumber(types)
-      return { ...placed, severity, metric, measure: { kind: 'own', text }, fieldIds }
-    }
-    const standard = standardMetrics[metric] ?? metric
-    const columns =
-      standard === 'duplicateValues' ? keyColumns(table, column, argumentsOf(given)) : column ? [column] : []
-    const measure = metricOf(standard, columns, argumentsOf(given), table.relation)
-    // Each is compiled alone, so that a rule that cannot be compiled does not stop the others.
-    const text =
-      measure.kind === 'scan' ? `SELECT ${measure.expression} FROM ${table.relation}` : measure.text
-    table.check(text)
-    return { ...placed, severity, metric: standard, measure, fieldIds: columns.map(({ fieldId }) => fieldId) }
+    return { ...placed, severity, ...measureOf(placed, table) }
   } catch (thrown) {
     return { ...finding, outcome: 'error', reason: planProblem(thrown) }
   }
+}
+
+/** What a rule is planned by: a table that is open, or one of which the columns are known. */
+type RuleTable = Pick<SystemTable, 'columns' | 'relation' | 'check'>
+
+/**
+ * How a rule of the type `library` or `sql` is measured. It is compiled alone, so that one that cannot be compiled stops
+ * no other.
+ * @throws MetricProblem, RangeError, Fault with a SQLSTATE
+ */
+export function measureOf(
+  { rule, element }: PlacedRule,
+  table: RuleTable,
+): Pick<PlannedCheck, 'metric' | 'measure' | 'fieldIds'> {
+  const [query, given] = JSON.parse(rule.measures) as readonly [unknown, unknown]
+  const column = columnNamed(table, element)
+  if (rule.type === 'sql') {
+    const text = ownStatement(String(query ?? ''), table.relation, column)
+    const { fieldIds, types } = table.check(text)
+    assertNumber(types)
+    return { metric: rule.type, measure: { kind: 'own', text }, fieldIds }
+  }
+  const metric = standardMetrics[rule.metric ?? ''] ?? rule.metric ?? ''
+  const columns =
+    metric === 'duplicateValues' ? keyColumns(table, column, argumentsOf(given)) : column ? [column] : []
+  const measure = metricOf(metric, columns, argumentsOf(given), table.relation)
+  const text = measure.kind === 'scan' ? `SELECT ${measure.expression} FROM ${table.relation}` : measure.text
+  table.check(text)
+  return { metric, measure, fieldIds: columns.map(({ fieldId }) => fieldId) }
 }
 
 const numberTypes = new Set<SqlType>(['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8'])
@@ -137,7 +155,7 @@ function argumentsOf(given: unknown): MetricArguments {
 }
 
 /** @throws MetricProblem */
-function columnNamed({ columns }: SystemTable, name: string): SystemColumn | undefined {
+function columnNamed({ columns }: RuleTable, name: string): SystemColumn | undefined {
   if (name === '') return undefined
   const found = columns.find((column) => column.name === name)
   if (found === undefined) throw new MetricProblem('no column')
@@ -146,7 +164,7 @@ function columnNamed({ columns }: SystemTable, name: string): SystemColumn | und
 
 /** @throws MetricProblem */
 function keyColumns(
-  table: SystemTable,
+  table: RuleTable,
   column: SystemColumn | undefined,
   { properties }: MetricArguments,
 ): readonly SystemColumn[] {

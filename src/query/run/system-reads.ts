@@ -4,31 +4,30 @@
  */
 
 import type { Logger } from 'pino'
-import { quoteIdentifier } from '../../base/sql-text.ts'
 import { CatalogError } from '../../catalog/catalog.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import type { GovernedTable } from '../../core/governed-table.ts'
-import type { Principal } from '../../core/principal.ts'
 import { isNull } from '../../core/result-batch.ts'
-import type {
-  SystemCell,
-  SystemReads,
-  SystemRows,
-  SystemSnapshot,
-  SystemTable,
+import {
+  quotedTable,
+  type SystemCell,
+  type SystemReads,
+  type SystemRows,
+  type SystemSnapshot,
+  type SystemTable,
 } from '../../core/system-read.ts'
-import { type TableRef, tableKey } from '../../core/table-ref.ts'
-import type { SchemaColumn } from '../../core/table-schema.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import type { EngineKinds } from '../../engine/engine-kinds.ts'
 
 import { storageRoots } from '../../storage/roots.ts'
 import { loadRead } from '../../store/governance/read-call.ts'
 import { defaultTextOptions, textOf } from '../../wire/postgres/text-values.ts'
 import { SqlError } from '../compile/base/sql-error.ts'
-import { type CompiledQuery, compileQuery } from '../compile/compile.ts'
+import type { CompiledQuery } from '../compile/compile.ts'
 import type { SqlPart } from '../compile/emit/render.ts'
 import { Attempt, type Load } from './attempt/attempt.ts'
 import { runError } from './attempt/run-error.ts'
+import { checkedOf, compileSystem, openTableOf, systemPrincipal } from './check-statement.ts'
 import type { LoadedTables, LoadParts } from './load/load-tables.ts'
 import { placeRead } from './load/place-read.ts'
 import { assertNotQuarantined } from './load/quarantined.ts'
@@ -37,9 +36,6 @@ interface SystemReadParts extends LoadParts {
   readonly engines: EngineKinds
   readonly log: Logger
 }
-
-/** The session user of engines that have one. It has no role, so that nothing is decided by it. */
-const system: Principal = { sub: 'covenant', roles: [] }
 
 /** Reads of the system over these parts. */
 export function systemReads(parts: SystemReadParts): SystemReads {
@@ -61,14 +57,15 @@ async function openSnapshot(
 ): Promise<SystemTable> {
   const { tenant } = snapshot
   const { loaded, table, read } = await loadSnapshot(parts, snapshot, signal)
-  const compile = (text: string): Load => {
-    const searchPath = [table.schemaName]
-    return { loaded, compiled: compileQuery({ text, principal: system, tables: [table], searchPath }) }
-  }
-  const relation = `${quoteIdentifier(table.schemaName)}.${quoteIdentifier(table.tableName)}`
+  const compile = (text: string): Load => ({ loaded, compiled: compileSystem(table, text) })
+  const relation = quotedTable(table.ref)
   const rowsFor = async (load: Load, rowsMax: number, runSignal: AbortSignal) => {
     try {
-      const run = { context: { tenant, principal: system }, queryId: crypto.randomUUID(), parameters: [] }
+      const run = {
+        context: { tenant, principal: systemPrincipal },
+        queryId: crypto.randomUUID(),
+        parameters: [],
+      }
       return await rowsOf(new Attempt(parts, load, run, runSignal), rowsMax)
     } catch (thrown) {
       throw runSignal.aborted ? runSignal.reason : runError(thrown)
@@ -79,12 +76,7 @@ async function openSnapshot(
     columns: table.columns.map(({ name, fieldId, type }) => ({ name, fieldId, type })),
     relation,
     check(text) {
-      const { compiled } = compile(text)
-      const names = new Set(compiled.reads.flatMap(({ columns }) => columns))
-      return {
-        fieldIds: table.columns.flatMap(({ name, fieldId }) => (names.has(name) ? [fieldId] : [])),
-        types: compiled.columns.map(({ type }) => type),
-      }
+      return checkedOf(table, compile(text).compiled)
     },
     async run(text, rowsMax, runSignal) {
       return await rowsFor(
@@ -192,27 +184,6 @@ async function loadSnapshot(
       tables: [table],
       snapshots: new Map([[tableKey(ref), { metadataLocation, snapshotId, pinned: true, territory, owner }]]),
     },
-  }
-}
-
-/** The table with every column of a schema and nothing that protects it. */
-function openTableOf(ref: TableRef, schema: readonly SchemaColumn[]): GovernedTable {
-  const relation = [...ref.namespace, ref.name]
-  return {
-    ref,
-    schemaName: ref.namespace.join('.'),
-    tableName: ref.name,
-    relation: { duckdb: relation, trino: relation },
-    columns: schema.map(({ name, fieldId, type, required }) => ({
-      name,
-      fieldId,
-      type,
-      required,
-      masks: [],
-    })),
-    rowFilters: [],
-    // A version that is being deployed governs the table only afterwards.
-    readableWithoutContract: true,
   }
 }
 

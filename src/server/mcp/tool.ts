@@ -7,7 +7,7 @@ import type { Static, TObject } from '@sinclair/typebox'
 import type { Clock } from '../../base/clock.ts'
 import type { FaultKind } from '../../base/fault.ts'
 import type { TableStates } from '../../catalog/table-states.ts'
-import type { CheckPolicies } from '../../contract/change.ts'
+import type { CheckPolicies, CheckStatement } from '../../contract/change.ts'
 import type { DocumentCodec } from '../../contract/document/document-codec.ts'
 import type { GivesOfTables } from '../../core/gives.ts'
 import type { McpScope } from '../../core/mcp-scope.ts'
@@ -24,6 +24,7 @@ export interface ToolParts {
   readonly states: TableStates
   readonly queries: QueryService
   readonly checkPolicies: CheckPolicies
+  readonly checkStatement?: CheckStatement
   readonly codec: DocumentCodec
   readonly licensed: Pick<Licensed, 'require'>
 }

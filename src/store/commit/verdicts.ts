@@ -9,10 +9,11 @@ import {
   writesMetadata,
 } from '../../core/commit.ts'
 import { type Decision, type PolicyOutcome, shadowDenials } from '../../core/decision.ts'
-import { namespaceKey, type TableRef, tableKey } from '../../core/table-ref.ts'
+import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId, storableJson } from '../database/names.ts'
 import type { Param, Tx } from '../database/session.ts'
+import { describeTable } from '../governance/described-table.ts'
 import type { Store } from '../store.ts'
 
 export interface RecordedVerdict {
@@ -127,8 +128,7 @@ function recordParams(tenant: TenantId, record: VerdictRecord): readonly Param[]
   })
   if (committed === undefined || !('columns' in committed))
     return [storableJson(verdict), event, null, null, null, intent.body]
-  const described = describedJson(table, tableId, committed)
-  const digest = new Bun.CryptoHasher('sha256').update(described).digest('hex')
+  const { described, digest } = describeTable(table, committed)
   const snapshot = snapshotJson(tenant, tableId, commitId, committed)
   return [storableJson(verdict), event, snapshot, described, digest, intent.body]
 }
@@ -159,29 +159,6 @@ function originColumns({ session, client, applicationId, branch }: ChangeOrigin 
 /** How a commit's table was held; undefined for a change that judges no table which was there. */
 function baseHeld({ action = 'update-table', baseMetadataLocation, baseHeld: held }: CommitIntent) {
   return action === 'update-table' && baseMetadataLocation !== '' ? (held ?? 'loaded') : undefined
-}
-
-/** What most commits leave unchanged. SQL reads it only where its digest differs. */
-function describedJson(table: TableRef, tableId: string, committed: CommittedTable): string {
-  return storableJson({
-    table: { table_uuid: committed.tableUuid, schema_id: committed.schemaId?.toString() },
-    namespaces: table.namespace.map((name, index) => ({
-      id: nodeId(namespaceKey(table.namespace.slice(0, index + 1))),
-      name,
-    })),
-    // By field id, because it is unique in a schema and survives a rename.
-    columns: committed.columns.map((column, place) => ({
-      id: nodeId(`${tableId}\u001f${column.fieldId}`),
-      table_id: tableId,
-      field_id: String(column.fieldId),
-      name: column.name,
-      type: column.type,
-      required: column.required,
-      // Also where it is none, because properties are written over those that are there.
-      identifier: column.isIdentifier === true,
-      place,
-    })),
-  })
 }
 
 type CommittedSnapshot = CommittedTable['snapshot']

@@ -106,7 +106,7 @@ export async function tableWithColumns(tx: Tx, table: TableRef): Promise<string>
   if (governance === undefined || governance.columns.length === 0)
     throw new Fault(
       'not_found',
-      'There is no such table. A table is known here after the first commit through the gateway.',
+      'There is no such table. A table is known here once a contract is put on it, or after a commit through the gateway.',
     )
   return tableId(table)
 }
@@ -137,7 +137,7 @@ export async function ensureColumn(
   if (column === undefined)
     throw new Fault(
       'not_found',
-      'The table has no such column. A column is known here after the first commit through the gateway.',
+      'The table has no such column. If it was added in the catalog itself, put the table’s contract again; a commit through the gateway makes it known too.',
     )
   const properties = { table_id: tableId(place.table) }
   await upsertNode(tx, tenant, { label: 'Column', id: column.id, properties })

@@ -136,6 +136,7 @@ class ModelReader {
       schema.rowFilters.length > 0 ||
       schema.pin !== undefined ||
       properties.some(({ masks, rowFilters }) => masks.length + rowFilters.length > 0)
+    this.#checkUnits(schema.quality, steps)
     if (protects && schema.table === undefined)
       this.#refuse(
         steps,
@@ -191,6 +192,7 @@ class ModelReader {
       const name = `${prefix}${textOf(one.name) ?? ''}`
       const ours = this.covenant(one, at, 'property')
       const property = propertyOf(one, name, ours)
+      this.#checkUnits(property.quality, at)
       if (prefix !== '' && property.masks.length + property.rowFilters.length > 0)
         this.#refuse(at, 'Only a top-level property can have masks and row filters')
       for (const [place, { action, expression }] of property.masks.entries())
@@ -201,6 +203,19 @@ class ModelReader {
           )
       return [property, ...this.#properties(one.properties, [...at, 'properties'], `${name}.`)]
     })
+  }
+
+  /** A unit that means nothing would be measured as rows. */
+  #checkUnits(rules: readonly ModelQuality[], steps: readonly string[]): void {
+    for (const [index, { type, metric, unit }] of rules.entries()) {
+      if (type !== 'library' || unit === undefined) continue
+      const means = unitsOf(metric)
+      if (!means.includes(unit.toLowerCase()))
+        this.#refuse(
+          [...steps, 'quality', String(index), 'unit'],
+          `The unit ${unit} means nothing for ${metric ?? 'the rule'}: use ${means.filter((one) => one !== '%').join(' or ')}, or leave it out`,
+        )
+    }
   }
 
   #refuse(steps: readonly string[], message: string): void {
@@ -250,6 +265,11 @@ const operators = [
   'mustBeBetween',
   'mustNotBeBetween',
 ]
+
+/** The units in which a metric is measured, in lower case; a count of all rows is no share of them. */
+function unitsOf(metric: string | undefined): readonly string[] {
+  return metric === 'rowCount' || metric === 'row_count' ? ['rows'] : ['rows', 'percent', '%']
+}
 
 function qualityOf(plain: Plain): ModelQuality {
   const type = textOf(plain.type) ?? 'library'

@@ -21,7 +21,6 @@ const rules = (bound: string) => ({
   '': `[
     {id: own, type: sql, query: "SELECT count(*) FROM {object} WHERE email = '${secret}'", ${bound}},
     {id: harmless, type: sql, query: 'SELECT max(qty) FROM {object}', mustBeLessThan: 100},
-    {id: other, type: sql, query: 'SELECT count(*) FROM sales.regions', mustBe: 4, severity: warning},
     {id: broken, type: sql, query: 'SELECT 1 / (count(*) - 1000) FROM {object}', mustBe: 1, severity: warning}]`,
   email: `[
     {id: probe, metric: invalidValues, arguments: {validValues: ['${secret}']}, mustBe: 999},
@@ -57,12 +56,11 @@ const shown = async (run: Json, as: string) => await world.ask('GET', `/api/v1/c
 const resultsOf = (answer: Json): Record<string, object> =>
   Object.fromEntries((answer.results as unknown as { key: string }[]).map((one) => [one.key, one]))
 
-test('a steward sees every number, and each statement reads the table of its contract alone', async () => {
+test('a steward sees every number', async () => {
   const run = await world.measure()
   expect(resultsOf(run)).toMatchObject({
     own: { outcome: 'passed', value: '1', custom: true },
     harmless: { outcome: 'passed', value: '49' },
-    other: { outcome: 'error', reason: '42P01' },
     broken: { outcome: 'error', reason: '22012' },
     'email.probe': { outcome: 'passed', value: '999', operator: 'mustBe', threshold: 999 },
     'qty.nulls': { outcome: 'passed', value: '0' },
@@ -96,14 +94,6 @@ test('who is masked sees of a masked column whether a metric passed, and no own 
       operator: 'mustBeLessThan',
       threshold: 100,
       engine: 'duckdb',
-    },
-    other: {
-      key: 'other',
-      metric: 'sql',
-      severity: 'warning',
-      custom: true,
-      outcome: 'error',
-      reason: '42P01',
     },
     broken: {
       key: 'broken',

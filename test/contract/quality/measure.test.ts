@@ -104,7 +104,8 @@ test('the history of a check has its snapshot, duration, value and threshold, ne
 })
 
 test('a rule that fails alone blinds no other: all else is measured', async () => {
-  const bad = "{id: bad, metric: invalidValues, arguments: {pattern: '('}, mustBe: 0}"
+  // The compiler takes it, and the engine does not: it repeats too often.
+  const bad = "{id: bad, metric: invalidValues, arguments: {pattern: 'a{1001}'}, mustBe: 0}"
   const at = await world.deploy(
     contractOf('2.1.0', {
       ...rules,
@@ -122,7 +123,7 @@ test('a rule that fails alone blinds no other: all else is measured', async () =
   const [{ id } = { id: '' }] = items as unknown as readonly { id: string }[]
   const [, run] = await world.ask('GET', `/api/v1/checks/runs/${id}`, world.stella)
   const found = outcomes(run)
-  expect([found['region.bad'], found['note.bad']]).toEqual(['error 2201B', 'error 2201B'])
+  expect([found['region.bad'], found['note.bad']]).toEqual(['error 22000', 'error 22000'])
   expect(found).toMatchObject({
     ...{
       readable: 'passed 1000',

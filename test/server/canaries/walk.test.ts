@@ -11,7 +11,7 @@ import { differences } from '../../support/hand-kept.ts'
 import { call } from '../../support/identity.ts'
 import { isLongForm } from '../../support/long-form.ts'
 import { type Caller, holds, type Kind, kinds, mayHold, word } from './canaries.ts'
-import { knownDifferences, knownLeaks, unreached } from './lists.ts'
+import { knownDifferences, knownLeaks, ofOwnCatalog, unreached } from './lists.ts'
 import { type Asked, exampleOf, type Pool, requestOf } from './requests.ts'
 import { type Answered, askCatalogs, askGraphql, askRowsets, askTools } from './surfaces.ts'
 import { contractDocument, startWorld, type World } from './world.ts'
@@ -111,6 +111,8 @@ function look(
   for (const canary of world.canaries) {
     if (!holds(text, canary) || holds(sent, canary) || (isNumbered && canary.tells === 'counts')) continue
     if (gives.some((each) => mayHold(caller, canary, each, roles))) continue
+    const isOfCatalog = canary.tells === 'existence' || canary.tells === 'columns'
+    if (ofOwnCatalog.includes(name) && canary.tenant !== caller.tenant && isOfCatalog) continue
     const said = leaks.get(name) ?? new Set()
     leaks.set(
       name,

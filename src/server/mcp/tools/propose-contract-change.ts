@@ -56,11 +56,11 @@ export const proposeContractChange = tool({
   }),
   async run(context, { table: name, edits, reason }) {
     const { parts, caller } = context
-    const { store, checkPolicies, codec, licensed } = parts
+    const { store, checkPolicies, checkStatement, codec, licensed } = parts
     licensed.require('contracts')
     const { contract } = await visibleTable(context, name)
     if (contract === undefined) throw new Fault('not_found', 'The table is under no contract.')
-    const on = { store, checkPolicies, tenant: caller.tenant, actor: await caller.actor() }
+    const on = { store, checkPolicies, checkStatement, tenant: caller.tenant, actor: await caller.actor() }
     const { draft, verdict, signOffs } = await proposeChange(codec, on, {
       contract: contract.id,
       edits: readEditList(parseJson(JSON.stringify(edits))),
