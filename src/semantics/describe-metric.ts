@@ -223,7 +223,8 @@ function metricView(
   over: readonly TableRef[],
 ) {
   const { name, number, state, sha256, definition, at, by } = metric
-  const { computation, label, description, term, variant, unit, format, owner, defaultGrain } = definition
+  const { computation, label, description, term, variant, unit, format, owner, folder, defaultGrain } =
+    definition
   const leaves = leavesAndBases(model, metric)
   const inherited = leaves.map((leaf) => inheritedOf(model, leaf, governances, principal))
   const tags = [...new Set(inherited.flatMap((each) => each.tags))].sort()
@@ -231,7 +232,8 @@ function metricView(
   const attestations = inherited.flatMap(({ attestation }) => attestation ?? [])
   return {
     ...{ name, version: number, state, sha256 },
-    ...{ label, description, term, variant, unit, format, owner, default_grain: defaultGrain },
+    ...{ label, description, term, variant, unit, format, owner },
+    ...{ folder, default_grain: defaultGrain },
     kind: computation.kind,
     ...computationView(computation),
     tables: over.map(({ namespace, name: table }) => ({ namespace, name: table })),

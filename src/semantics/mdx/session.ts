@@ -34,11 +34,11 @@ export function created(
   { formulas }: Extract<MdxStatement, { kind: 'create' }>,
   session: readonly SessionFormula[],
 ): readonly SessionFormula[] {
-  const { name: cube, measures } = space.cube
+  const { name: cube, measures, formulas: formulasOfCube } = space.cube
   const own = session.filter((each) => each.cube === cube)
   const taken = new Set([
     ...measures.map(({ uniqueName }) => uniqueName.toLowerCase()),
-    ...own.map(({ formula }) => nameOf(space, formula)),
+    ...[...formulasOfCube, ...own.map(({ formula }) => formula)].map((formula) => nameOf(space, formula)),
   ])
   for (const formula of formulas) {
     const name = nameOf(space, formula)
