@@ -3,10 +3,11 @@
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
-import { type Attestation, isOverPeriods, type MetricVersion } from '../core/metric.ts'
+import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { isReadable } from '../core/seen-table.ts'
 import {
+  baseOfLeaf,
   leavesOf,
   type MetricRelation,
   type PlacedDimension,
@@ -205,9 +206,7 @@ function leavesAndBases(model: SemanticModel, metric: MetricVersion): readonly L
   const isInForce = model.metrics.get(metric.name) === metric
   const metrics = isInForce ? model.metrics : new Map(model.metrics).set(metric.name, metric)
   return (leavesOf({ metrics }, metric.name) ?? []).flatMap((leaf) => {
-    const { computation } = leaf.definition
-    if (!isOverPeriods(computation)) return [{ leaf, base: leaf }]
-    const base = metrics.get(computation.metric)
+    const base = baseOfLeaf({ metrics }, leaf)
     return base === undefined ? [] : [{ leaf, base }]
   })
 }
