@@ -49,6 +49,8 @@ export interface Dimension {
   readonly description?: string | undefined
   readonly kind: 'categorical' | 'time'
   readonly expression: BoundExpression
+  /** Where clients of cubes list it, as `Sales\\Margins`. */
+  readonly folder?: string | undefined
   /** The glossary term that it means. Dimensions of two tables that mean the same term are shared. */
   readonly term?: string | undefined
 }
@@ -76,6 +78,44 @@ export interface TableModel {
   readonly entity?: string | undefined
   /** The dimension of kind time that metrics are told by. */
   readonly timeDimension?: string | undefined
+  /** What clients of its cube find besides metrics. */
+  readonly kpis?: readonly Kpi[] | undefined
+  readonly sets?: readonly NamedSet[] | undefined
+}
+
+interface Listed {
+  readonly name: string
+  readonly label?: string | undefined
+  readonly description?: string | undefined
+  readonly folder?: string | undefined
+}
+
+export const kpiParts = ['value', 'goal', 'status', 'trend', 'weight'] as const
+export type KpiPart = (typeof kpiParts)[number]
+
+/** A key performance indicator of a cube. Each part is the name of a metric, or an MDX expression of metrics. */
+export interface Kpi extends Listed {
+  readonly value: string
+  readonly goal?: string | undefined
+  /** From -1, bad, to 1, good. */
+  readonly status?: string | undefined
+  /** From -1, falling, to 1, rising. */
+  readonly trend?: string | undefined
+  readonly weight?: string | undefined
+  /** How clients draw it. */
+  readonly graphics?:
+    | { readonly status?: string | undefined; readonly trend?: string | undefined }
+    | undefined
+  /** The KPI below which clients list it. */
+  readonly parent?: string | undefined
+}
+
+/** A set of members of a cube that statements name. */
+export interface NamedSet extends Listed {
+  /** MDX. */
+  readonly expression: string
+  /** Whether it is made within the slicer and the subselects of each statement. Default: of all rows that the reader sees. */
+  readonly dynamic?: boolean | undefined
 }
 
 /** Sums over groups but not over this dimension, of which the first or last value counts. */
@@ -157,6 +197,8 @@ export interface MetricDefinition {
   readonly unit?: string | undefined
   readonly format?: string | undefined
   readonly owner?: string | undefined
+  /** Where clients of cubes list it, as `Sales\\Margins`. */
+  readonly folder?: string | undefined
   readonly defaultGrain?: Grain | undefined
   readonly computation: MetricComputation
 }

@@ -152,6 +152,18 @@ export function leavesOf(
   return found.every((each) => each !== undefined) ? found.flat() : undefined
 }
 
+/**
+ * The metric whose rows a leaf is computed from: the one that it is over periods of, else the leaf itself.
+ * @returns undefined where that is not in force
+ */
+export function baseOfLeaf<Leaf extends Pick<MetricVersion, 'definition'>>(
+  { metrics }: Pick<SemanticModel, 'metrics'>,
+  leaf: Leaf,
+): Leaf | MetricVersion | undefined {
+  const { computation } = leaf.definition
+  return isOverPeriods(computation) ? metrics.get(computation.metric) : leaf
+}
+
 function partsOverPeriods(
   { metrics }: Pick<SemanticModel, 'metrics'>,
   metric: MetricVersion,

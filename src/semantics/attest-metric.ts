@@ -8,7 +8,7 @@ import { Fault } from '../base/fault.ts'
 import { type ContractSchema, primaryKeyOf } from '../core/contract-schema.ts'
 import type { Governance, StoredColumn, StoredMask } from '../core/governance.ts'
 import { type CoveredMask, isOverPeriods, type MetricVersion } from '../core/metric.ts'
-import type { SemanticModel } from '../core/semantic-model.ts'
+import { baseOfLeaf, type SemanticModel } from '../core/semantic-model.ts'
 import { baseOf, type Simple } from '../query/compile/metrics/attested-parts.ts'
 import { columnPath, functionName } from '../query/compile/metrics/nodes.ts'
 import { parseExpression } from '../query/compile/parse/parse.ts'
@@ -116,16 +116,14 @@ function aggregatesOf(
       `A ${computation.kind} metric shows what its parts show, so they are attested. ${lacking.length > 0 ? `Those without an attestation: ${lacking.join(', ')}.` : 'All of them are.'}`,
     )
   }
-  const base = isOverPeriods(computation) && model.metrics.get(computation.metric)?.definition.computation
-  if (computation.kind === 'offset' || computation.kind === 'conversion' || (base && base.kind !== 'simple'))
+  const of = baseOfLeaf(model, { name, sha256, definition: { computation } })
+  const isOfOthers =
+    isOverPeriods(computation) && of !== undefined && of.definition.computation.kind !== 'simple'
+  if (computation.kind === 'offset' || computation.kind === 'conversion' || isOfOthers)
     throw new Fault(
       'unprocessable',
       'A metric with an offset, a conversion, and one that adds up others than a simple metric, cannot be attested: it reads masked values.',
     )
-  const of =
-    computation.kind === 'cumulative'
-      ? model.metrics.get(computation.metric)
-      : { name, sha256, definition: { computation } }
   const found = computation.kind === 'cumulative' ? baseOf(model, name) : computation
   if (of === undefined || found === undefined)
     throw new Fault('unprocessable', 'What the metric adds up is not in force.')

@@ -8,6 +8,9 @@ export const semanticBounds = {
   textCharsMax: 10_000,
   dimensionsMax: 200,
   relationshipsMax: 20,
+  kpisMax: 100,
+  setsMax: 100,
+  folderCharsMax: 1_000,
   groupSizeMax: 1_000_000,
   queriesPerDayMax: 1_000_000,
   /** Of a document of another format; a body holds it with its quotes escaped. */

@@ -3,10 +3,11 @@
 import type { Clock } from '../base/clock.ts'
 import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
-import { type Attestation, isOverPeriods, type MetricVersion } from '../core/metric.ts'
+import type { Attestation, MetricVersion } from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { isReadable } from '../core/seen-table.ts'
 import {
+  baseOfLeaf,
   leavesOf,
   type MetricRelation,
   type PlacedDimension,
@@ -205,9 +206,7 @@ function leavesAndBases(model: SemanticModel, metric: MetricVersion): readonly L
   const isInForce = model.metrics.get(metric.name) === metric
   const metrics = isInForce ? model.metrics : new Map(model.metrics).set(metric.name, metric)
   return (leavesOf({ metrics }, metric.name) ?? []).flatMap((leaf) => {
-    const { computation } = leaf.definition
-    if (!isOverPeriods(computation)) return [{ leaf, base: leaf }]
-    const base = metrics.get(computation.metric)
+    const base = baseOfLeaf({ metrics }, leaf)
     return base === undefined ? [] : [{ leaf, base }]
   })
 }
@@ -223,7 +222,8 @@ function metricView(
   over: readonly TableRef[],
 ) {
   const { name, number, state, sha256, definition, at, by } = metric
-  const { computation, label, description, term, variant, unit, format, owner, defaultGrain } = definition
+  const { computation, label, description, term, variant, unit, format, owner, folder, defaultGrain } =
+    definition
   const leaves = leavesAndBases(model, metric)
   const inherited = leaves.map((leaf) => inheritedOf(model, leaf, governances, principal))
   const tags = [...new Set(inherited.flatMap((each) => each.tags))].sort()
@@ -231,7 +231,8 @@ function metricView(
   const attestations = inherited.flatMap(({ attestation }) => attestation ?? [])
   return {
     ...{ name, version: number, state, sha256 },
-    ...{ label, description, term, variant, unit, format, owner, default_grain: defaultGrain },
+    ...{ label, description, term, variant, unit, format, owner },
+    ...{ folder, default_grain: defaultGrain },
     kind: computation.kind,
     ...computationView(computation),
     tables: over.map(({ namespace, name: table }) => ({ namespace, name: table })),

@@ -1,4 +1,4 @@
-/** Refuses a label that is already how another metric, or another dimension of the table, is found. */
+/** Refuses a label that is already how another metric, dimension, KPI or set of the table is found. */
 
 import { Fault } from '../base/fault.ts'
 
@@ -9,7 +9,7 @@ interface Labelled {
 
 /** @throws Fault `unprocessable` where a label is the name or label of another, whatever its case */
 export function assertFreeLabel(
-  what: 'metric' | 'dimension',
+  what: 'metric' | 'dimension' | 'KPI' | 'set',
   own: Labelled,
   others: readonly Labelled[],
 ): void {

@@ -21,7 +21,7 @@ import {
 } from '../http/schemas.ts'
 import { listMetricVersions, moveMetric } from '../store/semantics/metrics.ts'
 import { listMetricViews, showMetric } from './describe-metric.ts'
-import { expressionText, metricName, prose } from './model-operations.ts'
+import { expressionText, folder, metricName, prose } from './model-operations.ts'
 import { asking, askingOf, changeOf, defining, operation } from './parts.ts'
 import { type GivenMetric, putMetric } from './put-metric.ts'
 
@@ -33,6 +33,7 @@ const about = {
   unit: maybe(text),
   format: maybe(described(text, 'such as `#,##0.00` or `0.0%`')),
   owner: maybe(text),
+  folder: maybe(folder),
   default_grain: maybe(oneOf(grains)),
 }
 const computation = {

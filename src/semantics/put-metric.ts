@@ -66,8 +66,9 @@ export async function putMetric(
   ]
   const governances = await loadGovernances(store, tenant, refs)
   const computation = computationOf(given, model, (table) => requireGovernance(governances, table))
-  const { label, description, variant, unit, format, owner, defaultGrain } = given
-  const definition = { label, description, term, variant, unit, format, owner, defaultGrain, computation }
+  const { label, description, variant, unit, format, owner, folder, defaultGrain } = given
+  const about = { label, description, term, variant, unit, format, owner, folder, defaultGrain }
+  const definition = { ...about, computation }
   const before = model.metrics.get(name)
   if (unlessSame && before?.state === 'active' && isSame(before.definition, definition)) return undefined
   const metric: MetricVersion = { name, number: 0, state: 'active', sha256: '', definition }

@@ -4,7 +4,9 @@ import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
 import {
   type Dimension,
+  type Kpi,
   metricTime,
+  type NamedSet,
   type Relationship,
   relationName,
   type TableModel,
@@ -16,6 +18,7 @@ import { findReadableTable } from '../store/governance/readable-tables.ts'
 import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { saveTableModel } from '../store/semantics/models.ts'
+import { assertCalculations } from './check-calculations.ts'
 import { bindExpression, compileRelation, requireGovernance } from './check-expressions.ts'
 import { assertFreeLabel } from './free-label.ts'
 import { isSame } from './put-metric.ts'
@@ -37,6 +40,8 @@ export interface GivenModel {
   }[]
   readonly timeDimension?: string | undefined
   readonly entity?: string | undefined
+  readonly kpis?: readonly Kpi[] | undefined
+  readonly sets?: readonly NamedSet[] | undefined
 }
 
 /**
@@ -103,6 +108,8 @@ export async function putTableModel(
     ),
     ...(given.timeDimension !== undefined && { timeDimension: given.timeDimension }),
     ...(given.entity !== undefined && { entity: given.entity }),
+    ...(given.kpis && { kpis: given.kpis }),
+    ...(given.sets && { sets: given.sets }),
   }
   const { number, ...before } = model.tables.get(tableKey(table)) ?? { number: 0 }
   if (unlessSame && number > 0 && isSame(before, made)) return { ...made, number }
@@ -195,6 +202,7 @@ function assertComputes(
     const over = computation?.kind === 'simple' ? relationOf(model, computation.table) : undefined
     if (over) compileRelation(model, governances, over, { dimensions: [], metrics: [name] })
   }
+  assertCalculations(made, model, governances)
 }
 
 /** The metrics over other tables whose filters name dimensions of joined tables. */

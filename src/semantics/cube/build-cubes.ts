@@ -7,9 +7,10 @@ import { createHash } from 'node:crypto'
 import type { Node } from 'libpg-query'
 import type { Clock } from '../../base/clock.ts'
 import type { Governance } from '../../core/governance.ts'
+import { isMasked } from '../../core/governed-table.ts'
 import { type Grain, type MetricVersion, metricsSuffix, metricTime, rowKeyName } from '../../core/metric.ts'
 import type { Principal } from '../../core/principal.ts'
-import { currentSchema, isReadable, seenTable } from '../../core/seen-table.ts'
+import { currentSchema, isReadable, type SeenColumn, seenTable } from '../../core/seen-table.ts'
 import { type PlacedDimension, relationOf, type SemanticModel } from '../../core/semantic-model.ts'
 import { isArray, type SqlType } from '../../core/sql-type.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -21,6 +22,7 @@ import { loadGovernances } from '../../store/governance/governance.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import type { Store } from '../../store/store.ts'
 import { relationTypes } from '../relation-types.ts'
+import { placeCalculations } from './calculations.ts'
 import {
   allLevelName,
   allMemberName,
@@ -55,12 +57,18 @@ export async function buildCubes(request: CubeRequest): Promise<readonly Cube[]>
   return cubes.sort((one, other) => (one.name < other.name ? -1 : 1))
 }
 
-interface Known {
+/** What of the semantic layer its cubes are made from. */
+interface CubeSources {
   readonly model: SemanticModel
   readonly governances: ReadonlyMap<string, Governance>
 }
 
-function cubeOf({ principal, catalog }: CubeRequest, known: Known, table: TableRef): Cube | undefined {
+/** The cube of one table; undefined where a principal sees none. */
+export function cubeOf(
+  { principal, catalog }: Pick<CubeRequest, 'principal' | 'catalog'>,
+  known: CubeSources,
+  table: TableRef,
+): Cube | undefined {
   const { model, governances } = known
   const relation = relationOf(model, table)
   const governance = governances.get(tableKey(table))
@@ -78,13 +86,19 @@ function cubeOf({ principal, catalog }: CubeRequest, known: Known, table: TableR
     return isShown(principal, governances, placed) ? [{ name, type, placed }] : []
   })
   const name = [...table.namespace, table.name].join('.')
-  const cube = {
+  const shape = {
     ...{ catalog, name, caption: name, table },
     description: `Metrics of ${name}`,
     relation: { schema: table.namespace.join('.'), name: `${table.name}${metricsSuffix}` },
     dimensions: dimensionsOf(shown),
     measures,
   }
+  const { kpis, sets, formulas } = placeCalculations(
+    shape,
+    relation.table,
+    maskedHierarchies(principal, governances, shown, shape.dimensions),
+  )
+  const cube = { ...shape, kpis, sets, formulas }
   const version = createHash('sha256')
     .update(JSON.stringify([governance?.contract, cube]))
     .digest('hex')
@@ -106,15 +120,40 @@ const withoutMembers: ReadonlySet<string> = new Set(['replace-with-null', 'sha-2
 function isShown(
   principal: Principal,
   governances: ReadonlyMap<string, Governance>,
-  { route, dimension }: PlacedDimension,
+  placed: PlacedDimension,
 ): boolean {
+  const seen = seenColumns(principal, governances, placed)
+  return !seen.some(({ masks }) => masks.some(({ action }) => withoutMembers.has(action)))
+}
+
+/** The columns that a dimension reads, as a principal sees them. */
+function seenColumns(
+  principal: Principal,
+  governances: ReadonlyMap<string, Governance>,
+  { route, dimension }: PlacedDimension,
+): readonly SeenColumn[] {
   const governance = governances.get(tableKey(route.table.table))
   const fieldIds = new Set(Object.values(dimension.expression.names))
   const seen = governance && seenTable(governance, currentSchema(governance), principal)
-  const isHidden = seen?.columns.some(
-    ({ fieldId, masks }) => fieldIds.has(fieldId) && masks.some(({ action }) => withoutMembers.has(action)),
+  return seen?.columns.filter(({ fieldId }) => fieldIds.has(fieldId)) ?? []
+}
+
+/** Unique names of the hierarchies of which a mask hides true values from a principal. */
+function maskedHierarchies(
+  principal: Principal,
+  governances: ReadonlyMap<string, Governance>,
+  shown: readonly ShownColumn[],
+  dimensions: readonly CubeDimension[],
+): ReadonlySet<string> {
+  const masked = new Set(
+    shown.flatMap(({ name, placed }) =>
+      seenColumns(principal, governances, placed).some((column) => isMasked(column)) ? [name] : [],
+    ),
   )
-  return !isHidden
+  const isOver = ({ levels }: Hierarchy) =>
+    levels.some((level) => level.kind === 'key' && masked.has(level.key.column))
+  const all = dimensions.flatMap(({ hierarchies }) => hierarchies)
+  return new Set(all.filter(isOver).map(({ uniqueName }) => uniqueName))
 }
 
 const ungrouped: ReadonlySet<SqlType> = new Set(['json', 'jsonb', 'bytea', 'interval', 'unknown'])
@@ -173,7 +212,7 @@ const calendarGrains: readonly Grain[] = ['year', 'quarter', 'month', 'day']
 
 function hierarchyOf(
   dimension: Hierarchy['dimension'],
-  { dimension: { description = '' } }: PlacedDimension,
+  { dimension: { description = '', folder = '' } }: PlacedDimension,
   shape: Pick<Hierarchy, 'name' | 'caption' | 'kind'> & {
     readonly levels: readonly Pick<KeyLevel, 'name' | 'caption' | 'key'>[]
   },
@@ -181,7 +220,7 @@ function hierarchyOf(
   const { name, levels, ...others } = shape
   const within = (...names: readonly string[]) => uniqueNameOf(dimension.name, name, ...names)
   return {
-    ...{ ...others, name, uniqueName: within(), dimension, description, ordinal: 0 },
+    ...{ ...others, name, uniqueName: within(), dimension, description, folder, ordinal: 0 },
     allMember: { uniqueName: within(allMemberName), caption: allMemberName },
     levels: [
       {
@@ -201,7 +240,7 @@ function measureOf(
   { name, definition }: MetricVersion,
   { type }: ResultColumn,
 ): Measure {
-  const { label, description = '', format = '', unit = '', computation } = definition
+  const { label, description = '', format = '', unit = '', folder = '', computation } = definition
   // An attested metric is NULL in small groups, whose sum is not the whole.
   const isSum =
     computation.kind === 'simple' &&
@@ -210,7 +249,7 @@ function measureOf(
     isPlainSum(parseExpression(computation.expression.text))
   return {
     ...{ name, uniqueName: uniqueNameOf(measuresName, name), caption: label ?? name },
-    ...{ description, type, format, unit, isSum },
+    ...{ description, type, format, unit, folder, isSum },
   }
 }
 

@@ -4,9 +4,10 @@
  * filters and masks. build-cubes.ts makes it, Discover shows it, and MDX is resolved against it.
  */
 
-import type { Grain } from '../../core/metric.ts'
+import type { Grain, KpiPart } from '../../core/metric.ts'
 import type { SqlType } from '../../core/sql-type.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import type { MdxFormula } from '../../wire/mdx/ast.ts'
 
 export interface Cube {
   /** Nickname of the catalog credential. */
@@ -28,6 +29,30 @@ export interface Cube {
   readonly dimensions: readonly CubeDimension[]
   /** At least one; the first is the default member of `[Measures]`. */
   readonly measures: readonly Measure[]
+  readonly kpis: readonly CubeKpi[]
+  readonly sets: readonly CubeSet[]
+  /** What every statement may name: the sets, and the parts of KPIs that are expressions. */
+  readonly formulas: readonly MdxFormula[]
+}
+
+interface ListedCalculation {
+  readonly name: string
+  readonly caption: string
+  readonly description: string
+  readonly folder: string
+}
+
+export interface CubeKpi extends ListedCalculation {
+  /** Unique names of measures; of one that is an expression, of a member that is not listed. */
+  readonly parts: { readonly value: string } & { readonly [Part in KpiPart]?: string | undefined }
+  readonly statusGraphic: string
+  readonly trendGraphic: string
+  /** The KPI below which it is listed; empty for none. */
+  readonly parent: string
+}
+
+export interface CubeSet extends ListedCalculation {
+  readonly formula: MdxFormula
 }
 
 /** The hierarchies over one table: the cube's own, or one to which a relationship leads. */
@@ -50,6 +75,7 @@ export interface Hierarchy {
   readonly dimension: { readonly name: string; readonly uniqueName: string }
   readonly caption: string
   readonly description: string
+  readonly folder: string
   /** Within its dimension. */
   readonly ordinal: number
   /** - `attribute`: `(All)` and the values of one column. - `calendar`: `(All)`, years, quarters, months and days. */
@@ -102,6 +128,7 @@ export interface Measure {
   /** Such as `#,##0.00`; empty where the metric declares none. */
   readonly format: string
   readonly unit: string
+  readonly folder: string
   /** Whether the sum over groups is the whole's value. Clients add up themselves where it is. */
   readonly isSum: boolean
 }

@@ -1,4 +1,4 @@
-/** Calendars: which period of a wider level holds a period, by their first days. */
+/** Calendars: which period of a wider level holds a period, by their first days, and which day is months later. */
 
 import type { Grain } from '../../core/metric.ts'
 
@@ -38,8 +38,24 @@ export function dayLater(grain: Grain, day: string, count: number): string | und
   const place = Number(year) * 12 + Number(month) - 1 + count * months
   const [inYear, inMonth] = [Math.floor(place / 12), (place % 12) + 1]
   if (!(inYear > 0 && inYear <= 9_999)) return undefined
-  const days = new Date(Date.UTC(2_000 + (inYear % 400), inMonth, 0)).getUTCDate()
+  const days = daysIn(inYear, inMonth)
   return Number(date) > days
     ? undefined
     : `${String(inYear).padStart(4, '0')}-${String(inMonth).padStart(2, '0')}-${date}`
+}
+
+/** The moment at which a day begins. Months and days beyond a year or month count on, and a year below 100 is that year. */
+export function momentOfDay(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month - 1, day)
+}
+
+const daysIn = (year: number, month: number) => new Date(momentOfDay(year, month + 1, 0)).getUTCDate()
+
+/** The beginning of the day so many whole months later: the last one of a month that is shorter, or in every month. */
+export function monthsAfter(moment: number, count: number, isLast = false): number {
+  const from = new Date(moment)
+  const first = momentOfDay(from.getUTCFullYear(), from.getUTCMonth() + 1 + count, 1)
+  const [year, month] = [new Date(first).getUTCFullYear(), new Date(first).getUTCMonth() + 1]
+  const last = daysIn(year, month)
+  return momentOfDay(year, month, isLast ? last : Math.min(from.getUTCDate(), last))
 }

@@ -1,6 +1,7 @@
 /** Functions of scalars: each takes values of one row and gives one. */
 
 import { refuseDax } from '../../wire/dax/tokens.ts'
+import { momentOfDay, monthsAfter } from '../cube/periods.ts'
 import {
   compareForOrder,
   compareValues,
@@ -45,13 +46,8 @@ function dateOfText(text: string): DaxDate {
 const partOf = (value: DaxValue, read: (date: Date) => number): DaxValue =>
   value === undefined ? undefined : read(new Date(dateOf(value).ms))
 
-/** The day of a month that is so many months later; its last where it has no such day. */
-function monthsLater(value: DaxValue, count: number, isEnd: boolean): DaxDate {
-  const date = new Date(dateOf(value).ms)
-  const [year, month] = [date.getUTCFullYear(), date.getUTCMonth() + Math.trunc(count)]
-  const last = new Date(Date.UTC(year, month + 1, 0)).getUTCDate()
-  return dateFromMs(Date.UTC(year, month, isEnd ? last : Math.min(date.getUTCDate(), last)))
-}
+const monthsLater = (value: DaxValue, count: DaxValue, isLast: boolean): DaxDate =>
+  dateFromMs(monthsAfter(dateOf(value).ms, Math.trunc(numberOf(count)), isLast))
 
 /** The place of a text within another, from 1, without case; 0 for none. */
 function search(what: DaxValue, within: DaxValue, from: number, isExact: boolean): number {
@@ -109,11 +105,7 @@ const functions: Readonly<Record<string, ScalarFunction>> = {
   CONTAINSSTRINGEXACT: f('boolean', [2, 2], ([within, what]) => search(what, within, 1, true) > 0),
   DATE: f('date', [3, 3], ([year, month, day]) =>
     dateFromMs(
-      new Date(0).setUTCFullYear(
-        Math.trunc(numberOf(year)),
-        Math.trunc(numberOf(month)) - 1,
-        Math.trunc(numberOf(day)),
-      ),
+      momentOfDay(Math.trunc(numberOf(year)), Math.trunc(numberOf(month)), Math.trunc(numberOf(day))),
     ),
   ),
   DATEVALUE: f('date', [1, 1], ([value]) => dateOf(value)),
@@ -121,8 +113,8 @@ const functions: Readonly<Record<string, ScalarFunction>> = {
   DIVIDE: f('number', [2, 3], ([above, below, otherwise]) =>
     numberOf(below) === 0 ? otherwise : above === undefined ? undefined : numberOf(above) / numberOf(below),
   ),
-  EDATE: f('date', [2, 2], ([value, count]) => monthsLater(value, numberOf(count), false)),
-  EOMONTH: f('date', [2, 2], ([value, count]) => monthsLater(value, numberOf(count), true)),
+  EDATE: f('date', [2, 2], ([value, count]) => monthsLater(value, count, false)),
+  EOMONTH: f('date', [2, 2], ([value, count]) => monthsLater(value, count, true)),
   EXACT: f('boolean', [2, 2], ([one, other]) => textOfValue(one) === textOfValue(other)),
   FALSE: f('boolean', [0, 0], () => false),
   FIND: f('integer', [2, 4], found(true)),

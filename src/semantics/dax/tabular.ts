@@ -14,6 +14,7 @@ export interface TabularColumn {
   readonly name: string
   readonly caption: string
   readonly description: string
+  readonly folder: string
   readonly key: LevelKey
   readonly type: DaxType
   /** The key over the relation `f`. Columns of one table with the same are one. */
@@ -24,6 +25,7 @@ export interface TabularColumn {
 interface TabularHierarchy {
   readonly name: string
   readonly caption: string
+  readonly folder: string
   readonly levels: readonly { readonly name: string; readonly column: TabularColumn }[]
 }
 
@@ -59,19 +61,19 @@ export function tabularOf(cube: Cube): TabularModel {
       columns.push(column)
       return column
     }
-    for (const { name, caption, description, kind, levels } of dimension.hierarchies) {
+    for (const { name, caption, description, folder, kind, levels } of dimension.hierarchies) {
       if (kind === 'attribute') {
         for (const level of levels)
-          if (level.kind === 'key') columnFor({ name, caption, description, key: level.key })
+          if (level.kind === 'key') columnFor({ name, caption, description, folder, key: level.key })
         continue
       }
       const placed = levels.flatMap((level) => {
         if (level.kind !== 'key') return []
         const title = `${level.key.column.split('__').at(-1)} (${level.name})`
-        const shown = { name: title, caption: title, description, key: level.key }
+        const shown = { name: title, caption: title, description, folder, key: level.key }
         return [{ name: level.name, column: columnFor(shown) }]
       })
-      hierarchies.push({ name, caption, levels: placed })
+      hierarchies.push({ name, caption, folder, levels: placed })
     }
     return {
       ...{ name: dimension.name, caption: dimension.caption, columns, hierarchies, measures: [] },

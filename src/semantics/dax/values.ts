@@ -6,6 +6,7 @@
 import type { SqlType } from '../../core/sql-type.ts'
 import type { DaxOperator } from '../../wire/dax/ast.ts'
 import { daxBounds, refuseDax } from '../../wire/dax/tokens.ts'
+import { momentOfDay } from '../cube/periods.ts'
 import { exceeds } from './bounds.ts'
 
 export interface DaxDate {
@@ -52,16 +53,9 @@ export function dateFromText(text: string): DaxDate {
     /^(\d{4})-(\d\d)-(\d\d)(?:[ T](\d\d):(\d\d):(\d\d)(\.\d+)?)?(?:\+00(?::00)?|Z)?$/.exec(text) ?? []
   if (year === undefined)
     return { ms: /^-|BC$/.test(text) ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY, text }
-  const ms = Date.UTC(
-    Number(year),
-    Number(month) - 1,
-    Number(day),
-    Number(hour),
-    Number(minute),
-    Number(second),
-    Math.floor(Number(`0${fraction}`) * 1_000),
-  )
-  return { ms, text }
+  const seconds = Number(hour) * 3_600 + Number(minute) * 60 + Number(second)
+  const inDay = seconds * 1_000 + Math.floor(Number(`0${fraction}`) * 1_000)
+  return { ms: momentOfDay(Number(year), Number(month), Number(day)) + inDay, text }
 }
 
 /** A date from milliseconds. @throws Fault `bad_request` beyond the calendar */

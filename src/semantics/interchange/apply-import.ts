@@ -31,14 +31,22 @@ export async function applyImport(on: SemanticChange, draft: SemanticDraft): Pro
   const lost = [...draft.notCarried]
   const tables: DraftTable['table'][] = []
   const metrics: string[] = []
-  for (const table of draft.tables) if (await saveTable(on, table, lost)) tables.push(table.table)
+  // KPIs and sets may name metrics of the document, which are saved after the tables that they need.
+  const later: DraftTable[] = []
+  for (const table of draft.tables) if (await saveTable(on, table, lost, later)) tables.push(table.table)
   for (const metric of draft.metrics) if (await saveMetric(on, metric, lost)) metrics.push(metric.name)
+  for (const table of later) await saveTable(on, table, lost)
   if (draft.kept.length > 0) await saveDocuments(on, draft.kept)
   return { tables, metrics, notCarried: lost }
 }
 
-/** A model without the parts that are refused, one after the other. @returns whether it is in force */
-async function saveTable(on: SemanticChange, { at, table, body }: DraftTable, lost: NotCarried[]) {
+/**
+ * A model without the parts that are refused, one after the other.
+ * @param later where a model of which a KPI or set is refused is put as the document has it, in place of the refusal
+ * @returns whether it is in force
+ */
+async function saveTable(on: SemanticChange, draft: DraftTable, lost: NotCarried[], later?: DraftTable[]) {
+  const { at, table, body } = draft
   let rest = body
   for (;;) {
     try {
@@ -47,19 +55,24 @@ async function saveTable(on: SemanticChange, { at, table, body }: DraftTable, lo
       return true
     } catch (thrown) {
       const why = reasonOf(thrown)
-      const { dimension, relationship } = (thrown instanceof Fault ? thrown.members : undefined) ?? {}
+      const { dimension, relationship, kpi, set } =
+        (thrown instanceof Fault ? thrown.members : undefined) ?? {}
+      const isLater = later !== undefined && (kpi ?? set) !== undefined
+      if (isLater && !later.includes(draft)) later.push(draft)
+      const kpis = rest.kpis?.filter(({ name }) => name !== kpi)
+      const sets = rest.sets?.filter(({ name }) => name !== set)
       const dimensions = rest.dimensions.filter(({ name }) => name !== dimension)
       const relationships = rest.relationships.filter(({ name }) => name !== relationship)
-      const fewer =
-        dimensions.length + relationships.length < rest.dimensions.length + rest.relationships.length
-      if (!fewer) {
+      const count = [dimensions, relationships, kpis, sets].flatMap((each) => each ?? []).length
+      const before = [rest.dimensions, rest.relationships, rest.kpis, rest.sets]
+      if (count === before.flatMap((each) => each ?? []).length) {
         lost.push({ at, why: `The table ${tableName(table)} was not carried: ${why}` })
         return false
       }
-      lost.push({ at, why })
+      if (!isLater) lost.push({ at, why })
       const { time_dimension: time, ...others } = rest
       const keepsTime = time !== undefined && dimensions.some(({ name }) => name === time)
-      rest = { ...others, dimensions, relationships, ...(keepsTime && { time_dimension: time }) }
+      rest = { ...others, dimensions, relationships, kpis, sets, ...(keepsTime && { time_dimension: time }) }
     }
   }
 }

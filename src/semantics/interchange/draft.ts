@@ -23,6 +23,9 @@ export interface DraftTable {
     readonly relationships: readonly DraftRelationship[]
     readonly entity?: string | undefined
     readonly time_dimension?: string | undefined
+    /** As the operation takes them; they are checked when they are saved. */
+    readonly kpis?: readonly Named[] | undefined
+    readonly sets?: readonly Named[] | undefined
   }
 }
 
@@ -33,6 +36,12 @@ export interface DraftDimension {
   readonly label?: string | undefined
   readonly description?: string | undefined
   readonly term?: string | undefined
+  readonly folder?: string | undefined
+}
+
+/** A KPI or a set of a table model, of which only the name is read here. */
+export interface Named {
+  readonly name: string
 }
 
 export interface DraftRelationship {

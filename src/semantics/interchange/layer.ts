@@ -1,7 +1,7 @@
 /** The semantic layer as it is exported: of tables that may be read, with the names that columns have now. */
 
 import type { Governance } from '../../core/governance.ts'
-import type { BoundExpression, MetricComputation, MetricDefinition } from '../../core/metric.ts'
+import type { BoundExpression, MetricComputation, MetricDefinition, TableModel } from '../../core/metric.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { loadGovernances } from '../../store/governance/governance.ts'
@@ -25,6 +25,8 @@ export interface ExportedTable {
   readonly relationships: readonly DraftRelationship[]
   readonly entity?: string | undefined
   readonly time_dimension: string | undefined
+  readonly kpis?: TableModel['kpis']
+  readonly sets?: TableModel['sets']
 }
 
 export interface ExportedMetric {
@@ -69,6 +71,8 @@ export async function loadLayer(store: Store, tenant: TenantId): Promise<Exporte
           }),
         entity: one.entity,
         time_dimension: one.timeDimension,
+        kpis: one.kpis,
+        sets: one.sets,
       }
     }),
     metrics: new Map(

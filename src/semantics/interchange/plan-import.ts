@@ -130,9 +130,11 @@ function shapeOfDraft({
   relationships,
   entity,
   time_dimension: time,
+  kpis,
+  sets,
 }: DraftTable['body']): object {
   return {
-    ...{ time, entity },
+    ...{ time, entity, kpis, sets },
     dimensions: dimensions.map(({ kind = 'categorical', expression, ...about }) => ({
       ...{ ...about, kind, expression: expression ?? `"${about.name}"` },
     })),
@@ -140,9 +142,16 @@ function shapeOfDraft({
   }
 }
 
-function shapeOfModel({ dimensions, relationships, entity, timeDimension: time }: TableModel): object {
+function shapeOfModel({
+  dimensions,
+  relationships,
+  entity,
+  timeDimension: time,
+  kpis,
+  sets,
+}: TableModel): object {
   return {
-    ...{ time, entity },
+    ...{ time, entity, kpis, sets },
     dimensions: dimensions.map(({ expression, ...about }) => ({ ...about, expression: expression.text })),
     relationships: relationships.map(({ name, to }) => ({ name, to: tableKey(to) })),
   }

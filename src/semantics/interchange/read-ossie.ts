@@ -8,6 +8,7 @@ import {
   type DraftRelationship,
   type DraftTable,
   inOrder,
+  type Named,
   type NotCarried,
   needsOf,
   type ReadOptions,
@@ -100,6 +101,7 @@ function readDataset(members: Members, options: ReadOptions, lost: NotCarried[])
   const times = dimensions.filter(({ kind }) => kind === 'time')
   const declared = own?.text('time_dimension')
   const entity = own?.text('entity')
+  const [kpis, sets] = [named(own?.any('kpis')), named(own?.any('sets'))]
   const timeDimension = declared ?? (times.length === 1 ? times[0]?.name : undefined)
   if (timeDimension === undefined && times.length > 1)
     members.lose('Several fields are times, and none says that metrics are told by it', 'fields')
@@ -116,9 +118,17 @@ function readDataset(members: Members, options: ReadOptions, lost: NotCarried[])
         ...{ key, dimensions, relationships },
         ...(entity !== undefined && { entity }),
         ...(timeDimension && { time_dimension: timeDimension }),
+        ...(kpis && { kpis }),
+        ...(sets && { sets }),
       },
     },
   }
+}
+
+/** KPIs or sets of our own extension. */
+function named(value: unknown): readonly Named[] | undefined {
+  const isNamed = (one: unknown): one is Named => isPlain(one) && typeof one.name === 'string'
+  return Array.isArray(value) ? value.filter(isNamed) : undefined
 }
 
 /** The table that a source names: the namespace is what stands before it, without a database. */
@@ -165,6 +175,7 @@ function readField(members: Members, dataset: string, lost: NotCarried[]): Field
     return { name, expression, dimension: undefined }
   }
   const term = own?.text('term')
+  const folder = own?.text('folder')
   own?.rest()
   return {
     name,
@@ -176,6 +187,7 @@ function readField(members: Members, dataset: string, lost: NotCarried[]): Field
       ...(label !== undefined && { label }),
       ...(description !== undefined && { description }),
       ...(term !== undefined && { term }),
+      ...(folder !== undefined && { folder }),
     },
   }
 }

@@ -90,7 +90,7 @@ const isSource = (source: unknown, table: TableRef) =>
   typeof source === 'string' && (source === tableName(table) || source.endsWith(`.${tableName(table)}`))
 
 function writeDataset(
-  { table, key, dimensions, entity, time_dimension: time }: ExportedTable,
+  { table, key, dimensions, entity, time_dimension: time, kpis, sets }: ExportedTable,
   name: string,
   given: Plain | undefined,
   lost: NotCarried[],
@@ -118,12 +118,15 @@ function writeDataset(
       table,
       ...(entity !== undefined && { entity }),
       ...(time !== undefined && { time_dimension: time }),
+      ...(kpis && { kpis }),
+      ...(sets && { sets }),
     }),
   }
 }
 
 function writeField(dimension: ExportedDimension, given: Plain | undefined, lost: NotCarried[]) {
-  const { name, kind, label, description, expression, term } = dimension
+  const { name, kind, label, description, expression, term, folder } = dimension
+  const ours = { ...(term !== undefined && { term }), ...(folder !== undefined && { folder }) }
   sayDialect(`dimension ${name}`, expression, lost)
   return {
     name,
@@ -132,7 +135,7 @@ function writeField(dimension: ExportedDimension, given: Plain | undefined, lost
     ...(label !== undefined && { label }),
     ...(description !== undefined && { description }),
     ...keptMembers(given, ['ai_context']),
-    ...extensions(given, term === undefined ? undefined : { term }),
+    ...extensions(given, Object.keys(ours).length === 0 ? undefined : ours),
   }
 }
 

@@ -4,7 +4,7 @@
  */
 
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
-import { dayLater } from '../cube/periods.ts'
+import { momentOfDay, monthsAfter } from '../cube/periods.ts'
 import { type Arguments, atMost, type RunFunction, required } from './arguments.ts'
 import type { Context, Value } from './context.ts'
 import { formatDate } from './format-date.ts'
@@ -60,7 +60,7 @@ const parts = {
   q: quarterOf,
   m: (moment) => new Date(moment).getUTCMonth() + 1,
   d: (moment) => new Date(moment).getUTCDate(),
-  y: (moment) => daysOf(moment) - daysOf(Date.UTC(new Date(moment).getUTCFullYear(), 0, 1)) + 1,
+  y: (moment) => daysOf(moment) - daysOf(momentOfDay(new Date(moment).getUTCFullYear(), 1, 1)) + 1,
   w: weekdayOf,
   h: (moment) => new Date(moment).getUTCHours(),
   n: (moment) => new Date(moment).getUTCMinutes(),
@@ -86,16 +86,8 @@ function intervalOf<T>(name: string, given: Value, all: Readonly<Record<string, 
   return found ?? refuseMdx(`the interval of ${name} is one of ${Object.keys(all).join(', ')}`)
 }
 
-/** So many months later; the last day of a month that is shorter, as in VBA. */
-function monthsLater(moment: number, count: number): string {
-  const day = dayText(moment)
-  for (let earlier = 0; earlier < 4; earlier++) {
-    const from = `${day.slice(0, 8)}${String(Number(day.slice(8)) - earlier).padStart(2, '0')}`
-    const found = dayLater('month', from, count)
-    if (found !== undefined) return found
-  }
-  return refuseMdx('a date is of the years 1 to 9999')
-}
+const firstMoment = momentOfDay(1, 1, 1)
+const endMoment = momentOfDay(10_000, 1, 1)
 
 function dateAdd(context: Context, given: Arguments): Value {
   atMost(given, 3)
@@ -106,11 +98,10 @@ function dateAdd(context: Context, given: Arguments): Value {
   const moment = momentOf(textOfValue(from))
   const time = textOfValue(from).slice(10)
   const step = intervalOf('DateAdd', interval, { ...months, ...days })
-  if (Object.hasOwn(months, textOfValue(interval).toLowerCase()))
-    return monthsLater(moment, count * step) + time
-  const later = moment + count * step * dayMs
-  if (!(later >= Date.parse('0001-01-01') && later < Date.UTC(10_000, 0, 1)))
-    return refuseMdx('a date is of the years 1 to 9999')
+  // As in VBA, a month that is shorter ends a sum of months.
+  const isMonths = Object.hasOwn(months, textOfValue(interval).toLowerCase())
+  const later = isMonths ? monthsAfter(moment, count * step) : moment + count * step * dayMs
+  if (!(later >= firstMoment && later < endMoment)) return refuseMdx('a date is of the years 1 to 9999')
   return dayText(later) + time
 }
 
@@ -136,8 +127,8 @@ function dateSerial(context: Context, given: Arguments): Value {
   const [year = 0, month = 0, day = 0] = [0, 1, 2].map((index) =>
     Math.trunc(numberOf(argument(context, given, index))),
   )
-  const moment = Date.UTC(year, month - 1, day)
-  return year < 100 || !(moment >= Date.UTC(100, 0, 1) && moment < Date.UTC(10_000, 0, 1))
+  const moment = momentOfDay(year, month, day)
+  return year < 100 || !(moment >= momentOfDay(100, 1, 1) && moment < endMoment)
     ? refuseMdx('DateSerial gives dates of the years 100 to 9999')
     : dayText(moment)
 }

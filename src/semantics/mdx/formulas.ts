@@ -37,7 +37,8 @@ const knownProperties = new Set([
 
 /** What a statement may name. A later definition takes the place of one with its name. @throws Fault `bad_request` */
 export function collectFormulas(space: Space, given: readonly MdxFormula[]): Formulas {
-  if (given.length > formulasMax) refuseMdx(`at most ${formulasMax} members and sets are defined`)
+  if (given.length - space.cube.formulas.length > formulasMax)
+    refuseMdx(`at most ${formulasMax} members and sets are defined`)
   const members = new Map<string, Member>()
   const sets = new Map<string, MdxFormula>()
   for (const formula of given) {
@@ -56,7 +57,7 @@ export function collectFormulas(space: Space, given: readonly MdxFormula[]): For
 /** The member that a formula defines. @throws Fault `bad_request` for a place or a property that is none */
 export function calculatedMember(
   space: Space,
-  { name: parts, expression, properties }: MdxFormula,
+  { name: parts, expression, properties, isHidden }: MdxFormula,
 ): Extract<Member, { kind: 'calculated' }> {
   const unknown = properties.find((property) => !knownProperties.has(property.name))
   if (unknown !== undefined)
@@ -80,7 +81,7 @@ export function calculatedMember(
   return {
     ...{ kind: 'calculated', at, level, caption, uniqueName: childName(parent, at, name) },
     formula: {
-      ...{ name, expression, parent, solveOrder, format },
+      ...{ name, expression, parent, solveOrder, format, isHidden: isHidden === true },
       ...{ folder: text('DISPLAY_FOLDER'), description: text('DESCRIPTION') },
     },
   }

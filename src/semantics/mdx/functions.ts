@@ -4,6 +4,7 @@ import type { MdxFunction } from '../../wire/mdx/words.ts'
 import type { RunFunction } from './arguments.ts'
 import { dateFunctions } from './date-functions.ts'
 import { drillFunctions } from './drill-functions.ts'
+import { kpiMemberFunctions } from './kpi-functions.ts'
 import { memberFunctions } from './member-functions.ts'
 import { rankFunctions } from './rank-functions.ts'
 import { setFunctions } from './set-functions.ts'
@@ -13,6 +14,7 @@ import { totalFunctions } from './total-functions.ts'
 export const functions = {
   ...dateFunctions,
   ...drillFunctions,
+  ...kpiMemberFunctions,
   ...memberFunctions,
   ...rankFunctions,
   ...setFunctions,

@@ -35,9 +35,11 @@ export function hierarchyMembers(context: Context, at: SpaceHierarchy): readonly
   return levelMembers(context, at, first).flatMap((member) => [member, ...below(context, member)])
 }
 
-/** Calculated members of a hierarchy, in the order of their definition. */
+/** Calculated members of a hierarchy that are not hidden, in the order of their definition. */
 export function calculatedMembers({ environment }: Context, at: SpaceHierarchy): readonly Member[] {
-  return environment.formulas.members.filter((member) => member.at.index === at.index)
+  return environment.formulas.members.filter(
+    (member) => member.at.index === at.index && !(member.kind === 'calculated' && member.formula.isHidden),
+  )
 }
 
 function below(context: Context, member: Member): readonly Member[] {

@@ -128,7 +128,7 @@ async function run(
   }
   const task: EvaluationTask = {
     ...{ cube, statement, bounds, format: request.format, nowMs: clock.now() },
-    formulas: session.map(({ formula }) => formula),
+    formulas: [...cube.formulas, ...session.map(({ formula }) => formula)],
     mentioned: mentioned.map(({ name }) => name),
     grouped: [...isGrouped].flatMap(([name, is]) => (is ? [name] : [])),
   }

@@ -3,6 +3,7 @@
  * the reader; what a formula may read is told where a statement evaluates it.
  */
 
+import { Fault } from '../../base/fault.ts'
 import type { MdxExpression, MdxFormula, MdxStatement } from '../../wire/mdx/ast.ts'
 import { refuseMdx } from '../../wire/mdx/tokens.ts'
 import type { Cube } from '../cube/model.ts'
@@ -34,11 +35,13 @@ export function created(
   { formulas }: Extract<MdxStatement, { kind: 'create' }>,
   session: readonly SessionFormula[],
 ): readonly SessionFormula[] {
-  const { name: cube, measures } = space.cube
+  const { name: cube, measures, formulas: formulasOfCube } = space.cube
   const own = session.filter((each) => each.cube === cube)
   const taken = new Set([
     ...measures.map(({ uniqueName }) => uniqueName.toLowerCase()),
-    ...own.map(({ formula }) => nameOf(space, formula)),
+    ...[...formulasOfCube, ...own.map(({ formula }) => formula)].flatMap((formula) =>
+      formula.kind === 'set' || memberInCube(space, formula) ? [nameOf(space, formula)] : [],
+    ),
   ])
   for (const formula of formulas) {
     const name = nameOf(space, formula)
@@ -91,13 +94,26 @@ export function listedFormulas(cube: Cube, session: readonly SessionFormula[]): 
   )
   return own
     .filter((formula) => formula.isHidden !== true && isVisible(formula))
-    .map((formula): ListedFormula => {
-      if (formula.kind === 'member') return { kind: 'member', member: calculatedMember(space, formula) }
+    .flatMap((formula): readonly ListedFormula[] => {
+      if (formula.kind === 'member') {
+        const member = memberInCube(space, formula)
+        return member === undefined ? [] : [{ kind: 'member', member }]
+      }
       const [part] = formula.name
       const name = part?.kind === 'name' ? part.name : ''
       const found = hierarchiesIn({ space, sets, seen: new Set(), depth: 0 }, formula.expression)
-      return { kind: 'set', name, formula, hierarchies: [...new Set(found)] }
+      return [{ kind: 'set', name, formula, hierarchies: [...new Set(found)] }]
     })
+}
+
+/** The member of a formula; undefined where its hierarchy has gone since it was defined. */
+function memberInCube(space: Space, formula: MdxFormula) {
+  try {
+    return calculatedMember(space, formula)
+  } catch (thrown) {
+    if (thrown instanceof Fault && thrown.kind === 'bad_request') return undefined
+    throw thrown
+  }
 }
 
 /** VISIBLE = 0 or false hides. */

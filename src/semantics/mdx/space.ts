@@ -66,6 +66,8 @@ interface CalculatedMember {
   readonly format: string | undefined
   readonly folder: string | undefined
   readonly description: string | undefined
+  /** It is found by its name, and in no list. */
+  readonly isHidden: boolean
 }
 
 /** Members of different hierarchies. */

@@ -84,7 +84,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   },
   Metric: {
     existence: 'id name kind label state tables version madeOf',
-    description: 'createdAt createdBy defaultGrain description format owner sha256 term unit',
+    description: 'createdAt createdBy defaultGrain description folder format owner sha256 term unit',
     columns: 'dimensions expression filter masked problems tags',
   },
   MetricDimension: { columns: 'description kind label name' },

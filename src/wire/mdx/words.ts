@@ -54,6 +54,11 @@ export const mdxFunctions = [
   'ISEMPTY',
   'ISLEAF',
   'ISSIBLING',
+  'KPIGOAL',
+  'KPISTATUS',
+  'KPITREND',
+  'KPIVALUE',
+  'KPIWEIGHT',
   'LASTPERIODS',
   'LCASE',
   'LEFT',
@@ -111,6 +116,9 @@ export const mdxFunctions = [
   'YEAR',
   'YTD',
 ] as const
+/** Those of which the argument is the name of a KPI. */
+export const kpiFunctions = ['KPIVALUE', 'KPIGOAL', 'KPISTATUS', 'KPITREND', 'KPIWEIGHT'] as const
+export type KpiFunction = (typeof kpiFunctions)[number]
 export type MdxFunction = (typeof mdxFunctions)[number]
 
 /** Properties of the form expression.NAME. */

@@ -13,7 +13,7 @@ function level(name: string, grain?: 'year' | 'quarter' | 'month' | 'day'): KeyL
 
 function hierarchy(kind: Hierarchy['kind']): Hierarchy {
   return {
-    ...{ name: 'H', uniqueName: '[D].[H]', caption: 'H', description: '', ordinal: 1, kind },
+    ...{ name: 'H', uniqueName: '[D].[H]', caption: 'H', description: '', folder: '', ordinal: 1, kind },
     dimension: { name: 'D', uniqueName: '[D]' },
     allMember: { uniqueName: '[D].[H].[All]', caption: 'All' },
     levels: [

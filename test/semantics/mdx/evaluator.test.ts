@@ -44,7 +44,15 @@ const cube: Cube = {
       ...{ caption: 't', ordinal: 1, table: { namespace: ['s'], name: 't' } },
       hierarchies: [
         {
-          ...{ name: 'k', uniqueName: '[t].[k]', dimension, caption: 'k', description: '', ordinal: 1 },
+          ...{
+            name: 'k',
+            uniqueName: '[t].[k]',
+            dimension,
+            caption: 'k',
+            description: '',
+            folder: '',
+            ordinal: 1,
+          },
           kind: 'attribute',
           allMember: { uniqueName: '[t].[k].[All]', caption: 'All' },
           levels: [
@@ -58,9 +66,10 @@ const cube: Cube = {
       ],
     },
   ],
+  ...{ kpis: [], sets: [], formulas: [] },
   measures: [
     {
-      ...{ name: 'm', uniqueName: '[Measures].[m]', caption: 'm', description: '', type: 'int8' },
+      ...{ name: 'm', uniqueName: '[Measures].[m]', caption: 'm', description: '', folder: '', type: 'int8' },
       ...{ format: '', unit: '', isSum: true },
     },
   ],

@@ -8,9 +8,12 @@ import type { Cellset } from '../../../src/semantics/mdx/cellset.ts'
 import type { SessionFormula } from '../../../src/semantics/mdx/session.ts'
 import { type Lake, readAs } from '../../support/lake.ts'
 import { cellsetAs, type Reader, runAs, startCubeLake } from './cube-lake.ts'
+import { excelLayouts } from './excel-layouts.ts'
 import { excelStatements } from './excel-statements.ts'
 
 setDefaultTimeout(120_000)
+
+const recorded = { ...excelStatements, ...excelLayouts }
 
 let lake: Lake
 beforeAll(async () => {
@@ -94,7 +97,7 @@ async function numbersBySql(
 }
 
 describe.each(['officer', 'reader'] as const)('as the %s', (who) => {
-  test.each(Object.entries(excelStatements))(
+  test.each(Object.entries(recorded))(
     '%s',
     async (_, { text, within = 'true', sizes, session: made = [] }) => {
       let session: readonly SessionFormula[] = []
@@ -168,7 +171,7 @@ describe.each(['officer', 'reader'] as const)('a probe of the %s', (who) => {
 })
 
 test('each shape has a source, and none is there twice', () => {
-  const all = Object.values(excelStatements)
+  const all = Object.values(recorded)
   expect(all.every(({ source }) => source.length > 10)).toBe(true)
   const shapes = all.map(({ text }) => text.replaceAll(/\s+/g, ''))
   expect(new Set(shapes).size).toBe(all.length)

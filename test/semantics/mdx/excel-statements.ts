@@ -4,52 +4,41 @@
  * are facts of a protocol; no text of a source is here. Statements of one shape are here once.
  */
 
-const region = '[orders].[region]'
-const paid = '[orders].[paid]'
-const initial = '[orders].[initial]'
-const calendar = '[orders].[day.Calendar]'
-const revenue = '[Measures].[revenue]'
-const orders = '[Measures].[orders]'
-const buyers = '[Measures].[buyers]'
-const cube = '[sales.orders]'
-const props = 'DIMENSION PROPERTIES PARENT_UNIQUE_NAME'
-const both = `${props},HIERARCHY_UNIQUE_NAME`
-const cell = 'CELL PROPERTIES VALUE, FORMAT_STRING, LANGUAGE, BACK_COLOR, FORE_COLOR, FONT_FLAGS'
-const year = `${calendar}.[Year].&[2024-01-01]`
-const quarter = `${calendar}.[Quarter].&[2024-01-01]`
-const level = (hierarchy: string) => `{DrilldownLevel({${hierarchy}.[All]},,,INCLUDE_CALC_MEMBERS)}`
-const older = (hierarchy: string) => `AddCalculatedMembers({DrilldownLevel({${hierarchy}.[All]})})`
-const twoLevels = `AddCalculatedMembers({DrilldownLevel({DrilldownLevel({${calendar}.[All]})},${calendar}.[Year])})`
-const top = (from: string, count = 2) =>
-  `Generate(Hierarchize(${from}) AS [XL_Filter_Set_0], TopCount(Filter(Except(DrilldownLevel([XL_Filter_Set_0].Current AS [XL_Filter_HelperSet_0], , 0), [XL_Filter_HelperSet_0]), Not IsEmpty(${orders})), ${count}, ${orders}))`
-
-const kylin = (path: string) => `github.com/Kyligence/mdx-kylin semantic-mdx/mdx/src/test/${path}`
-const mondrian = (path: string) => `github.com/pentaho/mondrian mondrian/src/it/java/mondrian/${path}`
-const mallard = (path: string) => `github.com/felixyman/MallardCube ${path}`
-const webb = (page: string) => `ssas-info.com ${page} (Chris Webb)`
-
-const is2024 = "date_trunc('year', day::timestamp) = DATE '2024-01-01'"
-const isCoast = "region IN ('east', 'west')"
-const inQuarter = "date_trunc('quarter', day::timestamp) = DATE '2024-01-01'"
-const regions = 'count(DISTINCT region)'
-const paids = 'count(DISTINCT paid)'
-const years = "count(DISTINCT date_trunc('year', day::timestamp))"
-const quarters = "count(DISTINCT date_trunc('quarter', day::timestamp))"
-const months = "count(DISTINCT date_trunc('month', day::timestamp))"
-const quartersOf2024 = `count(DISTINCT date_trunc('quarter', day::timestamp)) FILTER (WHERE ${is2024})`
-const monthsOfQuarter = `count(DISTINCT date_trunc('month', day::timestamp)) FILTER (WHERE ${inQuarter})`
-const pairs = `count(DISTINCT (region, paid))`
-
-export interface ExcelStatement {
-  readonly source: string
-  readonly text: string
-  /** The rows that subselects leave, in SQL over `sales.orders`. */
-  readonly within?: string
-  /** Tuples of each axis, as aggregates in SQL over these rows. */
-  readonly sizes: readonly string[]
-  /** What the session defined before. */
-  readonly session?: readonly string[]
-}
+import {
+  both,
+  buyers,
+  calendar,
+  cell,
+  cube,
+  type ExcelStatement,
+  initial,
+  inQuarter,
+  is2024,
+  isCoast,
+  kylin,
+  level,
+  mallard,
+  mondrian,
+  months,
+  monthsOfQuarter,
+  older,
+  orders,
+  paid,
+  paids,
+  pairs,
+  props,
+  quarter,
+  quarters,
+  quartersOf2024,
+  region,
+  regions,
+  revenue,
+  top,
+  twoLevels,
+  webb,
+  year,
+  years,
+} from './excel-parts.ts'
 
 export const excelStatements: Readonly<Record<string, ExcelStatement>> = {
   'a label filter below two page filters, with two values': {

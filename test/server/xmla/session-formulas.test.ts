@@ -1,6 +1,8 @@
 /** Rows of Discover for the members and sets of an XMLA session, which that session alone is shown. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
+import { ask as askRest } from '../../support/identity.ts'
+import { declaringAs } from '../../support/semantic-layer.ts'
 import { ask, discoverBody, executeBody, rowsOf, type XmlaClientOptions } from '../../support/xmla.ts'
 import { startXmlaLake, type XmlaLake } from '../../support/xmla-lake.ts'
 
@@ -93,6 +95,32 @@ test('a set that names itself, or others twice each, is listed at once', async (
   expect(rows.map(({ SET_NAME: name }) => name)).toContain('d60')
   expect(rows.find(({ SET_NAME: name }) => name === 'itself')).toMatchObject({ DIMENSIONS: region })
   expect(rows.find(({ SET_NAME: name }) => name === 'd3')).toMatchObject({ DIMENSIONS: region })
+})
+
+test('a member in a hierarchy that has gone is left out of lists, and others are still listed', async () => {
+  const { lake, ann } = started
+  const own = await begin(ann)
+  const put = declaringAs(lake, started.steward)
+  const path = '/api/v1/semantics/tables/sales/orders'
+  const { body } = await askRest(lake, 'GET', path, started.steward)
+  const { key, dimensions, time_dimension } = body as Record<string, unknown>
+  const model = { key, time_dimension, dimensions: [...(dimensions as readonly object[]), { name: 'paid' }] }
+  await put(path, model)
+  for (const text of [
+    'CREATE SESSION MEMBER [sales.orders].[orders].[paid].[All].[both] AS 1',
+    'CREATE SESSION MEMBER [sales.orders].[Measures].[one] AS 1',
+    'CREATE SESSION SET [sales.orders].[paids] AS [orders].[paid].Members',
+  ])
+    expect(await ask(ann, executeBody(text), own)).toMatchObject({ kind: 'empty' })
+  await put(path, { ...model, dimensions })
+  const named = async (rowset: string, column: string, restrictions: Record<string, string> = {}) =>
+    (await rowsOf(ask(ann, discoverBody(rowset, restrictions), own))).map((row) => row[column])
+  expect(await named('MDSCHEMA_MEASURES', 'MEASURE_NAME')).toContain('one')
+  expect(await named('MDSCHEMA_SETS', 'SET_NAME')).toEqual(['paids'])
+  const level = { CUBE_NAME: 'sales.orders', LEVEL_UNIQUE_NAME: `${region}.[region]`, MEMBER_TYPE: '4' }
+  expect(await named('MDSCHEMA_MEMBERS', 'MEMBER_NAME', level)).toEqual([])
+  const more = 'CREATE SESSION MEMBER [sales.orders].[Measures].[two] AS 2'
+  expect(await ask(ann, executeBody(more), own)).toMatchObject({ kind: 'empty' })
 })
 
 test('another tenant has no such catalog, and a session of another principal is none', async () => {

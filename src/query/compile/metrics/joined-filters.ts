@@ -1,7 +1,6 @@
 /** Says which dimensions of joined tables the filter of a metric reads. The relation joins their tables for it. */
 
-import { isOverPeriods } from '../../../core/metric.ts'
-import { leavesOf, type SemanticModel } from '../../../core/semantic-model.ts'
+import { baseOfLeaf, leavesOf, type SemanticModel } from '../../../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
 
 /** The dimensions of joined tables that filters of a metric name, where they are those of metrics over a table. */
@@ -10,10 +9,8 @@ export function filterDimensions(
   table: TableRef,
   name: string,
 ): readonly string[] {
-  return (leavesOf(model, name) ?? []).flatMap(({ definition: { computation } }) => {
-    const of = isOverPeriods(computation)
-      ? model.metrics.get(computation.metric)?.definition.computation
-      : computation
+  return (leavesOf(model, name) ?? []).flatMap((leaf) => {
+    const of = baseOfLeaf(model, leaf)?.definition.computation
     if (of?.kind !== 'simple' || tableKey(of.table) !== tableKey(table)) return []
     return of.filter?.dimensions ?? []
   })

@@ -1,8 +1,8 @@
 /** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { isOverPeriods, type MetricComputation, metricsSuffix } from '../../../core/metric.ts'
-import { leavesOf, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
+import { type MetricComputation, type MetricVersion, metricsSuffix } from '../../../core/metric.ts'
+import { baseOfLeaf, leavesOf, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { findReadableTables } from '../../../store/governance/readable-tables.ts'
@@ -114,8 +114,8 @@ async function readablePart(store: Store, tenant: TenantId, model: SemanticModel
   const keys = new Set(readable.map(({ ref }) => tableKey(ref)))
   const part = { ...model, tables: new Map([...model.tables].filter(([key]) => keys.has(key))) }
   const isRead = (name: string) =>
-    (leavesOf(model, name) ?? []).every(({ definition: { computation } }) =>
-      countsOf(model, computation).every((each) => {
+    (leavesOf(model, name) ?? []).every((leaf) =>
+      countsOf(model, leaf).every((each) => {
         if (each?.kind !== 'simple') return false
         const relation = relationOf(part, each.table)
         return (
@@ -127,14 +127,11 @@ async function readablePart(store: Store, tenant: TenantId, model: SemanticModel
 }
 
 /** The simple metrics of which a leaf is computed. */
-function countsOf(
-  { metrics }: SemanticModel,
-  computation: MetricComputation,
-): readonly (MetricComputation | undefined)[] {
-  const named = (name: string) => metrics.get(name)?.definition.computation
-  if (isOverPeriods(computation)) return [named(computation.metric)]
+function countsOf(model: SemanticModel, leaf: MetricVersion): readonly (MetricComputation | undefined)[] {
+  const { computation } = leaf.definition
+  const named = (name: string) => model.metrics.get(name)?.definition.computation
   if (computation.kind === 'conversion') return [named(computation.base), named(computation.conversion)]
-  return [computation]
+  return [baseOfLeaf(model, leaf)?.definition.computation]
 }
 
 /** Keys of the tables of the statement's names that may be read: a table comes before a relation of its name. */

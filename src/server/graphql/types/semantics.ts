@@ -157,6 +157,10 @@ function addMetric(refs: Refs): void {
       unit: t.exposeString('unit', { nullable: true }),
       format: t.exposeString('format', { nullable: true }),
       owner: t.exposeString('owner', { nullable: true }),
+      folder: t.exposeString('folder', {
+        nullable: true,
+        description: 'Where clients of cubes list it.',
+      }),
       defaultGrain: t.string({ nullable: true, resolve: ({ default_grain: grain }) => grain ?? null }),
       expression: t.string({
         nullable: true,

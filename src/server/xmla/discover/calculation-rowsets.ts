@@ -1,10 +1,11 @@
 /**
- * The rowsets of what a cube computes: its measures, with the members of the client's session among them, and the sets of
- * that session.
+ * The rowsets of what a cube computes: its KPIs, its measures and its sets, with the members and sets of the client's
+ * session among them.
  */
 
 import { measuresUniqueName } from '../../../semantics/cube/model.ts'
 import { listedFormulas } from '../../../semantics/mdx/session.ts'
+import type { MdxFormula } from '../../../wire/mdx/ast.ts'
 import { printMdxExpression } from '../../../wire/mdx/print.ts'
 import { cubeColumns, cubeRestrictions, groupOf, guidOf, inCubes } from './cube-rowsets.ts'
 import { dbTypeOf } from './db-types.ts'
@@ -12,7 +13,7 @@ import { columnsOf, type DiscoverContext, type Row, type Rowset, restrictionsOf 
 
 const metricRows = inCubes(
   ({ measures }) => measures,
-  ({ name, uniqueName, caption, type, unit, description, format, isSum }, cube) => ({
+  ({ name, uniqueName, caption, type, unit, folder, description, format, isSum }, cube) => ({
     MEASURE_NAME: name,
     MEASURE_UNIQUE_NAME: uniqueName,
     MEASURE_CAPTION: caption,
@@ -27,7 +28,7 @@ const metricRows = inCubes(
     MEASURE_NAME_SQL_COLUMN_NAME: name,
     MEASURE_UNQUALIFIED_CAPTION: caption,
     MEASUREGROUP_NAME: groupOf(cube),
-    MEASURE_DISPLAY_FOLDER: '',
+    MEASURE_DISPLAY_FOLDER: folder,
     DEFAULT_FORMAT_STRING: format,
   }),
 )
@@ -36,6 +37,7 @@ const metricRows = inCubes(
 const calculatedAggregator = 127
 const variantType = 12
 const sessionScope = 2
+const globalScope = 1
 
 /** Calculated measures of the session. */
 function sessionMeasureRows(context: DiscoverContext): Promise<readonly Row[]> {
@@ -69,7 +71,55 @@ async function measureRows(context: DiscoverContext): Promise<readonly Row[]> {
 /** Codes of SET_EVALUATION_CONTEXT. */
 const contexts = { static: 1, dynamic: 2 } as const
 
-function setRows(context: DiscoverContext): Promise<readonly Row[]> {
+const kpiRows = inCubes(
+  ({ kpis }) => kpis,
+  ({ name, caption, description, folder, parts, statusGraphic, trendGraphic, parent }, cube) => ({
+    MEASUREGROUP_NAME: groupOf(cube),
+    KPI_NAME: name,
+    KPI_CAPTION: caption,
+    KPI_DESCRIPTION: description,
+    KPI_DISPLAY_FOLDER: folder,
+    KPI_VALUE: parts.value,
+    KPI_GOAL: parts.goal ?? '',
+    KPI_STATUS: parts.status ?? '',
+    KPI_TREND: parts.trend ?? '',
+    KPI_STATUS_GRAPHIC: statusGraphic,
+    KPI_TREND_GRAPHIC: trendGraphic,
+    KPI_WEIGHT: parts.weight ?? '',
+    KPI_CURRENT_TIME_MEMBER: '',
+    KPI_PARENT_KPI_NAME: parent,
+    SCOPE: globalScope,
+  }),
+)
+
+/** Sets of the cube. Those of the session have the names of their properties. */
+const cubeSetRows = inCubes(
+  (cube) => {
+    const formulas = cube.sets.map(({ formula }) => ({ cube: cube.name, formula }))
+    const listed = listedFormulas(cube, formulas)
+    return cube.sets.map((set, index) => ({ set, listed: listed[index] }))
+  },
+  ({ set: { name, caption, description, folder, formula }, listed }) => {
+    const hierarchies = listed?.kind === 'set' ? listed.hierarchies : []
+    return {
+      ...{ SET_NAME: name, SCOPE: globalScope, DESCRIPTION: description },
+      EXPRESSION: printMdxExpression(formula.expression),
+      ...{ SET_CAPTION: caption, SET_DISPLAY_FOLDER: folder },
+      ...placeOfSet(formula, hierarchies),
+    }
+  },
+)
+
+function placeOfSet({ isStatic }: MdxFormula, hierarchies: readonly string[]): Row {
+  return {
+    DIMENSIONS: hierarchies.join(','),
+    SET_EVALUATION_CONTEXT: isStatic ? contexts.static : contexts.dynamic,
+    // A client that asks for a hierarchy's sets means those of it alone.
+    HIERARCHY_UNIQUE_NAME: hierarchies.length === 1 ? hierarchies[0] : undefined,
+  }
+}
+
+function sessionSetRows(context: DiscoverContext): Promise<readonly Row[]> {
   return inCubes(
     (cube) => listedFormulas(cube, context.formulas).filter((each) => each.kind === 'set'),
     ({ name, formula, hierarchies }) => {
@@ -82,18 +132,17 @@ function setRows(context: DiscoverContext): Promise<readonly Row[]> {
         SCOPE: sessionScope,
         DESCRIPTION: text('DESCRIPTION') ?? '',
         EXPRESSION: printMdxExpression(formula.expression),
-        DIMENSIONS: hierarchies.join(','),
         SET_CAPTION: text('CAPTION') ?? name,
         SET_DISPLAY_FOLDER: text('DISPLAY_FOLDER') ?? '',
-        SET_EVALUATION_CONTEXT: formula.isStatic ? contexts.static : contexts.dynamic,
-        // A client that asks for a hierarchy's sets means those of it alone.
-        HIERARCHY_UNIQUE_NAME: hierarchies.length === 1 ? hierarchies[0] : undefined,
+        ...placeOfSet(formula, hierarchies),
       }
     },
   )(context)
 }
 
-const none = () => []
+async function setRows(context: DiscoverContext): Promise<readonly Row[]> {
+  return [...(await cubeSetRows(context)), ...(await sessionSetRows(context))]
+}
 
 /** In alphabetical order of their names. */
 export const calculationRowsets: readonly Rowset[] = [
@@ -104,7 +153,7 @@ export const calculationRowsets: readonly Rowset[] = [
       `${cubeColumns} MEASUREGROUP_NAME:s? KPI_NAME:s? KPI_CAPTION:s? KPI_DESCRIPTION:s? KPI_DISPLAY_FOLDER:s? KPI_VALUE:s? KPI_GOAL:s? KPI_STATUS:s? KPI_TREND:s? KPI_STATUS_GRAPHIC:s? KPI_TREND_GRAPHIC:s? KPI_WEIGHT:s? KPI_CURRENT_TIME_MEMBER:s? KPI_PARENT_KPI_NAME:s? SCOPE:i?`,
     ),
     restrictions: restrictionsOf(`${cubeRestrictions} KPI_NAME:s CUBE_SOURCE:us:visible`),
-    rows: none,
+    rows: kpiRows,
   },
   {
     name: 'MDSCHEMA_MEASURES',

@@ -147,7 +147,7 @@ const hierarchyRows = inCubes(hierarchiesOf, ({ hierarchy, ordinal }, cube) => {
     DIMENSION_IS_SHARED: true,
     HIERARCHY_IS_VISIBLE: true,
     HIERARCHY_ORIGIN: hierarchy === undefined || hierarchy.kind === 'attribute' ? 2 : 1,
-    HIERARCHY_DISPLAY_FOLDER: '',
+    HIERARCHY_DISPLAY_FOLDER: hierarchy?.folder ?? '',
     INSTANCE_SELECTION: 0,
     GROUPING_BEHAVIOR: 1,
     STRUCTURE_TYPE: hierarchy?.kind === 'calendar' ? 'Natural' : 'Unknown',

@@ -41,14 +41,16 @@ async function rows(context: DiscoverContext, given: Restrictions): Promise<read
   )
   if (member === undefined && names.length === 0)
     throw new Fault('bad_request', 'MDSCHEMA_MEMBERS needs a dimension, hierarchy, level or member.')
-  const found: Row[] = []
+  // Rows are joined list by list: a call with each row as an argument has a bound.
+  const found: (readonly Row[])[] = []
   for (const cube of cubes) {
-    if (member === undefined)
-      found.push(...measureRows(cube, names), ...(await listed(context, cube, names, only('LEVEL_NUMBER'))))
-    else found.push(...(await around(context, cube, member, op)))
-    found.push(...sessionRows(context, cube, { names, member, op }))
+    if (member === undefined) {
+      found.push(measureRows(cube, names))
+      found.push(await listed(context, cube, names, only('LEVEL_NUMBER')))
+    } else found.push(await around(context, cube, member, op))
+    found.push(sessionRows(context, cube, { names, member, op }))
   }
-  return found
+  return found.flat()
 }
 
 /** Calculated members of the session: those of what is named, or around one member. */
@@ -109,15 +111,16 @@ async function listed(
   names: readonly string[],
   number: string | undefined,
 ): Promise<readonly Row[]> {
-  const found: Row[] = []
+  const found: (readonly Row[])[] = []
   for (const hierarchy of cube.dimensions.flatMap(({ hierarchies }) => hierarchies))
     for (const level of hierarchy.levels) {
       const own = [level.uniqueName, hierarchy.uniqueName, hierarchy.dimension.uniqueName]
       if (!names.every((name) => own.includes(name))) continue
       if (number !== undefined && number !== String(level.number)) continue
-      found.push(...(await membersOf(context, cube, hierarchy, level)).map((each) => memberRow(cube, each)))
+      const members = await membersOf(context, cube, hierarchy, level)
+      found.push(members.map((each) => memberRow(cube, each)))
     }
-  return found
+  return found.flat()
 }
 
 async function membersOf(

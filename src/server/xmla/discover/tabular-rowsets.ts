@@ -99,7 +99,7 @@ const schemaRowsets: readonly Rowset[] = [
         ...{ ExplicitDataType: dataTypes[column.type], InferredDataType: dataTypes[column.type] },
         ...{ Description: column.description, IsHidden: false, State: ready, IsUnique: false, IsKey: false },
         ...{ IsNullable: true, SummarizeBy: none, Type: byDefault, IsAvailableInMDX: true },
-        ...{ ...times(cube), DisplayOrdinal: ordinal },
+        ...{ ...times(cube), DisplayOrdinal: ordinal, DisplayFolder: column.folder },
       })),
   ),
   schemaRowset(
@@ -108,6 +108,7 @@ const schemaRowsets: readonly Rowset[] = [
     ({ hierarchies }) =>
       hierarchies.map(({ id, table, cube, hierarchy }) => ({
         ...{ ID: id, TableID: table, Name: hierarchy.name, IsHidden: false, State: ready, ...times(cube) },
+        DisplayFolder: hierarchy.folder,
       })),
   ),
   schemaRowset(
@@ -131,6 +132,7 @@ const schemaRowsets: readonly Rowset[] = [
         ...{ ID: id, TableID: table, Name: measure.name, Description: measure.description },
         ...{ DataType: dataTypes[daxTypeOf(measure.type)], FormatString: measure.format },
         ...{ IsHidden: false, State: ready, ...times(cube), IsSimpleMeasure: false },
+        DisplayFolder: measure.folder,
       })),
   ),
   schemaRowset(
