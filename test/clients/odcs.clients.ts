@@ -12,7 +12,7 @@ import fc from 'fast-check'
 import { classify } from '../../src/contract/classify/classify.ts'
 import { makeDocument } from '../../src/contract/document/make-document.ts'
 import { performDocumentTask } from '../../src/wire/odcs/document-task.ts'
-import { writeYaml, yamlDocument } from '../../src/wire/odcs/edit-document.ts'
+import { toYamlText } from '../../src/wire/odcs/edit-document.ts'
 import type { ContractModel } from '../../src/wire/odcs/model.ts'
 import { madeTables } from '../contract/document/made-tables.ts'
 import { encode, orders } from '../wire/odcs/fixtures.ts'
@@ -109,7 +109,7 @@ test('odcs: documents that are made of contracts without one are accepted by dat
   const seed = 20_261_123
   console.log(`seed ${seed}`)
   for (const [index, tables] of fc.sample(madeTables, { seed, numRuns: 25 }).entries()) {
-    const bytes = encode(writeYaml(yamlDocument(makeDocument('made', index + 1, tables))))
+    const bytes = encode(toYamlText(makeDocument('made', index + 1, tables)))
     read(bytes, 'yaml')
     expect(await lint(`made-${index}.yaml`, bytes)).toMatchObject({ result: 'passed' })
   }

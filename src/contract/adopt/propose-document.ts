@@ -14,9 +14,9 @@ import {
   parseLoadTableResult,
   metadataReader as reader,
 } from '../../wire/iceberg/table-metadata.ts'
-import { writeYaml, yamlDocument } from '../../wire/odcs/edit-document.ts'
+import { toYamlText } from '../../wire/odcs/edit-document.ts'
+import { map, maskMember, ours, some } from '../../wire/odcs/members.ts'
 import { logicalTypeOf } from '../commit/admitted-types.ts'
-import { map, maskMember, ours, some } from '../document/members.ts'
 import { readContractDocument } from '../document/read.ts'
 import type { ContractParts } from '../parts.ts'
 import { fromCatalog } from '../pin-table.ts'
@@ -53,13 +53,11 @@ export async function proposeTableDocument(
   const { metadata } = parseLoadTableResult(loaded.body)
   const contract = contractIdOf(table)
   const { object, columns, masks } = objectOf(table, metadata, governance)
-  const document = writeYaml(
-    yamlDocument(
-      map({
-        ...{ apiVersion: 'v3.2.0', kind: 'DataContract', id: contract, version: '1.0.0', status: 'draft' },
-        schema: [object],
-      }),
-    ),
+  const document = toYamlText(
+    map({
+      ...{ apiVersion: 'v3.2.0', kind: 'DataContract', id: contract, version: '1.0.0', status: 'draft' },
+      schema: [object],
+    }),
   )
   // A name that the standard cannot hold is refused here, as in a document that somebody sends.
   const bytes = new TextEncoder().encode(document)

@@ -7,7 +7,7 @@ import type { JsonObject } from '../../base/json.ts'
 import { type ContractSchema, foreignKeysOf, type SchemaProperty } from '../../core/contract-schema.ts'
 import type { Governance } from '../../core/governance.ts'
 import { type TableRef, tableKey, tableName } from '../../core/table-ref.ts'
-import { map, maskMember, ours, some } from './members.ts'
+import { map, maskMember, ours, some } from '../../wire/odcs/members.ts'
 
 /** A table with what governs it and what its contract declares. */
 export interface MadeTable {

@@ -5,6 +5,7 @@
 
 import { isJsonObject, type JsonObject, type JsonValue } from '../../base/json.ts'
 import { limits } from '../../limits.ts'
+import { map, some } from './members.ts'
 
 /** A mistake in the document that is converted, with its place there. */
 export class DcsMistake extends Error {
@@ -16,17 +17,6 @@ export class DcsMistake extends Error {
     super(message)
   }
 }
-
-/** An object of those members that are there. */
-export function members(given: Readonly<Record<string, JsonValue | undefined>>): JsonObject {
-  return new Map(
-    Object.entries(given).filter((entry): entry is [string, JsonValue] => entry[1] !== undefined),
-  )
-}
-
-/** A list where it holds something. */
-export const someOf = (items: readonly JsonValue[]): readonly JsonValue[] | undefined =>
-  items.length > 0 ? items : undefined
 
 /** The members of an object; none where it is left out. @throws DcsMistake where it is something else */
 export function objectAt(value: JsonValue | undefined, steps: readonly string[]): JsonObject {
@@ -53,13 +43,13 @@ export function textAt(value: JsonValue | undefined, steps: readonly string[]): 
 export function customOf(value: JsonObject, named: readonly string[]): readonly JsonObject[] {
   return [...value]
     .filter(([name]) => !named.includes(name))
-    .map(([property, member]) => members({ property, value: member }))
+    .map(([property, member]) => map({ property, value: member }))
 }
 
 /** Links by their names, as authoritative definitions. */
 export function linksOf(value: JsonValue | undefined, steps: readonly string[]): readonly JsonObject[] {
   return [...objectAt(value, steps)].map(([type, url]) =>
-    members({ url: textAt(url, [...steps, type]) ?? '', type }),
+    map({ url: textAt(url, [...steps, type]) ?? '', type }),
   )
 }
 
@@ -88,7 +78,7 @@ const fieldMembers = [
 ]
 
 /** What a field is converted with. */
-export interface FieldContext {
+interface FieldContext {
   readonly document: JsonObject
   /** Positions of columns in the key that their model declares. */
   readonly keys: ReadonlyMap<string, number>
@@ -126,7 +116,7 @@ function propertyOf(
   const reference = text('references')
   const example = field.get('example')
   const tags = listAt(field.get('tags'), at('tags'))
-  return members({
+  return map({
     name,
     businessName: text('title'),
     description: text('description'),
@@ -138,24 +128,24 @@ function propertyOf(
     primaryKey: isKey ? true : undefined,
     primaryKeyPosition: position,
     classification: text('classification'),
-    tags: someOf(field.get('pii') === true && !tags.includes('pii') ? [...tags, 'pii'] : tags),
-    examples: someOf([
+    tags: some(field.get('pii') === true && !tags.includes('pii') ? [...tags, 'pii'] : tags),
+    examples: some([
       ...(example === undefined ? [] : [example]),
       ...listAt(field.get('examples'), at('examples')),
     ]),
-    relationships: reference === undefined ? undefined : [members({ type: 'foreignKey', to: reference })],
-    authoritativeDefinitions: someOf(linksOf(field.get('links'), at('links'))),
+    relationships: reference === undefined ? undefined : [map({ type: 'foreignKey', to: reference })],
+    authoritativeDefinitions: some(linksOf(field.get('links'), at('links'))),
     properties:
-      logicalType === 'object' ? someOf(propertiesOf(field.get('fields'), at('fields'), inner)) : undefined,
+      logicalType === 'object' ? some(propertiesOf(field.get('fields'), at('fields'), inner)) : undefined,
     items: field.has('items')
       ? propertyOf(undefined, field.get('items') ?? null, at('items'), inner)
       : undefined,
     map: logicalType === 'map' ? mapOf(field, steps, inner) : undefined,
-    enum: someOf(listAt(field.get('enum'), at('enum')).map((one) => members({ value: one }))),
-    quality: someOf(qualityOf(field.get('quality'), at('quality'))),
-    customProperties: someOf([
+    enum: some(listAt(field.get('enum'), at('enum')).map((one) => map({ value: one }))),
+    quality: some(qualityOf(field.get('quality'), at('quality'))),
+    customProperties: some([
       ...customOf(field, [...fieldMembers, ...options]),
-      ...(field.get('pii') === false ? [members({ property: 'pii', value: false })] : []),
+      ...(field.get('pii') === false ? [map({ property: 'pii', value: false })] : []),
     ]),
   })
 }
@@ -170,7 +160,7 @@ function physicalType(type: string | undefined, field: JsonObject): string | und
 function mapOf(field: JsonObject, steps: readonly string[], context: FieldContext): JsonObject {
   const side = (member: string) =>
     propertyOf(undefined, field.get(member) ?? new Map(), [...steps, member], context)
-  return members({ key: side('keys'), value: side('values') })
+  return map({ key: side('keys'), value: side('values') })
 }
 
 /** A field over the definition that it refers to, and that over its own. @throws DcsMistake */
@@ -240,11 +230,11 @@ export function qualityOf(value: JsonValue | undefined, steps: readonly string[]
     const placed = [...rule].filter(
       ([name]) => own.includes(name) && !['rule', 'metric', 'type'].includes(name),
     )
-    return members({
+    return map({
       type: kind,
       ...(kind === 'library' && { metric: metric ?? rule.get('rule') }),
       ...Object.fromEntries(placed),
-      customProperties: someOf(customOf(rule, own)),
+      customProperties: some(customOf(rule, own)),
     })
   })
 }

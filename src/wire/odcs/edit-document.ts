@@ -121,13 +121,13 @@ function editYaml(original: Document, edits: readonly DocumentEdit[]): string {
 export const toYamlText = (value: JsonValue): string => writeYaml(yamlDocument(value))
 
 /** A tree of these values. */
-export function yamlDocument(value: JsonValue): Document {
+function yamlDocument(value: JsonValue): Document {
   const document = new Document(value)
   return keepFractions(document)
 }
 
 /** The text of a tree, without folding of long lines. */
-export function writeYaml(document: Document): string {
+function writeYaml(document: Document): string {
   return document.toString({ lineWidth: 0, flowCollectionPadding: true })
 }
 

@@ -9,14 +9,13 @@ import {
   DcsMistake,
   linksOf,
   listAt,
-  members,
   objectAt,
   propertiesOf,
   qualityOf,
-  someOf,
   textAt,
 } from './dcs-fields.ts'
 import { toYamlText } from './edit-document.ts'
+import { map, some } from './members.ts'
 import { DocumentRefusal } from './problem.ts'
 import { type ContractDocument, readDocument } from './read-document.ts'
 import odcs320 from './schemas/odcs-3.2.0.schema.json' with { type: 'json' }
@@ -64,17 +63,17 @@ function convert(value: JsonObject): JsonObject {
   if (id === undefined) throw new DcsMistake('The field id is missing', [])
   if (said === undefined) throw new DcsMistake('The field version is missing', ['info'])
   const owner = text(info, 'info', 'owner')
-  const description = members({
+  const description = map({
     purpose: text(info, 'info', 'description'),
     usage: text(terms, 'terms', 'usage'),
     limitations: text(terms, 'terms', 'limitations'),
-    authoritativeDefinitions: someOf(policiesOf(terms.get('policies'))),
+    authoritativeDefinitions: some(policiesOf(terms.get('policies'))),
   })
   const within = (from: JsonObject, at: string, named: readonly string[]) =>
     customOf(from, named).map(
       (one) => new Map([...one, ['property', `${at}.${one.get('property')}`] as const]),
     )
-  return members({
+  return map({
     apiVersion: 'v3.2.0',
     kind: 'DataContract',
     id,
@@ -82,16 +81,16 @@ function convert(value: JsonObject): JsonObject {
     version: said,
     status: text(info, 'info', 'status') ?? 'draft',
     description: description.size > 0 ? description : undefined,
-    tags: someOf(listAt(value.get('tags'), ['tags'])),
-    servers: someOf([...objectAt(value.get('servers'), ['servers'])].map(serverOf)),
-    schema: someOf(
+    tags: some(listAt(value.get('tags'), ['tags'])),
+    servers: some([...objectAt(value.get('servers'), ['servers'])].map(serverOf)),
+    schema: some(
       [...objectAt(value.get('models'), ['models'])].map(([name, model]) => objectOf(name, model, value)),
     ),
-    support: someOf(supportOf(info.get('contact'))),
-    team: owner === undefined ? undefined : members({ name: owner }),
-    slaProperties: someOf([...objectAt(value.get('servicelevels'), ['servicelevels'])].flatMap(levelOf)),
-    authoritativeDefinitions: someOf(linksOf(value.get('links'), ['links'])),
-    customProperties: someOf([
+    support: some(supportOf(info.get('contact'))),
+    team: owner === undefined ? undefined : map({ name: owner }),
+    slaProperties: some([...objectAt(value.get('servicelevels'), ['servicelevels'])].flatMap(levelOf)),
+    authoritativeDefinitions: some(linksOf(value.get('links'), ['links'])),
+    customProperties: some([
       ...within(info, 'info', ['title', 'version', 'status', 'description', 'owner', 'contact']),
       ...within(terms, 'terms', ['usage', 'limitations', 'policies']),
       ...customOf(value, topMembers),
@@ -105,7 +104,7 @@ function policiesOf(value: JsonValue | undefined): readonly JsonObject[] {
     const policy = objectAt(item, steps)
     const text = (name: string) => textAt(policy.get(name), [...steps, name])
     const description = text('description')
-    return members({ url: text('url') ?? '', type: text('type') ?? text('name') ?? 'policy', description })
+    return map({ url: text('url') ?? '', type: text('type') ?? text('name') ?? 'policy', description })
   })
 }
 
@@ -113,12 +112,12 @@ function supportOf(value: JsonValue | undefined): readonly JsonObject[] {
   const contact = objectAt(value, ['info', 'contact'])
   const text = (name: string) => textAt(contact.get(name), ['info', 'contact', name])
   const [channel, url, email] = [text('name') ?? 'contact', text('url'), text('email')]
-  const customProperties = someOf(customOf(contact, ['name', 'url', 'email']))
+  const customProperties = some(customOf(contact, ['name', 'url', 'email']))
   const found = [
-    ...(url === undefined ? [] : [members({ channel, url, customProperties })]),
-    ...(email === undefined ? [] : [members({ channel, url: `mailto:${email}`, tool: 'email' })]),
+    ...(url === undefined ? [] : [map({ channel, url, customProperties })]),
+    ...(email === undefined ? [] : [map({ channel, url: `mailto:${email}`, tool: 'email' })]),
   ]
-  return found.length > 0 || contact.size === 0 ? found : [members({ channel, customProperties })]
+  return found.length > 0 || contact.size === 0 ? found : [map({ channel, customProperties })]
 }
 
 interface ServerKind {
@@ -152,15 +151,15 @@ function serverOf([name, value]: readonly [string, JsonValue]): JsonObject {
   const kind = isWhole ? found : serverKinds.get('custom')
   const fields = [...given].filter(([field, member]) => kind?.fields.includes(field) && fits(field, member))
   const named = [...generalFields, ...fields.map(([field]) => field)]
-  return members({
+  return map({
     server: name,
     type: isWhole ? type : 'custom',
     description: textAt(given.get('description'), [...steps, 'description']),
     environment: textAt(given.get('environment'), [...steps, 'environment']),
     ...Object.fromEntries(fields),
-    roles: someOf(listAt(given.get('roles'), [...steps, 'roles']).map((role) => roleOf(role, steps))),
-    customProperties: someOf([
-      ...(isWhole || type === 'custom' ? [] : [members({ property: 'type', value: type })]),
+    roles: some(listAt(given.get('roles'), [...steps, 'roles']).map((role) => roleOf(role, steps))),
+    customProperties: some([
+      ...(isWhole || type === 'custom' ? [] : [map({ property: 'type', value: type })]),
       ...customOf(given, named),
     ]),
   })
@@ -176,8 +175,8 @@ const fits = (field: string, value: JsonValue | undefined): boolean =>
 function roleOf(value: JsonValue, steps: readonly string[]): JsonObject {
   const role = objectAt(value, [...steps, 'roles'])
   const description = textAt(role.get('description'), [...steps, 'roles'])
-  const customProperties = someOf(customOf(role, ['name', 'description']))
-  return members({ role: textAt(role.get('name'), [...steps, 'roles']), description, customProperties })
+  const customProperties = some(customOf(role, ['name', 'description']))
+  return map({ role: textAt(role.get('name'), [...steps, 'roles']), description, customProperties })
 }
 
 function objectOf(name: string, value: JsonValue, document: JsonObject): JsonObject {
@@ -187,17 +186,17 @@ function objectOf(name: string, value: JsonValue, document: JsonObject): JsonObj
   const key = listAt(model.get('primaryKey'), [...steps, 'primaryKey'])
   const keys = new Map(key.map((column, index) => [String(column), index + 1]))
   const named = ['type', 'title', 'description', 'fields', 'primaryKey', 'quality', 'tags', 'links']
-  return members({
+  return map({
     name,
     businessName: text('title'),
     description: text('description'),
     logicalType: 'object',
     physicalType: text('type'),
-    tags: someOf(listAt(model.get('tags'), [...steps, 'tags'])),
-    authoritativeDefinitions: someOf(linksOf(model.get('links'), [...steps, 'links'])),
-    properties: someOf(propertiesOf(model.get('fields'), [...steps, 'fields'], { document, keys })),
-    quality: someOf(qualityOf(model.get('quality'), [...steps, 'quality'])),
-    customProperties: someOf(customOf(model, named)),
+    tags: some(listAt(model.get('tags'), [...steps, 'tags'])),
+    authoritativeDefinitions: some(linksOf(model.get('links'), [...steps, 'links'])),
+    properties: some(propertiesOf(model.get('fields'), [...steps, 'fields'], { document, keys })),
+    quality: some(qualityOf(model.get('quality'), [...steps, 'quality'])),
+    customProperties: some(customOf(model, named)),
   })
 }
 
@@ -220,7 +219,7 @@ function levelOf([name, value]: readonly [string, JsonValue]): readonly JsonObje
     if (isJsonObject(said) || Array.isArray(said))
       throw new DcsMistake('The value must be a text or a number', [...steps, member])
     const isMain = member === main
-    return members({
+    return map({
       property: isMain ? name : `${name}.${member}`,
       ...amountOf(said),
       element: isMain && elements.length > 0 ? elements.join(', ') : undefined,

@@ -6,7 +6,7 @@
 import type { ErrorObject } from 'ajv/dist/2019.js'
 
 /** One mistake. */
-export interface SchemaError {
+interface SchemaError {
   /** JSON Pointer (RFC 6901) to the value. */
   readonly instancePath: string
   /** A sentence without a full stop. */

@@ -8,7 +8,7 @@ import { changesOutside } from '../../../src/contract/git/outside-changes.ts'
 import { foreignKeysOf, primaryKeyOf } from '../../../src/core/contract-schema.ts'
 import { tableKey } from '../../../src/core/table-ref.ts'
 import { performDocumentTask } from '../../../src/wire/odcs/document-task.ts'
-import { writeYaml, yamlDocument } from '../../../src/wire/odcs/edit-document.ts'
+import { toYamlText } from '../../../src/wire/odcs/edit-document.ts'
 import { roundsOf } from '../../support/long-form.ts'
 import { madeTables } from './made-tables.ts'
 
@@ -16,7 +16,7 @@ test('it reads as the contract that it was made of: filters, masks, descriptions
   const seed = 20_261_123
   console.log(`seed ${seed}`)
   const property = fc.property(madeTables, (tables) => {
-    const text = writeYaml(yamlDocument(makeDocument('made', 3, tables)))
+    const text = toYamlText(makeDocument('made', 3, tables))
     const outcome = performDocumentTask({
       kind: 'read',
       bytes: new TextEncoder().encode(text),
