@@ -93,11 +93,16 @@ const verbs: readonly Verb[] = [
     summary: 'Shows a license, issues one, or makes a signing key.',
     run: async (words, terminal) => (await import('./license.ts')).license(words, terminal),
   },
+  {
+    name: 'completion',
+    summary: 'Prints the script by which bash, zsh or fish completes the words of covenant.',
+    run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, verbs),
+  },
 ]
 
 const help = `Usage: covenant <verb> [words]
 
-${verbs.map(({ name, summary }) => `  ${name.padEnd(10)}${summary}`).join('\n')}
+${verbs.map(({ name, summary }) => `  ${name.padEnd(11)}${summary}`).join('\n')}
 
   --help      this text; after a verb, that verb's
   --version   the version

@@ -48,6 +48,8 @@ test('without words, and with help, the verbs are listed', async () => {
       'apply',
       'export',
       'adopt',
+      'import',
+      'completion',
       'replay',
       'license',
     ]
