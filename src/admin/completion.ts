@@ -37,7 +37,7 @@ compdef _covenant covenant`,
 }
 
 /** A verb as completion needs it. */
-export interface CompletedVerb {
+interface CompletedVerb {
   readonly name: string
   readonly run: (words: readonly string[], terminal: Terminal) => Promise<number | undefined>
 }
