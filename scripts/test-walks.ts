@@ -1,7 +1,7 @@
 /**
  * The command `npm run test:walks [file …]`: what takes minutes and needs nothing but this repository. These are the
  * files `test/**\/*.walks.ts`, and in their long form the tests of which `npm test` runs a short one, which
- * `--without-long-forms` leaves out. Other arguments are parts of paths.
+ * `--without-long-forms` leaves out, as it does the long forms of walks. Other arguments are parts of paths.
  */
 
 import { readFileSync } from 'node:fs'
@@ -42,7 +42,7 @@ async function main(words: readonly string[]): Promise<void> {
   }
   await runTests(
     files.map((file) => `./${file}`),
-    { SVC_TEST_WALKS: '1' },
+    words.includes(withoutLongForms) ? {} : { SVC_TEST_WALKS: '1' },
   )
 }
 

@@ -2,6 +2,7 @@
 
 import { setDefaultTimeout, test } from 'bun:test'
 import type { CrashPoint } from '../../src/gateway/base/crash-points.ts'
+import { someInShortForm } from '../support/long-form.ts'
 import { killCoveredAt } from './kills.ts'
 
 setDefaultTimeout(300_000)
@@ -18,7 +19,7 @@ const kills: readonly (readonly [CrashPoint, 'drop-after' | 'drop-before' | 'ans
   ['approval-recorded', 'answered', true],
 ]
 
-test.each(kills)(
+test.each(someInShortForm(kills, 2))(
   'one version is in force, by one audited commit if the upstream accepted it, when the process is killed at %s, %s',
   (crashAt, effect, isAccepted) => killCoveredAt(crashAt, isAccepted, effect),
 )

@@ -5,13 +5,19 @@ import { setProperties } from '../../demo/commits.ts'
 import { type CrashPoint, crashPoints } from '../../src/gateway/base/crash-points.ts'
 import { expectAuditTrue } from '../support/audit-truth.ts'
 import { crashHarness } from '../support/crash-harness.ts'
+import { someInShortForm } from '../support/long-form.ts'
 import { bodies, killCommitAt, killDenialAt, send } from './kills.ts'
 
 setDefaultTimeout(300_000)
 
 const rejectionPoints: ReadonlySet<CrashPoint> = new Set(['rejection-not-recorded', 'rejection-recorded'])
 
-test.each(crashPoints.filter((point) => !rejectionPoints.has(point) && point !== 'answer-lost'))(
+test.each(
+  someInShortForm(
+    crashPoints.filter((point) => !rejectionPoints.has(point) && point !== 'answer-lost'),
+    2,
+  ),
+)(
   'a commit is audited once if the upstream accepted it, else not at all, when the process is killed at %s',
   (crashAt) => killCommitAt(crashAt, bodies['a commit that only sets properties']),
 )

@@ -2,6 +2,7 @@ import { expect, setDefaultTimeout, test } from 'bun:test'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { expectAuditTrue } from '../../support/audit-truth.ts'
 import { crashHarness } from '../../support/crash-harness.ts'
+import { someInShortForm } from '../../support/long-form.ts'
 import { createSecond, killByTransaction } from '../kills.ts'
 
 // A service with its database starts for it, which takes its time on a busy machine.
@@ -17,7 +18,7 @@ const kills: readonly (readonly [CrashPoint, number, number])[] = [
   ['approval-recorded', 1, 1],
 ]
 
-test.each(kills)(
+test.each(someInShortForm(kills, 2))(
   'an atomic transaction killed at %s, pass %i, is audited for every table or none, as the upstream made it',
   async (crashAt, crashAtPass, acceptedOfEach) => {
     await using harness = await crashHarness({ atomic_transactions: true })

@@ -5,6 +5,7 @@ import type { FaultEffect } from '../../../demo/catalog/faults.ts'
 import { createTable, orderFields, schemaOf } from '../../../demo/commits.ts'
 import type { CrashPoint } from '../../../src/gateway/base/crash-points.ts'
 import { crashHarness } from '../../support/crash-harness.ts'
+import { someInShortForm } from '../../support/long-form.ts'
 import { killCreationAt, killKeyedAt, sendToSurface } from '../kills.ts'
 
 setDefaultTimeout(300_000)
@@ -14,8 +15,9 @@ const kills: readonly (readonly [CrashPoint, string[]])[] = [
   ['commit-forwarded', ['create-table']],
 ]
 
-test.each(kills)('a creation killed at %s is audited if the upstream made it, else not', (crashAt, actions) =>
-  killCreationAt(crashAt, actions),
+test.each(someInShortForm(kills, 2))(
+  'a creation killed at %s is audited if the upstream made it, else not',
+  (crashAt, actions) => killCreationAt(crashAt, actions),
 )
 
 const keyedKills: readonly (readonly [CrashPoint, boolean])[] = [
@@ -27,8 +29,9 @@ const keyedKills: readonly (readonly [CrashPoint, boolean])[] = [
   ['approval-recorded', true],
 ]
 
-test.each(keyedKills)('a commit killed at %s and sent again by its key is made once', (crashAt, isMade) =>
-  killKeyedAt(crashAt, isMade),
+test.each(someInShortForm(keyedKills, 2))(
+  'a commit killed at %s and sent again by its key is made once',
+  (crashAt, isMade) => killKeyedAt(crashAt, isMade),
 )
 
 const table = (name: string) => ({ namespace: ['sales'], name })

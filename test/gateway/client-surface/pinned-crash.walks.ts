@@ -7,6 +7,7 @@ import { findAudit } from '../../../src/store/commit/audit.ts'
 import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { expectAuditTrue } from '../../support/audit-truth.ts'
 import { crashHarness } from '../../support/crash-harness.ts'
+import { someInShortForm } from '../../support/long-form.ts'
 import { sendToSurface } from '../kills.ts'
 
 setDefaultTimeout(300_000)
@@ -33,7 +34,7 @@ const kills: readonly (readonly [CrashPoint, number, boolean])[] = [
   ['commit-not-forwarded', 2, false],
 ]
 
-test.each(kills)(
+test.each(someInShortForm(kills, 2))(
   'a pinned commit killed at %s, pass %i, is audited as pinned if the upstream made it, else not',
   async (crashAt, crashAtPass, isMade) => {
     await using harness = await crashHarness()
