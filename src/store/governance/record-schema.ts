@@ -71,12 +71,12 @@ export async function recordSchemas(tx: Tx, schemas: readonly CatalogSchema[]): 
 async function recordSchema(tx: Tx, { table, description, before }: CatalogSchema): Promise<void> {
   const id = nodeId(tableKey(table))
   const { described, digest } = describeTable(table, description)
-  const [present] = await tx.query<{ as_of: string; described_digest: string | null }>(
-    `select as_of_ms::text as as_of, described_digest from svc.ingested_table
+  const [present] = await tx.query<{ as_of: string; is_described: boolean | null }>(
+    `select as_of_ms::text as as_of, described_digest = $2 as is_described from svc.ingested_table
      where tenant_id = svc.current_tenant() and table_id = $1 for no key update`,
-    [id],
+    [id, digest],
   )
-  if (present?.as_of !== before.asOf || present?.described_digest === digest) return
+  if (present?.as_of !== before.asOf || present?.is_described === true) return
   const node = storableJson({ namespace: table.namespace, name: table.name })
   // A commit that was received before the catalog was asked may be recorded later, and is newer: the time stays.
   await tx.query(
