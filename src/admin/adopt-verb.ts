@@ -6,7 +6,6 @@
 
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { parseArgs } from 'node:util'
 import { Fault, tellOperator } from '../base/fault.ts'
 import { inParallel } from '../base/in-parallel.ts'
 import { contractIdOf } from '../contract/adopt/contract-id.ts'
@@ -18,6 +17,7 @@ import { type TableRef, tableName } from '../core/table-ref.ts'
 import { writeWhole } from './contracts/plan-file.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
 import { openHttpClient } from './http-client.ts'
+import { parseWords } from './parse-words.ts'
 import { serviceAddress } from './service-address.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -109,14 +109,7 @@ function named(name: string): Operation {
 
 /** @throws UsageError */
 function readArguments(words: readonly string[]): Arguments {
-  let read: { readonly values: Record<string, string | boolean | undefined>; readonly positionals: string[] }
-  try {
-    read = parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(message.split(/\.? To specify a positional|\n/)[0] ?? message)
-  }
-  const { values, positionals } = read
+  const { values, positionals } = parseWords(words, options)
   const [catalog] = positionals
   if (catalog === undefined || positionals.length > 1) throw new UsageError('`adopt` takes one catalog')
   const optional = (name: keyof typeof options): string | undefined => {

@@ -1,9 +1,9 @@
 /** Finds and prepares the administration command that the arguments name, and writes its help and its output. */
 
-import { parseArgs } from 'node:util'
 import type { Client, Input } from './client.ts'
 import { exitStatusHelp, UsageError } from './exit-status.ts'
 import { Flags } from './flags.ts'
+import { parseWords } from './parse-words.ts'
 
 /** The operation that a call runs, and its input. */
 export interface Wanted {
@@ -148,16 +148,7 @@ function readFlags(
   const options = Object.fromEntries(
     [...own, ...common].map((name) => [name, { type: switches.has(name) ? 'boolean' : 'string' } as const]),
   )
-  const parse = () =>
-    parseArgs({ args: [...args], options, allowPositionals: true, strict: true, tokens: true })
-  let read: ReturnType<typeof parse>
-  try {
-    read = parse()
-  } catch (error) {
-    // Only the first sentence: the rest is Node's advice on positional arguments.
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(message.split(/\.? To specify a positional|\n/)[0] ?? message)
-  }
+  const read = parseWords(args, options)
   // Not quoted, because it may be a secret in the wrong place.
   if (read.positionals.length > 0) throw new UsageError(`\`${command.words}\` takes flags only`)
   const given = read.tokens.flatMap((token) => (token.kind === 'option' ? [token.name] : []))

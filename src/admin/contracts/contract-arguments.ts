@@ -1,7 +1,7 @@
 /** Reads the words after a contract verb: a folder or file, and flags. No value is repeated in a refusal. */
 
-import { parseArgs } from 'node:util'
 import { UsageError } from '../exit-status.ts'
+import { parseWords } from '../parse-words.ts'
 
 export interface ContractArguments {
   /** The folder, or for `apply` also a plan's file. */
@@ -41,15 +41,7 @@ export function readArguments(
   words: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
 ): ContractArguments {
-  const options = { ...flagsOf[verb], json: flag }
-  let read: { readonly values: Record<string, unknown>; readonly positionals: readonly string[] }
-  try {
-    read = parseArgs({ args: [...words], options, allowPositionals: true, strict: true })
-  } catch (error) {
-    const message = error instanceof Error ? error.message : String(error)
-    throw new UsageError(message.split(/\.? To specify a positional|\n/)[0] ?? message)
-  }
-  const { values, positionals } = read
+  const { values, positionals } = parseWords(words, { ...flagsOf[verb], json: flag })
   if (positionals.length > 1) throw new UsageError(`\`${verb}\` takes one folder`)
   const optional = (name: string): string | undefined => {
     const value = values[name]

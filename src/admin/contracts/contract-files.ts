@@ -110,7 +110,8 @@ async function readContractFile(
   }
 }
 
-const idPattern = /^[A-Za-z0-9_.:-]{1,255}$/
+/** What the id of a contract may be, which also names its file. */
+export const contractIdPattern = /^[A-Za-z0-9_.:-]{1,255}$/
 
 /** What the standard allows, and the service would refuse or not enforce. */
 function adviceOn(
@@ -122,7 +123,7 @@ function adviceOn(
     return { file, ...placeOf(document, steps), severity, message }
   }
   const found = (model.failedTests ?? []).map((test) => at([], 'error', `The policy test fails: ${test}`))
-  if (!idPattern.test(model.id))
+  if (!contractIdPattern.test(model.id))
     found.push(at(['id'], 'error', 'The id must have 1 to 255 characters: letters, digits and _ . : -'))
   if (parseVersion(model.version) === undefined)
     found.push(

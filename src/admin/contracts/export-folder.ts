@@ -3,7 +3,7 @@
 import { mkdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { readDocument } from '../../wire/odcs/read-document.ts'
-import type { ContractFolder } from './contract-files.ts'
+import { type ContractFolder, contractIdPattern } from './contract-files.ts'
 import type { ContractService } from './contract-service.ts'
 import { differencesOf } from './document-difference.ts'
 import { writeWhole } from './plan-file.ts'
@@ -14,8 +14,6 @@ interface Exported {
   /** `kept`: the file says the same. `differs`: it says something else, and was left. */
   readonly outcome: 'written' | 'kept' | 'differs'
 }
-
-const idPattern = /^[A-Za-z0-9_.:-]{1,255}$/
 
 /**
  * Exports. A contract that a file of the folder has goes there; a new one gets a file named after its id.
@@ -33,7 +31,8 @@ export async function exportFolder(
     signal.throwIfAborted()
     const isInForce = versions.some(({ state }) => state === 'active' || state === 'deprecated')
     if (!isInForce && tables.length === 0) continue
-    if (!idPattern.test(id)) throw new Error('The service lists a contract whose id cannot be a file name.')
+    if (!contractIdPattern.test(id))
+      throw new Error('The service lists a contract whose id cannot be a file name.')
     const { bytes, format } = await service.document(id)
     const own = present.files.find((one) => one.id === id)
     const file = own?.file ?? join(folder, `${id}.odcs.${format}`)

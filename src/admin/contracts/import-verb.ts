@@ -13,7 +13,7 @@ import { DocumentRefusal } from '../../wire/odcs/problem.ts'
 import { readDocument } from '../../wire/odcs/read-document.ts'
 import { exitStatus, reportFailure, UsageError } from '../exit-status.ts'
 import type { Terminal } from '../terminal.ts'
-import { describeFileProblem } from './contract-files.ts'
+import { contractIdPattern, describeFileProblem } from './contract-files.ts'
 import { writeWhole } from './plan-file.ts'
 
 const help = `Usage: covenant import dcs FILE|FOLDER … [--to FOLDER] [--overwrite] [--json]
@@ -38,7 +38,6 @@ interface Imported {
 
 /** Files of one run. */
 const filesMax = 5_000
-const idPattern = /^[A-Za-z0-9_.:-]{1,255}$/
 
 /**
  * Runs `covenant import`. It never throws.
@@ -121,23 +120,23 @@ async function importFile(
   const stored = Bun.file(from)
   if (stored.size > limits.contractDocumentBytesMax)
     return refused(`${from}: error: The document is larger than ${limits.contractDocumentBytesMax} bytes.`)
+  const sent = await stored.bytes()
   let bytes: Uint8Array
   let id: string
   try {
-    const document = readDocument(await stored.bytes(), from.endsWith('.json') ? 'json' : 'yaml')
+    const document = readDocument(sent, from.endsWith('.json') ? 'json' : 'yaml')
     if (!isDcs(document))
       return isNamed ? refused(`${from}: error: It has no dataContractSpecification.`) : undefined
     bytes = fromDcs(document)
     id = String(document.value.get('id'))
   } catch (thrown) {
     if (!(thrown instanceof DocumentRefusal)) throw thrown
-    if (!isNamed && !new TextDecoder().decode(await stored.bytes()).includes('dataContractSpecification'))
-      return undefined
+    if (!isNamed && !new TextDecoder().decode(sent).includes('dataContractSpecification')) return undefined
     return refused(
       ...thrown.problems.map((problem) => describeFileProblem({ ...problem, file: from, severity: 'error' })),
     )
   }
-  const name = idPattern.test(id) ? id : basename(from).replace(/(\.odcs)?\.\w+$/, '')
+  const name = contractIdPattern.test(id) ? id : basename(from).replace(/(\.odcs)?\.\w+$/, '')
   const file = join(to, `${name}.odcs.yaml`)
   if (done.some((one) => one.file === file))
     return refused(`${from}: error: Another document of this run is also named ${name}.`)

@@ -70,9 +70,8 @@ function followsFrom(
 ): boolean {
   const { keyword, instancePath, params } = error
   if (keyword === 'type')
-    return (
-      errors.some((other) => other.keyword !== keyword && isWithin(other, instancePath)) ||
-      errors.some((other) => isBelow(other, instancePath))
+    return errors.some((other) =>
+      other.keyword === keyword ? isBelow(other, instancePath) : isWithin(other, instancePath),
     )
   if (keyword !== 'unevaluatedProperties' || !fields.has(String(params.unevaluatedProperty))) return false
   return errors.some((other) =>
