@@ -5,6 +5,7 @@
 
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import postgres from 'postgres'
 import { operator } from '../../src/core/administration.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { recordAdministration } from '../../src/store/administration/administration-log.ts'
@@ -30,12 +31,39 @@ interface Spares {
 
 /** Makes the spare tenants of a closed data directory, which `open` opens. */
 export async function addSpareTenants(dataDirectory: string, open: () => Promise<Store>): Promise<void> {
-  const store = await open()
+  const tenants = await createSpares(await open())
+  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
+  const { sql, close } = await engine.open('connecting')
+  const spares = await forgetSpares(sql, tenants)
+  await close()
+  await engine.close()
+  writeFileSync(join(dataDirectory, 'pg', sparesFile), JSON.stringify(spares))
+}
+
+/** The same on a server's database; what it returns is kept as the comment of the database. */
+export async function addServerSpares(databaseUrl: string, open: () => Promise<Store>): Promise<void> {
+  const tenants = await createSpares(await open())
+  const sql = postgres(databaseUrl, { max: 1, onnotice: () => {} })
+  try {
+    const text = JSON.stringify(await forgetSpares(sql, tenants))
+    await sql.unsafe(
+      `do $$ begin execute format('comment on database %I is %L', current_database(), '${text}'); end $$`,
+    )
+  } finally {
+    await sql.end()
+  }
+}
+
+/** Closes the store. */
+async function createSpares(store: Store): Promise<TenantId[]> {
   const tenants: TenantId[] = []
   while (tenants.length < sparesCount) tenants.push((await createTenant(store, { name: 'spare' })).id)
   await store.close()
-  const engine = await embeddedBackend({ dataDirectory, statementMs: 60_000 })
-  const { sql, close } = await engine.open('connecting')
+  return tenants
+}
+
+/** Removes the rows that say that there are such tenants. */
+async function forgetSpares(sql: postgres.Sql, tenants: TenantId[]): Promise<Spares> {
   const migrations = await sql<MigrationRow[]>`
     select version, name, checksum from svc.migration where scope = ${tenants[0] ?? ''} order by version`
   await sql`delete from svc.migration where scope not in ('control', 'functions')`
@@ -44,9 +72,7 @@ export async function addSpareTenants(dataDirectory: string, open: () => Promise
   await sql`delete from svc.administration_log`
   await sql`alter table svc.administration_log enable trigger append_only`
   await sql`delete from svc.tenant`
-  await close()
-  await engine.close()
-  writeFileSync(join(dataDirectory, 'pg', sparesFile), JSON.stringify({ tenants, migrations }))
+  return { tenants, migrations }
 }
 
 const sparesOf = new WeakMap<Store, Spares>()
@@ -54,7 +80,12 @@ const sparesOf = new WeakMap<Store, Spares>()
 /** Lets `makeTenant` take the spare tenants of the template that the store was opened from. */
 export function registerSpares(store: Store, template: string): void {
   const path = join(template, sparesFile)
-  if (existsSync(path)) sparesOf.set(store, JSON.parse(readFileSync(path, 'utf8')) as Spares)
+  if (existsSync(path)) registerSparesText(store, readFileSync(path, 'utf8'))
+}
+
+/** The same by the text that the comment of a template on a server has. */
+export function registerSparesText(store: Store, text: string): void {
+  sparesOf.set(store, JSON.parse(text) as Spares)
 }
 
 /**
