@@ -127,7 +127,8 @@ async function openEmbeddedTestStore(options: TestStoreOptions, from: string): P
 }
 
 async function openServerTestStore(server: string, options: TestStoreOptions): Promise<TestStore> {
-  const from = await (serverTemplates[server] ??= serverTemplate(server))
+  serverTemplates[server] ??= serverTemplate(server)
+  const from = await serverTemplates[server]
   const name = `covenant_${crypto.randomUUID().replaceAll('-', '')}`
   await administer(server, (sql) => sql.unsafe(`create database ${name} template ${from.name}`))
   const databaseUrl = urlOf(server, name)
