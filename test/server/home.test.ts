@@ -3,7 +3,7 @@
 import { expect, test } from 'bun:test'
 import { version } from '../../package.json'
 import { apiViewerRoutes } from '../../src/server/api-viewer.ts'
-import { documentationRoutes } from '../../src/server/documentation.ts'
+import { documentationRoutes } from '../../src/server/documentation/routes.ts'
 import { homeRoutes } from '../../src/server/home.ts'
 import { opsRoutes } from '../../src/server/ops.ts'
 

@@ -54,9 +54,10 @@ const leftOut = [
   // They cannot fail: see test/server/home.test.ts.
   'GET /',
   'GET /version',
-  // See test/server/api-viewer.test.ts and test/server/documentation.test.ts.
+  // See test/server/api-viewer.test.ts and test/server/documentation.
   'GET /docs',
   'GET /docs/style.css',
+  'GET /docs/search',
   'GET /docs/*',
   'GET /api/docs',
   'GET /api/docs/start.js',
