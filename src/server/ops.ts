@@ -18,9 +18,11 @@ export interface Health {
 }
 
 /** A probe is not declared as an operation, because its 503 has the same body as its 200. */
-function probe(operationId: string, summary: string, checks: readonly string[]): object {
+function probe(operationId: string, summary: string, about: string, checks: readonly string[]): object {
   const schema = object(Object.fromEntries(checks.map((name) => [name, flag])))
-  const content = { 'application/json': { schema } }
+  // `degraded` is the one that is good when it is false.
+  const example = Object.fromEntries(checks.map((name) => [name, name !== 'degraded']))
+  const content = { 'application/json': { schema, example } }
   const responses = {
     200: { description: 'Every check passed', content },
     503: { description: 'A check failed', content },
@@ -30,22 +32,20 @@ function probe(operationId: string, summary: string, checks: readonly string[]):
     operationId,
     tags: ['operations'],
     summary,
+    description: `${about} It needs no session.`,
     ...gives,
     security: [],
     responses,
   } satisfies DescribedOperation
 }
-const liveDetail = probe('get_liveness', 'Whether the process answers', ['live'])
-const healthDetail = probe('get_health', 'Liveness', ['database'])
-const readyDetail = probe('get_readiness', 'Readiness', [
-  'database',
-  'writes',
-  'journal',
-  'policies',
-  'detection',
-  'accepting',
-  'degraded',
-])
+const liveDetail = probe('get_liveness', 'Whether the process answers', 'It asks nothing else.', ['live'])
+const healthDetail = probe('get_health', 'Liveness', 'Whether the database answers.', ['database'])
+const readyDetail = probe(
+  'get_readiness',
+  'Readiness',
+  'Whether requests may be sent here, check by check.',
+  ['database', 'writes', 'journal', 'policies', 'detection', 'accepting', 'degraded'],
+)
 
 /** GET /livez, which asks nothing else, GET /healthz and GET /readyz. */
 export function opsRoutes(health: Health) {

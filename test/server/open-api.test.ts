@@ -35,6 +35,7 @@ import { receivedEvent } from '../support/lineage.ts'
 import { commit } from '../support/service.ts'
 import { quarantineSnapshot } from '../support/territory.ts'
 import { leaveVended } from '../support/vended.ts'
+import { exampleRecorder } from './recorded-examples.ts'
 
 setDefaultTimeout(300_000)
 
@@ -105,6 +106,7 @@ let steward: string
 let routes: readonly DescribedRoute[]
 let document: Readonly<Record<string, Readonly<Record<string, DescribedOperation>>>>
 const succeeded = new Set<string>()
+const examples = exampleRecorder()
 
 beforeAll(async () => {
   service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
@@ -116,7 +118,10 @@ beforeAll(async () => {
     (await (await call(service, 'GET', '/api/v1/openapi.json')).json()) as { paths: typeof document }
   ).paths
 })
-afterAll(() => service[Symbol.asyncDispose]())
+afterAll(() => {
+  examples.write()
+  return service[Symbol.asyncDispose]()
+})
 
 const operationOf = (method: string, path: string) =>
   document[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()]
@@ -157,7 +162,14 @@ async function ask(method: string, target: string, options: CallOptions = {}) {
     at,
     departures: schema === undefined ? '' : [],
   })
-  if (status < 300) succeeded.add(`${method} ${path}`)
+  if (status < 300) {
+    succeeded.add(`${method} ${path}`)
+    examples.add(
+      operationOf(method, path)?.operationId ?? '',
+      options.body,
+      text === '' ? undefined : JSON.parse(text),
+    )
+  }
   return { status, body: text === '' ? {} : (JSON.parse(text) as Record<string, unknown>) }
 }
 
@@ -198,13 +210,39 @@ test('names each operation once', () => {
   expect(names.toSorted()).toEqual([...new Set(names)].toSorted())
 })
 
-test('gives examples that are what it asks for', () => {
-  const bodies = Object.values(document).flatMap((place) =>
-    Object.values(place).flatMap(({ requestBody }) => requestBody?.content?.['application/json'] ?? []),
-  )
-  const examples = bodies.filter(({ example }) => example !== undefined)
-  expect(examples.length).toBeGreaterThan(5)
-  for (const { schema, example } of examples) expect(departures(example, schema)).toEqual([])
+test('says of each operation what it does, and who may call it', () => {
+  for (const place of Object.values(document))
+    for (const { operationId, description } of Object.values(place))
+      expect([operationId, description]).toEqual([
+        operationId,
+        expect.stringMatching(
+          /(It needs (a session with the scope|no session)|Sessions of|It is for a browser).*\.$/s,
+        ),
+      ])
+})
+
+test('has an example of each body that an operation takes and answers, and each is what the schema says', () => {
+  const missed: string[] = []
+  const wrong: object[] = []
+  const checked: string[] = []
+  for (const { operationId, requestBody, responses } of Object.values(document).flatMap((place) =>
+    Object.values(place),
+  )) {
+    const success = Object.entries(responses).find(([status]) => Number(status) < 300)?.[1]
+    for (const content of [requestBody?.content, success?.content]) {
+      const { schema, example } = content?.['application/json'] ?? {}
+      if (schema === undefined) continue
+      if (example === undefined) missed.push(operationId)
+      else if (departures(example, schema).length > 0) wrong.push([operationId, departures(example, schema)])
+      checked.push(operationId)
+    }
+  }
+  expect({ missed, wrong }).toEqual({ missed: [], wrong: [] })
+  expect(checked.length).toBeGreaterThan(300)
+})
+
+test('shows no secret in an example', () => {
+  expect(JSON.stringify(document)).not.toMatch(/svc_[a-z]+_[A-Za-z0-9_-]{20}|127\.0\.0\.1:\d|\/tmp\//)
 })
 
 test('keeps what a route says of its parameters, also where its path has some', () => {

@@ -2,9 +2,10 @@
 
 import type { FaultKind } from '../../base/fault.ts'
 import type { GivesOfTables } from '../../core/gives.ts'
-import type { Access, Operation } from '../../core/operation.ts'
+import type { Access, Operation, SessionAccess } from '../../core/operation.ts'
 import { faultStatus } from '../../http/fault-response.ts'
 import { placesOf, refusesUnknown } from '../../http/read-input.ts'
+import recordedExamples from './examples.json'
 
 /** A response or a request body. */
 export interface Content {
@@ -26,7 +27,7 @@ export interface DescribedOperation {
   readonly operationId: string
   readonly tags: readonly string[]
   readonly summary: string
-  readonly description?: string
+  readonly description: string
   /** What its answers tell of tables (docs/reference/visibility.md). */
   readonly 'x-gives': GivesOfTables
   /** Empty: no session is needed. Absent: a session is needed. */
@@ -36,20 +37,25 @@ export interface DescribedOperation {
   readonly responses: Readonly<Record<number, Content>>
 }
 
+interface Example {
+  readonly input?: object | undefined
+  readonly output?: object | undefined
+}
+
 /** Refers to the schema of every refusal. */
 const errorSchema = { $ref: '#/components/schemas/Error' } as const
 
 /** The Operation Object of a declaration. */
 export function describeOperation(operation: Operation): DescribedOperation {
-  const { name, tag, summary, description, access, gives, input, output, examples, media } = operation
+  const { name, tag, summary, access, gives, input, output, media } = operation
   const status = operation.status ?? (output === undefined ? 204 : 200)
   const parameters = parametersOf(operation)
   const { body } = placesOf(operation)
-  const example = examples?.[0]
+  const example = exampleOf(operation)
   const success = {
     description: successes[status],
-    ...(output !== undefined && { content: json(output, example?.output) }),
-    ...(media?.response !== undefined && { content: rawContent(media.response) }),
+    ...(output !== undefined && { content: json(output, example.output) }),
+    ...(media?.response !== undefined && { content: rawContent(media.response, example.output) }),
   }
   const inBody = (members: object) =>
     Object.fromEntries(Object.entries(members).filter(([member]) => body.includes(member)))
@@ -57,12 +63,12 @@ export function describeOperation(operation: Operation): DescribedOperation {
     operationId: name,
     tags: [tag],
     summary,
-    ...(description !== undefined && { description }),
+    description: descriptionOf(operation),
     'x-gives': gives,
     ...('open' in access && access.open !== 'browser' && { security: [] }),
     ...(parameters.length > 0 && { parameters }),
     ...(media?.request !== undefined && {
-      requestBody: { required: true, content: rawContent(media.request) },
+      requestBody: { required: true, content: rawContent(media.request, example.input) },
     }),
     ...(body.length > 0 && {
       requestBody: {
@@ -73,7 +79,7 @@ export function describeOperation(operation: Operation): DescribedOperation {
             required: (input?.required ?? []).filter((member) => body.includes(member)),
             properties: inBody(input?.properties ?? {}),
           },
-          example && inBody(example.input),
+          example.input && inBody(example.input),
         ),
       },
     }),
@@ -85,11 +91,48 @@ export function describeOperation(operation: Operation): DescribedOperation {
   }
 }
 
+/** The example that the operation declares, else one that was recorded. */
+function exampleOf({ name, examples }: Operation): Example {
+  const [declared] = examples ?? []
+  const recorded = (recordedExamples as Readonly<Record<string, Example>>)[name]
+  return { input: declared?.input ?? recorded?.input, output: declared?.output ?? recorded?.output }
+}
+
+/** What the declaration says, and who may call it. */
+function descriptionOf({ description, access }: Operation): string {
+  const said = description === undefined || /[.!?)]$/.test(description) ? description : `${description}.`
+  return said === undefined ? callersOf(access) : `${said} ${callersOf(access)}`
+}
+
+const openTo = {
+  everyone: 'It needs no session.',
+  signature: 'It needs no session; the request is signed.',
+  browser: 'It is for a browser, which sends its cookie.',
+} as const
+
+function callersOf(access: Access): string {
+  if ('open' in access) return openTo[access.open]
+  if ('organization' in access)
+    return `Sessions of the ${access.organization} organization may call it, for any tenant.`
+  return `It needs a session with ${needsOf(access).join(', ')}.`
+}
+
+function needsOf({ scope, roles, capability }: SessionAccess): readonly string[] {
+  return [
+    `the scope \`${scope}\``,
+    ...(roles === undefined ? [] : [`the role ${roles.map((role) => `\`${role}\``).join(' or ')}`]),
+    ...(capability === undefined ? [] : [`a license for \`${capability}\``]),
+  ]
+}
+
 const successes = { 200: 'Done', 201: 'Created', 202: 'Accepted', 204: 'Done', 302: 'Redirect' } as const
 
-/** A body that is not JSON, or whose schema is elsewhere. */
-function rawContent(types: readonly string[]) {
-  return Object.fromEntries(types.map((type) => [type, { schema: {} }]))
+/** A body that is not JSON, or whose schema is elsewhere. An example is shown as JSON. */
+function rawContent(types: readonly string[], example: object | undefined) {
+  const schema = {}
+  return Object.fromEntries(
+    types.map((type) => [type, type === 'application/json' ? json(schema, example)[type] : { schema }]),
+  )
 }
 
 function json(schema: object, example?: object) {
@@ -148,11 +191,6 @@ function lacksOf(access: Access): Partial<Record<FaultKind, string>> {
   if ('open' in access) return {}
   if ('organization' in access)
     return { forbidden: `Only a session of the ${access.organization} organization may call this.` }
-  const { scope, roles, capability } = access
-  const lacks = [
-    `the scope \`${scope}\``,
-    ...(roles === undefined ? [] : [`the role ${roles.map((role) => `\`${role}\``).join(' or ')}`]),
-    ...(capability === undefined ? [] : [`a license for \`${capability}\``]),
-  ]
+  const lacks = needsOf(access)
   return { unauthenticated: 'There is no session.', forbidden: `The caller lacks ${lacks.join(', ')}.` }
 }
