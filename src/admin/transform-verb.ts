@@ -21,6 +21,7 @@ const help = `Usage: covenant transform preview --table NAMESPACE.TABLE --file F
          [--catalog NAME] [--rows N] [--url URL] [--session-file FILE]
        covenant transform sql --table NAMESPACE.TABLE --dialect DIALECT
          [--catalog NAME] [--url URL] [--session-file FILE]
+       covenant transform status|rules|reveals|subjects|shred|rotate …   (each has its own --help)
 
 preview shows rows before and after the plan of a table. FILE has a JSON object of columns on each line; - is standard input.
 Dates are 2026-11-23, timestamps 2026-11-23T08:00:00Z, decimals and uuids text, bytes hexadecimal text. The

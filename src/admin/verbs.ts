@@ -85,8 +85,14 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'transform',
-    summary: 'Shows rows before and after the transform plan of a table, or the plan as SQL.',
-    run: async (words, terminal) => (await import('./transform-verb.ts')).transform(words, terminal),
+    summary:
+      'Shows rows before and after the transform plan of a table, or the plan as SQL; rules and subjects.',
+    run: async (words, terminal) => {
+      const named = ['transform', ...words]
+      if ((await import('./named/named-verbs.ts')).findNamed(named) !== undefined)
+        return await (await import('./named/run-named.ts')).runNamed(named, terminal)
+      return await (await import('./transform-verb.ts')).transform(words, terminal)
+    },
   },
   {
     name: 'license',
@@ -96,13 +102,51 @@ const verbs: readonly Verb[] = [
   {
     name: 'completion',
     summary: 'Prints the script by which bash, zsh or fish completes the words of covenant.',
-    run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, verbs),
+    run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, all),
   },
+]
+
+/** Groups of verbs by name: each verb of them runs one operation of a service. */
+const groups: readonly (readonly [name: string, summary: string])[] = [
+  ['contract', 'Contracts, versions, masks, filters, tags and pins on a service.'],
+  ['findings', 'Findings of personal data, and decisions on them.'],
+  ['classifiers', 'Classifiers by which detection finds more.'],
+  ['checks', 'Runs of checks and their results.'],
+  ['metrics', 'Metrics, their versions and attestations.'],
+  ['glossary', 'Terms of the business.'],
+  ['models', 'Keys, dimensions and relationships of tables.'],
+  ['loosenings', 'Changes that loosen who sees what, and their signatures.'],
+  ['settings', 'Settings of the tenant.'],
+  ['usage', 'Who read what, and totals of it.'],
+  ['explain', 'What a statement would read, and which policies apply.'],
+  ['as-seen-by', 'A table as a person or role sees it.'],
+  ['changes', 'What was changed, and by whom.'],
+  ['decisions', 'Decisions on commits, as a file.'],
+  ['lineage', 'Datasets, jobs and runs of lineage.'],
+  ['whoami', 'Tenant, principal, roles and scopes of your session.'],
+  ['service', 'License and state of the service.'],
+  ['issuers', 'Issuers of tokens that the tenant trusts.'],
+  ['webhooks', 'A webhook of the tenant.'],
+  ['policies', 'A policy, tried on a commit.'],
+  ['graph', 'The graph, by Cypher.'],
+  ['graphql', 'Stored operations of GraphQL.'],
+]
+
+const all: readonly Verb[] = [
+  ...verbs,
+  ...groups.map(
+    ([name, summary]): Verb => ({
+      name,
+      summary,
+      run: async (words, terminal) =>
+        (await import('./named/run-named.ts')).runNamed([name, ...words], terminal),
+    }),
+  ),
 ]
 
 const help = `Usage: covenant <verb> [words]
 
-${verbs.map(({ name, summary }) => `  ${name.padEnd(11)}${summary}`).join('\n')}
+${all.map(({ name, summary }) => `  ${name.padEnd(13)}${summary}`).join('\n')}
 
   --help      this text; after a verb, that verb's
   --version   the version
@@ -124,9 +168,9 @@ export async function runCovenant(words: readonly string[], terminal: Terminal):
     terminal.print(`covenant ${version}`)
     return exitStatus.done
   }
-  const verb = verbs.find(({ name }) => name === first)
+  const verb = all.find(({ name }) => name === first)
   if (verb !== undefined) return await verb.run(rest, terminal)
   // Not quoted, because it may be a secret in the wrong place.
-  terminal.complain(`There is no such verb. Usage: covenant ${verbs.map(({ name }) => name).join('|')}`)
+  terminal.complain(`There is no such verb. Usage: covenant ${all.map(({ name }) => name).join('|')}`)
   return exitStatus.usage
 }
