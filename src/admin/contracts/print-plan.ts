@@ -63,6 +63,11 @@ export function comparisonText(comparison: Comparison): string {
     .join('\n')
 }
 
+/** Findings as lines, for a terminal. */
+export function changeLines(findings: readonly Finding[]): readonly string[] {
+  return comparisonLines(findings).map((line) => `  ${shownText(line.trimStart())}`)
+}
+
 function comparisonLines(findings: readonly Finding[]): readonly string[] {
   return findings.map((found) => {
     const where = found.at === '' ? '' : `${found.at}: `

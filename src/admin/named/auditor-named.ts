@@ -40,8 +40,11 @@ export const auditorNamed: readonly NamedVerb[] = [
     'Shows the statement that would run, what it reads and which policies apply; runs nothing',
     {
       members: { principal: person.principal, roles: person.roles },
-      details: 'STATEMENT is - for standard input. One of --catalog and --dialect says which engine it is for. Another principal than your own takes the role steward.',
-      examples: [`explain 'select email from sales.orders' --catalog lake --principal ann@example.com --roles analyst`],
+      details:
+        'STATEMENT is - for standard input. One of --catalog and --dialect says which engine it is for. Another principal than your own takes the role steward.',
+      examples: [
+        `explain 'select email from sales.orders' --catalog lake --principal ann@example.com --roles analyst`,
+      ],
     },
   ),
   single('explain mdx', 'explain_mdx', 'CATALOG STATEMENT', 'Shows what a statement of MDX would read'),

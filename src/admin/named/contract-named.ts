@@ -110,6 +110,18 @@ const documents: readonly NamedVerb[] = [
     },
   ),
   single(
+    'contract sign',
+    'sign_contract_version',
+    'ID@NUMBER… [--comment TEXT] [--yes]',
+    'Shows what versions change, asks, and signs them',
+    {
+      details:
+        'It shows what loosens and what tightens, who read the tables of late, and what is still needed; then it signs the document that it showed and no other. --yes does not ask.',
+      examples: ['contract sign orders@4', 'contract sign orders@4 people@2 --yes --comment reviewed'],
+      runs: async (read, terminal) => (await import('./sign-versions.ts')).signVersions(read, terminal),
+    },
+  ),
+  single(
     'contract delete',
     'delete_contract_document',
     'ID',

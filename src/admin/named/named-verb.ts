@@ -1,5 +1,8 @@
 /** What a verb by name is: an operation of the service, the words that it takes, and how its result is shown. */
 
+import type { Terminal } from '../terminal.ts'
+import type { ReadWords } from './read-words.ts'
+
 export interface NamedVerb {
   /** The words that name it, such as `contract mask set`. */
   readonly words: string
@@ -7,7 +10,7 @@ export interface NamedVerb {
   readonly operation: string
   /**
    * Its words in capitals, then its flags. `TABLE` is `namespace.table`, `CATALOG.TABLE` has the catalog before it,
-   * `FILE` is the body. Every other word or flag is the member of its name. A flag without a value is a switch.
+   * `FILE` is the body. `…` after the last lets it be there more than once. Every other word or flag is the member of its name. A flag without a value is a switch.
    */
   readonly usage: string
   readonly summary: string
@@ -22,6 +25,8 @@ export interface NamedVerb {
   readonly lists?: 'pages' | 'whole'
   /** Columns of a list, as `listText` takes them. */
   readonly columns?: readonly string[]
+  /** What it does instead, where it is more than one call of its operation. */
+  readonly runs?: (read: ReadWords, terminal: Terminal) => Promise<void>
   /** Its result as text, where neither a list nor the fields of an object show it. */
   readonly text?: (result: unknown) => string
 }

@@ -15,6 +15,8 @@ export const pageUsage = '[--limit N] [--all] [--page-token TOKEN]'
 export interface ReadWords {
   /** By the names of the usage: `TABLE`, `ID`. */
   readonly places: ReadonlyMap<string, string>
+  /** All words that are no flags. */
+  readonly rest: readonly string[]
   /** By their names, without the common ones. Switches are `true`. */
   readonly flags: ReadonlyMap<string, string>
   readonly json: boolean
@@ -59,7 +61,8 @@ export function readNamedWords(verb: NamedVerb, words: readonly string[]): ReadW
   const empty = Object.entries(values).find(([, value]) => value === '')
   if (empty !== undefined) throw new UsageError(`--${empty[0]} is empty`)
   const places = placesOf(verb.usage)
-  if (positionals.length > places.length)
+  const isOpen = places.at(-1)?.name.endsWith('…') ?? false
+  if (positionals.length > places.length && !isOpen)
     throw new UsageError(
       places.length === 0
         ? `\`${verb.words}\` is followed by flags only`
@@ -69,6 +72,7 @@ export function readNamedWords(verb: NamedVerb, words: readonly string[]): ReadW
   if (missing?.required) throw new UsageError(`${missing.name} is missing`)
   const text = (name: string) => (typeof values[name] === 'string' ? values[name] : undefined)
   return {
+    rest: positionals,
     places: new Map(positionals.map((word, at) => [places[at]?.name ?? '', word])),
     flags: new Map([
       ...valued.flatMap((name) => {

@@ -52,6 +52,7 @@ function helpOfGroup(words: readonly string[], inGroup: readonly NamedVerb[], te
 
 async function run(verb: NamedVerb, words: readonly string[], terminal: Terminal): Promise<void> {
   const read = readNamedWords(verb, words)
+  if (verb.runs !== undefined) return await verb.runs(read, terminal)
   const service = await serviceAddress(read, terminal.env)
   if (service === undefined) throw new UsageError('Name the service with --url or COVENANT_URL')
   const signal = terminal.interrupted?.()

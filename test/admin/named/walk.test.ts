@@ -40,7 +40,7 @@ const withoutVerb: Readonly<Record<string, readonly string[]>> = {
     ...['get_key_set', 'get_transform_plan', 'issue_subject_keys'],
   ],
   'an administration command has it under a list': ['change_catalog', 'get_tenant'],
-  'a verb of its own is to come': ['show_readers', 'sign_contract_version'],
+  'a verb of its own is to come': ['show_readers'],
 }
 
 /** Operations of administration commands whose names are put together. */
@@ -96,6 +96,7 @@ test('every operation has a verb by name, or a reason to have none', async () =>
 test('each verb takes members that its operation has, and all that it requires', () => {
   const problems = namedVerbs.flatMap((verb) => {
     const operation = operationOf(verb)
+    if (verb.runs !== undefined) return []
     if (operation === undefined) return [`${verb.words}: no operation ${verb.operation}`]
     const members = membersOf(operation).map(({ name }) => name.toLowerCase().replaceAll('-', '_'))
     const places = placesOf(verb.usage).map(({ name }) => name)
