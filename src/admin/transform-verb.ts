@@ -139,7 +139,10 @@ async function requestOf(
 ): Promise<PlanRequest> {
   const address = await serviceAddress({ url, sessionFile }, terminal.env)
   if (address === undefined) throw new UsageError('Name the service with --url or COVENANT_URL')
-  const headers = { 'X-Svc-Session': address.session }
+  const headers = {
+    'X-Svc-Session': address.session,
+    ...(address.token !== undefined && { Authorization: `Bearer ${address.token}` }),
+  }
   return { url: address.url, table, headers, ...(catalog !== undefined && { catalog }) }
 }
 

@@ -94,6 +94,20 @@ const verbs: readonly Verb[] = [
       return await (await import('./transform-verb.ts')).transform(words, terminal)
     },
   },
+  ...(
+    [
+      ['login', 'Remembers a service and a session, or logs a person in by a code.'],
+      ['logout', 'Forgets them.'],
+      ['profiles', 'Lists what login remembers, chooses one, or removes it.'],
+    ] as const
+  ).map(
+    ([name, summary]): Verb => ({
+      name,
+      summary,
+      run: async (words, terminal) =>
+        (await import('./profiles/login-verb.ts')).runProfileVerb(name, words, terminal),
+    }),
+  ),
   {
     name: 'license',
     summary: 'Shows a license, issues one, or makes a signing key.',
@@ -144,12 +158,29 @@ const all: readonly Verb[] = [
   ),
 ]
 
+/** The words without --profile, which every verb takes; completion gets them as they are. */
+function withoutProfile(given: readonly string[]) {
+  if (given[0] === 'completion') return { words: given, profile: undefined, isWrong: false }
+  const words: string[] = []
+  const names: string[] = []
+  const end = given.indexOf('--')
+  for (let at = 0; at < given.length; at++) {
+    const word = given[at] ?? ''
+    const isBefore = end < 0 || at < end
+    if (isBefore && word === '--profile') names.push(given[++at] ?? '')
+    else if (isBefore && word.startsWith('--profile=')) names.push(word.slice('--profile='.length))
+    else words.push(word)
+  }
+  return { words, profile: names[0], isWrong: names.length > 1 || names[0] === '' }
+}
+
 const help = `Usage: covenant <verb> [words]
 
 ${all.map(({ name, summary }) => `  ${name.padEnd(13)}${summary}`).join('\n')}
 
   --help      this text; after a verb, that verb's
   --version   the version
+  --profile NAME   a service that covenant login remembers; for every verb that asks one
 
 Settings of serve, check, migrate, compare and admin are environment variables: docs/configuration.md.
 ${exitStatusHelp}`
@@ -158,7 +189,14 @@ ${exitStatusHelp}`
  * Runs `covenant …words`. It never throws.
  * @returns the exit status; undefined where the process goes on
  */
-export async function runCovenant(words: readonly string[], terminal: Terminal): Promise<number | undefined> {
+export async function runCovenant(given: readonly string[], before: Terminal): Promise<number | undefined> {
+  const { words, profile, isWrong } = withoutProfile(given)
+  const terminal =
+    profile === undefined ? before : { ...before, env: { ...before.env, COVENANT_PROFILE: profile } }
+  if (isWrong) {
+    terminal.complain('--profile takes one name\nSee: covenant --help')
+    return exitStatus.usage
+  }
   const [first, ...rest] = words[0] === 'help' ? [...words.slice(1), '--help'] : words
   if (first === undefined || first === '--help') {
     terminal.print(help)

@@ -7,7 +7,8 @@ import { commonUsage, pageUsage } from './read-words.ts'
 const common = `  --json       the result as the service answers it, instead of text for people
 
 The service is that of --url or COVENANT_URL. The session is the secret in COVENANT_SESSION, or in the file that
---session-file or COVENANT_SESSION_FILE names.
+--session-file or COVENANT_SESSION_FILE names. Without them, both are those of a profile: --profile NAME,
+COVENANT_PROFILE, or the one that covenant login put in use.
 ${exitStatusHelp}`
 
 const pages = `  --limit N    how many items; page after page is asked for. Left out: one page, as long as the service makes it
