@@ -4,12 +4,13 @@ import { Type } from '@sinclair/typebox'
 import { pagesOf } from './command.ts'
 import { UsageError } from './exit-status.ts'
 import { openHttpClient } from './http-client.ts'
+import type { FileBody } from './member-values.ts'
 import { membersOf, type ServedOperation } from './served-operations.ts'
 import type { ServiceAddress } from './service-address.ts'
 
 interface Question {
   readonly input: ReadonlyMap<string, unknown>
-  readonly body: { readonly bytes: Uint8Array; readonly type: string } | undefined
+  readonly body: FileBody | undefined
   /** Whether the items of all pages are printed as one list. */
   readonly every: boolean
   readonly signal: AbortSignal | undefined
@@ -22,24 +23,43 @@ export async function askService(
   { input, body, every, signal }: Question,
   print: (text: string) => void,
 ): Promise<void> {
-  const client = openHttpClient(service, { named: () => declared(operation), ...(signal && { signal }) })
-  const inHeaders = membersOf(operation).filter(({ name, place }) => place === 'header' && input.has(name))
-  const headers = Object.fromEntries(inHeaders.map(({ name }) => [name, String(input.get(name))]))
-  const given = Object.fromEntries(input)
   if (every) {
     if (body !== undefined) throw new UsageError('--every and --file do not go together')
+    const client = openHttpClient(service, { named: () => declared(operation), ...(signal && { signal }) })
     const items: unknown[] = []
-    for await (const page of pagesOf(client, operation.name, given)) items.push(...page)
+    for await (const page of pagesOf(client, operation.name, Object.fromEntries(input))) items.push(...page)
     print(JSON.stringify(items, undefined, 2))
     return
   }
-  const { bytes, type } = await client.exchange(operation.name, given, {
-    ...(body && { body: body.bytes, type: body.type }),
-    headers,
-  })
-  const text = Buffer.from(bytes).toString()
-  const isJson = /^application\/(?:[\w.+-]*\+)?json\b/.test(type)
-  if (text !== '') print(isJson ? JSON.stringify(JSON.parse(text), undefined, 2) : text)
+  const { text, value } = await openServed(service, operation, signal)(input, body)
+  if (text !== '') print(value === undefined ? text : JSON.stringify(value, undefined, 2))
+}
+
+/** What a service answered: its text, and the value of that where it is JSON. */
+interface Reply {
+  readonly text: string
+  readonly value: unknown
+}
+
+/** Sends calls of one operation. Each throws a Fault as the service answers. */
+export function openServed(
+  service: ServiceAddress,
+  operation: ServedOperation,
+  signal: AbortSignal | undefined,
+): (input: ReadonlyMap<string, unknown>, body: FileBody | undefined) => Promise<Reply> {
+  const client = openHttpClient(service, { named: () => declared(operation), ...(signal && { signal }) })
+  const inHeaders = membersOf(operation).filter(({ place }) => place === 'header')
+  return async (input, body) => {
+    const given = inHeaders.filter(({ name }) => input.has(name))
+    const headers = Object.fromEntries(given.map(({ name }) => [name, String(input.get(name))]))
+    const { bytes, type } = await client.exchange(operation.name, Object.fromEntries(input), {
+      ...(body && { body: body.bytes, type: body.type }),
+      headers,
+    })
+    const text = Buffer.from(bytes).toString()
+    const isJson = text !== '' && /^application\/(?:[\w.+-]*\+)?json\b/.test(type)
+    return { text, value: isJson ? JSON.parse(text) : undefined }
+  }
 }
 
 /** As a client needs it: which members go where. */

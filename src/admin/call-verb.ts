@@ -6,6 +6,7 @@
 import { askService } from './ask-service.ts'
 import { listText, operationText } from './call-help.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
+import { assertRequired, type FileBody, fileBytes, flagOf, memberValue } from './member-values.ts'
 import { findOperation, membersOf, type ServedOperation, servedOperations } from './served-operations.ts'
 import { serviceAddress } from './service-address.ts'
 import type { Terminal } from './terminal.ts'
@@ -100,16 +101,10 @@ async function bodyOf(
   type: string | undefined,
   { media }: ServedOperation,
   { stdin }: Terminal,
-): Promise<{ readonly bytes: Uint8Array; readonly type: string }> {
+): Promise<FileBody> {
   const [first] = media
   if (first === undefined) throw new UsageError('The operation takes no body, so no --file')
-  const bytes =
-    file === '-'
-      ? Buffer.from(await stdin())
-      : await Bun.file(file)
-          .bytes()
-          .catch(() => undefined)
-  if (bytes === undefined) throw new UsageError('--file takes the name of a file that can be read')
+  const bytes = await fileBytes(file, stdin, '--file')
   return { bytes, type: type ?? (media.includes('application/json') ? 'application/json' : first) }
 }
 
@@ -131,24 +126,6 @@ function inputOf(
       throw new UsageError(`--${member.name} and --file are both the body`)
     input.set(member.name, memberValue(member, value))
   }
-  for (const { name, place, required } of members)
-    if (required && !input.has(name) && !(hasFile && place === 'body'))
-      throw new UsageError(`--${name} is required`)
+  assertRequired(operation, input, hasFile)
   return input
-}
-
-/** A member's name as a flag is compared with it: `If-Match` and `page_token` are --if-match and --page-token. */
-const flagOf = (name: string) => name.toLowerCase().replaceAll('-', '_')
-
-function memberValue({ name, place, type }: ReturnType<typeof membersOf>[number], value: string): unknown {
-  const isNamespace = name === 'namespace' || name.endsWith('_namespace')
-  if (isNamespace && place !== 'body') return value.replaceAll('.', '\u001f')
-  if (type === 'array' && !value.trimStart().startsWith('['))
-    return value.split(isNamespace ? '.' : ',').filter((item) => item !== '')
-  if (place !== 'body' || type === 'string') return value
-  try {
-    return JSON.parse(value)
-  } catch {
-    throw new UsageError(`--${name} takes JSON (${type ?? 'any value'})`)
-  }
 }

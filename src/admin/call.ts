@@ -34,8 +34,8 @@ async function run(
     print(helpText(words[0] === 'help' ? words.slice(1) : words, commands))
     return
   }
-  const call = await prepareCall(words, commands, stdin, Boolean(env.COVENANT_URL))
-  const service = await serviceAddress(call, env)
+  const call = await prepareCall(words, commands, stdin, Boolean(env.COVENANT_URL || env.COVENANT_PROFILE))
+  const service = await serviceAddress(call, env, true)
   // Where a service is named, the store's settings are not even read. Modules are loaded where they are used, because
   // a call should take less than half a second.
   const client =

@@ -5,6 +5,8 @@
 
 import { commands } from './commands.ts'
 import { exitStatus, reportFailure, UsageError } from './exit-status.ts'
+import { usageOf } from './named/named-help.ts'
+import { findNamed, namedVerbs } from './named/named-verbs.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: covenant completion bash|zsh|fish
@@ -82,7 +84,23 @@ async function candidates(
   if (first === 'completion') return rest.length === 0 ? [...Object.keys(scripts), '--help'] : []
   const verb = verbs.find(({ name }) => name === first)
   if (verb === undefined) return []
-  return first === 'admin' ? commandWords(rest) : fromHelp(await helpOf(verb), rest)
+  if (first === 'admin') return commandWords(rest)
+  const named = namedWords(before)
+  const own = namedVerbs.some(({ words }) => words === first || words.startsWith(`${first} `))
+  return own && first !== 'transform' ? named : [...named, ...fromHelp(await helpOf(verb), rest)]
+}
+
+/** The next word of a verb by name, or its flags. */
+function namedWords(before: readonly string[]): readonly string[] {
+  const words = before.filter((word) => !word.startsWith('-'))
+  // A flag ends the words that name a verb.
+  const below = before.some((word) => word.startsWith('-'))
+    ? []
+    : namedVerbs.filter((verb) => verb.words.startsWith(`${words.join(' ')} `))
+  const next = below.flatMap((verb) => verb.words.split(' ')[words.length] ?? [])
+  const verb = findNamed(before)
+  if (verb === undefined) return next.length > 0 ? [...next, '--help'] : []
+  return [...next, ...fromHelp(`${usageOf(verb)} --help`, before)]
 }
 
 /** The next word of a command, or its flags. */
@@ -115,7 +133,7 @@ function fromHelp(
     if (/^[a-z0-9-]+(\|[a-z0-9-]+)+$/.test(value)) return value.split('|')
     if (/^[A-Z]/.test(value)) return []
   }
-  const flags = text.match(/--[a-z][a-z-]*/g) ?? []
+  const flags = text.match(/--[a-z][a-z0-9-]*/g) ?? []
   return flags.filter((flag) => !before.includes(flag))
 }
 

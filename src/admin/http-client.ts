@@ -51,7 +51,7 @@ interface HttpClientOptions {
 
 /** Sends requests to a service with a session. */
 export function openHttpClient(
-  { url, session }: ServiceAddress,
+  { url, session, token }: ServiceAddress,
   { named = operationNamed, signal, requestMs = requestMsDefault }: HttpClientOptions = {},
 ): HttpClient {
   return {
@@ -86,7 +86,12 @@ export function openHttpClient(
     try {
       return await fetch(target, {
         method: operation.method,
-        headers: { ...raw.headers, 'x-svc-session': session, ...(type && { 'content-type': type }) },
+        headers: {
+          ...raw.headers,
+          'x-svc-session': session,
+          ...(token !== undefined && { authorization: `Bearer ${token}` }),
+          ...(type && { 'content-type': type }),
+        },
         ...(raw.body && { body: raw.body as Uint8Array<ArrayBuffer> }),
         ...(hasBody && { body: JSON.stringify(Object.fromEntries(members.map((one) => [one, input[one]]))) }),
         // A redirect would take the session's secret elsewhere.

@@ -30,7 +30,8 @@ export interface ServedMember {
 }
 
 interface Schema {
-  readonly type?: string
+  /** Several where a value may have either: an id of 64 bits is text or a number. */
+  readonly type?: string | readonly string[]
   readonly enum?: readonly unknown[]
   readonly description?: string
   readonly properties?: Readonly<Record<string, Schema>>
@@ -100,7 +101,10 @@ function served(
 }
 
 function typeOf(schema: Schema = {}, description = schema.description) {
-  return { type: schema.type, choices: (schema.enum ?? []).map(String), description }
+  const types = [schema.type ?? []].flat()
+  // Text first: a number of 64 bits would be rounded.
+  const type = types.includes('string') ? 'string' : types[0]
+  return { type, choices: (schema.enum ?? []).map(String), description }
 }
 
 /** All that an operation takes. */

@@ -10,6 +10,11 @@ export interface Terminal {
    * again. Absent where nobody can press it.
    */
   readonly interrupted?: () => AbortSignal
+  /**
+   * Asks on the terminal, and gives the line that is typed; undefined where input ends. What is hidden is not shown.
+   * Absent where nobody sits at a terminal.
+   */
+  readonly ask?: (question: string, how?: { readonly isHidden: true }) => Promise<string | undefined>
   /** One text on standard error. */
   readonly complain: (text: string) => void
 }

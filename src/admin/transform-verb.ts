@@ -21,6 +21,7 @@ const help = `Usage: covenant transform preview --table NAMESPACE.TABLE --file F
          [--catalog NAME] [--rows N] [--url URL] [--session-file FILE]
        covenant transform sql --table NAMESPACE.TABLE --dialect DIALECT
          [--catalog NAME] [--url URL] [--session-file FILE]
+       covenant transform status|rules|reveals|subjects|shred|rotate …   (each has its own --help)
 
 preview shows rows before and after the plan of a table. FILE has a JSON object of columns on each line; - is standard input.
 Dates are 2026-11-23, timestamps 2026-11-23T08:00:00Z, decimals and uuids text, bytes hexadecimal text. The
@@ -138,7 +139,10 @@ async function requestOf(
 ): Promise<PlanRequest> {
   const address = await serviceAddress({ url, sessionFile }, terminal.env)
   if (address === undefined) throw new UsageError('Name the service with --url or COVENANT_URL')
-  const headers = { 'X-Svc-Session': address.session }
+  const headers = {
+    'X-Svc-Session': address.session,
+    ...(address.token !== undefined && { Authorization: `Bearer ${address.token}` }),
+  }
   return { url: address.url, table, headers, ...(catalog !== undefined && { catalog }) }
 }
 

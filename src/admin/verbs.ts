@@ -85,9 +85,29 @@ const verbs: readonly Verb[] = [
   },
   {
     name: 'transform',
-    summary: 'Shows rows before and after the transform plan of a table, or the plan as SQL.',
-    run: async (words, terminal) => (await import('./transform-verb.ts')).transform(words, terminal),
+    summary:
+      'Shows rows before and after the transform plan of a table, or the plan as SQL; rules and subjects.',
+    run: async (words, terminal) => {
+      const named = ['transform', ...words]
+      if ((await import('./named/named-verbs.ts')).findNamed(named) !== undefined)
+        return await (await import('./named/run-named.ts')).runNamed(named, terminal)
+      return await (await import('./transform-verb.ts')).transform(words, terminal)
+    },
   },
+  ...(
+    [
+      ['login', 'Remembers a service and a session, or logs a person in by a code.'],
+      ['logout', 'Forgets them.'],
+      ['profiles', 'Lists what login remembers, chooses one, or removes it.'],
+    ] as const
+  ).map(
+    ([name, summary]): Verb => ({
+      name,
+      summary,
+      run: async (words, terminal) =>
+        (await import('./profiles/login-verb.ts')).runProfileVerb(name, words, terminal),
+    }),
+  ),
   {
     name: 'license',
     summary: 'Shows a license, issues one, or makes a signing key.',
@@ -96,16 +116,71 @@ const verbs: readonly Verb[] = [
   {
     name: 'completion',
     summary: 'Prints the script by which bash, zsh or fish completes the words of covenant.',
-    run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, verbs),
+    run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, all),
   },
 ]
 
+/** Groups of verbs by name: each verb of them runs one operation of a service. */
+const groups: readonly (readonly [name: string, summary: string])[] = [
+  ['contract', 'Contracts, versions, masks, filters, tags and pins on a service.'],
+  ['findings', 'Findings of personal data, and decisions on them.'],
+  ['classifiers', 'Classifiers by which detection finds more.'],
+  ['checks', 'Runs of checks and their results.'],
+  ['metrics', 'Metrics, their versions and attestations.'],
+  ['glossary', 'Terms of the business.'],
+  ['models', 'Keys, dimensions and relationships of tables.'],
+  ['loosenings', 'Changes that loosen who sees what, and their signatures.'],
+  ['settings', 'Settings of the tenant.'],
+  ['usage', 'Who read what, and totals of it.'],
+  ['explain', 'What a statement would read, and which policies apply.'],
+  ['as-seen-by', 'A table as a person or role sees it.'],
+  ['changes', 'What was changed, and by whom.'],
+  ['decisions', 'Decisions on commits, as a file.'],
+  ['lineage', 'Datasets, jobs and runs of lineage.'],
+  ['whoami', 'Tenant, principal, roles and scopes of your session.'],
+  ['service', 'License and state of the service.'],
+  ['issuers', 'Issuers of tokens that the tenant trusts.'],
+  ['webhooks', 'A webhook of the tenant.'],
+  ['policies', 'A policy, tried on a commit.'],
+  ['graph', 'The graph, by Cypher.'],
+  ['graphql', 'Stored operations of GraphQL.'],
+]
+
+const all: readonly Verb[] = [
+  ...verbs,
+  ...groups.map(
+    ([name, summary]): Verb => ({
+      name,
+      summary,
+      run: async (words, terminal) =>
+        (await import('./named/run-named.ts')).runNamed([name, ...words], terminal),
+    }),
+  ),
+]
+
+/** The words without --profile, which every verb takes; completion gets them as they are. */
+function withoutProfile(given: readonly string[]) {
+  if (given[0] === 'completion') return { words: given, profile: undefined, isWrong: false }
+  const words: string[] = []
+  const names: string[] = []
+  const end = given.indexOf('--')
+  for (let at = 0; at < given.length; at++) {
+    const word = given[at] ?? ''
+    const isBefore = end < 0 || at < end
+    if (isBefore && word === '--profile') names.push(given[++at] ?? '')
+    else if (isBefore && word.startsWith('--profile=')) names.push(word.slice('--profile='.length))
+    else words.push(word)
+  }
+  return { words, profile: names[0], isWrong: names.length > 1 || names[0] === '' }
+}
+
 const help = `Usage: covenant <verb> [words]
 
-${verbs.map(({ name, summary }) => `  ${name.padEnd(11)}${summary}`).join('\n')}
+${all.map(({ name, summary }) => `  ${name.padEnd(13)}${summary}`).join('\n')}
 
   --help      this text; after a verb, that verb's
   --version   the version
+  --profile NAME   a service that covenant login remembers; for every verb that asks one
 
 Settings of serve, check, migrate, compare and admin are environment variables: docs/configuration.md.
 ${exitStatusHelp}`
@@ -114,7 +189,14 @@ ${exitStatusHelp}`
  * Runs `covenant …words`. It never throws.
  * @returns the exit status; undefined where the process goes on
  */
-export async function runCovenant(words: readonly string[], terminal: Terminal): Promise<number | undefined> {
+export async function runCovenant(given: readonly string[], before: Terminal): Promise<number | undefined> {
+  const { words, profile, isWrong } = withoutProfile(given)
+  const terminal =
+    profile === undefined ? before : { ...before, env: { ...before.env, COVENANT_PROFILE: profile } }
+  if (isWrong) {
+    terminal.complain('--profile takes one name\nSee: covenant --help')
+    return exitStatus.usage
+  }
   const [first, ...rest] = words[0] === 'help' ? [...words.slice(1), '--help'] : words
   if (first === undefined || first === '--help') {
     terminal.print(help)
@@ -124,9 +206,9 @@ export async function runCovenant(words: readonly string[], terminal: Terminal):
     terminal.print(`covenant ${version}`)
     return exitStatus.done
   }
-  const verb = verbs.find(({ name }) => name === first)
+  const verb = all.find(({ name }) => name === first)
   if (verb !== undefined) return await verb.run(rest, terminal)
   // Not quoted, because it may be a secret in the wrong place.
-  terminal.complain(`There is no such verb. Usage: covenant ${verbs.map(({ name }) => name).join('|')}`)
+  terminal.complain(`There is no such verb. Usage: covenant ${all.map(({ name }) => name).join('|')}`)
   return exitStatus.usage
 }

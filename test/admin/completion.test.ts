@@ -29,7 +29,7 @@ const offered = async (...words: string[]) =>
 
 describe('words that are offered', () => {
   test.each<[string[], string[]]>([
-    [['exp'], ['export']],
+    [['exp'], ['explain', 'export']],
     [['help', 'val'], ['validate']],
     [
       ['completion', ''],
@@ -47,6 +47,13 @@ describe('words that are offered', () => {
     [['plan', '--out', ''], []],
     [['admin', 'tenant', 'cr'], ['create']],
     [['admin', 'nonsense', ''], ['--help']],
+    [
+      ['contract', 'mask', 's'],
+      ['set', 'set-tag'],
+    ],
+    [['findings', '--status', 're'], ['rejected']],
+    [['transform', 'pre'], []],
+    [['transform', 'sta'], ['status']],
     [['nonsense', ''], []],
   ])('after %j are %j', async (words, expected) => {
     expect(await offered(...words)).toEqual(expected)
@@ -54,7 +61,7 @@ describe('words that are offered', () => {
 
   test('are all verbs where none is written', async () => {
     const { out } = await run('--help')
-    const verbs = [...out.matchAll(/^ {2}([a-z]+) /gm)].map(([, name]) => name)
+    const verbs = [...out.matchAll(/^ {2}([a-z][a-z-]+) /gm)].map(([, name]) => name)
     expect(await offered('')).toEqual([...verbs, 'help', '--help', '--version'].sort() as string[])
   })
 

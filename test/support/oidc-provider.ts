@@ -31,6 +31,7 @@ export interface TestProvider extends AsyncDisposable {
 }
 
 export const clientId = 'covenant'
+export const deviceClientId = 'covenant-cli'
 export const clientSecret = 'idp-client-secret-Zk4canaryQ9'
 
 export async function startProvider(): Promise<TestProvider> {
@@ -90,6 +91,15 @@ export async function startProvider(): Promise<TestProvider> {
             backchannel_logout_session_required: true,
             post_logout_redirect_uris: [new URL('/logged-out', redirectUri).href],
           },
+          {
+            // The command line: public, and without a browser of its own.
+            client_id: deviceClientId,
+            token_endpoint_auth_method: 'none',
+            redirect_uris: [],
+            grant_types: ['urn:ietf:params:oauth:grant-type:device_code', 'refresh_token'],
+            response_types: [],
+            application_type: 'native',
+          },
         ],
         jwks: { keys: jwks as never[] },
         cookies: { keys: ['test'] },
@@ -102,6 +112,7 @@ export async function startProvider(): Promise<TestProvider> {
           devInteractions: { enabled: true },
           backchannelLogout: { enabled: true },
           rpInitiatedLogout: { enabled: true },
+          deviceFlow: { enabled: true },
         },
         // It refuses addresses of this machine by default.
         fetch: async (url, options) => {
@@ -184,6 +195,37 @@ export class Browser {
       at = new URL(action, at)
       const prompt = /name="prompt" value="(\w+)"/.exec(page)?.[1] ?? ''
       const fields = new URLSearchParams({ prompt, login: sub, password: 'x' })
+      response = await this.request(at, { method: 'POST', body: fields })
+    }
+    throw new Error('the login went round in circles')
+  }
+
+  /** Enters the code of a device where the provider says, and agrees. */
+  async agreeToDevice(address: string, sub: string): Promise<void> {
+    let at = new URL(address)
+    let response = await this.request(at)
+    for (let step = 0; step < 14; step++) {
+      const location = response.headers.get('location')
+      if (location !== null) {
+        at = new URL(location, at)
+        response = await this.request(at)
+        continue
+      }
+      const page = await response.text()
+      const action = /action="([^"]+)"/.exec(page)?.[1]
+      if (action === undefined) {
+        if (response.ok) return
+        throw new Error(`the provider answered ${response.status} at ${at.pathname}`)
+      }
+      at = new URL(action, at)
+      const hidden = [...page.matchAll(/name="(\w+)" value="([^"]*)"/g)].map(([, name = '', value = '']) => [
+        name,
+        value,
+      ])
+      const fields = new URLSearchParams({
+        ...Object.fromEntries(hidden),
+        ...{ login: sub, password: 'x', confirm: 'yes' },
+      })
       response = await this.request(at, { method: 'POST', body: fields })
     }
     throw new Error('the login went round in circles')

@@ -60,6 +60,18 @@ export interface ShownVersion extends ListedVersion {
   readonly waits_for: readonly string[]
 }
 
+/** A version with what was found of it when it was proposed. */
+export interface SignedVersion extends ShownVersion {
+  readonly verdict?: { readonly breaking: boolean; readonly findings: readonly Finding[] }
+  readonly read_by?: readonly {
+    readonly sub: string
+    readonly queries: number
+    readonly last_read_at: string
+  }[]
+  readonly warnings?: readonly string[]
+  readonly sign_offs: readonly { readonly level: string; readonly by: string; readonly at: string }[]
+}
+
 export interface Proposals {
   readonly managed_by: string
   readonly documents: readonly {
@@ -84,7 +96,14 @@ export interface ContractService {
   document(id: string): Promise<{ readonly bytes: Uint8Array; readonly format: DocumentFormat }>
   compare(id: string, bytes: Uint8Array, format: DocumentFormat): Promise<Comparison>
   propose(proposals: Proposals): Promise<readonly ShownVersion[]>
-  version(id: string, number: number): Promise<ShownVersion>
+  version(id: string, number: number): Promise<SignedVersion>
+  /** The document of a version, in the format that it was sent in. */
+  versionDocument(id: string, number: number): ReturnType<ContractService['document']>
+  sign(
+    id: string,
+    number: number,
+    what: { readonly sha256: string; readonly comment?: string },
+  ): Promise<SignedVersion>
   deploy(id: string, number: number): Promise<ShownVersion>
 }
 
@@ -119,9 +138,13 @@ export function openContractService(address: ServiceAddress, signal: AbortSignal
       return items
     },
     async document(id) {
-      const { bytes, type } = await client.exchange('get_contract_document', { id }, {})
-      return { bytes, format: type.startsWith('application/json') ? 'json' : 'yaml' }
+      return documentIn(await client.exchange('get_contract_document', { id }, {}))
     },
+    async versionDocument(id, number) {
+      return documentIn(await client.exchange('get_contract_version_document', { id, number }, {}))
+    },
+    sign: async (id, number, what) =>
+      (await client.run('sign_contract_version', { id, number, ...what })) as SignedVersion,
     async compare(id, body, format) {
       const { bytes } = await client.exchange(
         'compare_contract_document',
@@ -134,10 +157,15 @@ export function openContractService(address: ServiceAddress, signal: AbortSignal
       const answer = await client.run('propose_contract_documents', { ...proposals })
       return (answer as { readonly versions: readonly ShownVersion[] }).versions
     },
-    version: async (id, number) => (await client.run('get_contract_version', { id, number })) as ShownVersion,
+    version: async (id, number) =>
+      (await client.run('get_contract_version', { id, number })) as SignedVersion,
     deploy: async (id, number) =>
       (await client.run('move_contract_version', { id, number, move: 'deploy' })) as ShownVersion,
   }
+}
+
+function documentIn({ bytes, type }: { readonly bytes: Uint8Array; readonly type: string }) {
+  return { bytes, format: type.startsWith('application/json') ? ('json' as const) : ('yaml' as const) }
 }
 
 /** Whether the service has no such thing. */

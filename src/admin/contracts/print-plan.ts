@@ -2,6 +2,7 @@
 
 import { tableName } from '../../core/table-ref.ts'
 import { placeOf } from '../../wire/odcs/read-document.ts'
+import { shownText } from '../text-table.ts'
 import type { Comparison, Finding } from './contract-service.ts'
 import { type Plan, type PlannedContract, shortValue } from './make-plan.ts'
 
@@ -42,6 +43,29 @@ function contractLines(one: PlannedContract): readonly string[] {
     ...notes.map((text) => `    ${text}`),
     ...(problem === undefined ? [] : [`    cannot be applied: ${problem}`]),
   ]
+}
+
+/** What a document would change, whom it breaks, and what it needs, as lines. */
+export function comparisonText(comparison: Comparison): string {
+  const { findings, breaking, breaks, warnings = [], commits = [], waits_for, problem } = comparison
+  const lines = [
+    ...comparisonLines(findings),
+    ...(breaking ? [`    breaks: ${namesOf(breaks)}`] : []),
+    ...warnings.map((text) => `    warning: ${text}`),
+    ...commits.flatMap(deadlineLines),
+    ...(problem === undefined ? [] : [`    cannot be put in force: ${problem}`]),
+    `    ${needs(waits_for)}`,
+  ]
+  const shown = findings.length === 0 ? ['    no change that a reader or writer notices', ...lines] : lines
+  return shown
+    .map((line) => line.trimStart())
+    .map(shownText)
+    .join('\n')
+}
+
+/** Findings as lines, for a terminal. */
+export function changeLines(findings: readonly Finding[]): readonly string[] {
+  return comparisonLines(findings).map((line) => `  ${shownText(line.trimStart())}`)
 }
 
 function comparisonLines(findings: readonly Finding[]): readonly string[] {
