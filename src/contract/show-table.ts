@@ -114,10 +114,7 @@ function versionView(version: ContractVersion | undefined) {
 /** What the policies that follow from a table's contract do with commits. */
 async function commitsOf(store: Store, tenant: TenantId, table: TableRef, nowMs: number) {
   const { policies } = await loadWriteGovernance(store, tenant, table)
-  return rulesInForce(
-    policies.filter(({ derived }) => derived !== undefined),
-    nowMs,
-  )
+  return rulesInForce(policies, nowMs)
 }
 
 function denialsView(denials: ShadowDenials | undefined) {

@@ -10,6 +10,7 @@ const byField: Readonly<Record<string, string>> = {
   'Column.required': 'Whether it holds no NULL.',
   'Column.tags': 'Tags that are in force on it.',
   'Column.type': 'Its type in Iceberg.',
+  'CommitRules.mode': 'What happens now: `enforce`, `warn` or `shadow`.',
   'Contract.documentVersion': 'The version that the document itself names.',
   'ContractFinding.change': 'The kind of change that was found.',
   'ContractFinding.message': 'What it means, for people.',
@@ -73,6 +74,7 @@ const byField: Readonly<Record<string, string>> = {
   'UsageTotal.queries': 'Queries that were run.',
   'UsageTotal.rowsOut': 'Rows that were answered.',
   'UsageTotal.runMs': 'Milliseconds that they ran.',
+  'VersionCommitRules.mode': 'What happens now: `enforce`, `warn` or `shadow`.',
   'UserError.code': 'The kind of the refusal, as in `extensions.code`.',
   'UserError.message': 'Why, for people.',
   'WriteEvent.explanation':
@@ -88,6 +90,7 @@ const byName: Readonly<Record<string, string>> = {
   commitId: 'Names the change in the audit log.',
   committer: 'The subject whose change it is.',
   contract: 'The contract that it is about.',
+  enforcedFrom: 'From then on such commits are refused; null where no such time is set.',
   createdAt: 'When it was made.',
   decision: 'Whether the change was approved.',
   description: 'What it is, for people.',

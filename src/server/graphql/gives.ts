@@ -51,7 +51,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Subscription: { existence: 'pinEvents', overseen: 'decisions', ofContracts: 'lifecycle' },
   Table: {
     existence: 'id name namespace lineage metrics pins',
-    description: 'contract contractVersion description pinnedSnapshotId',
+    description: 'commits contract contractVersion description pinnedSnapshotId',
     columns: 'columns primaryKey rowFilters qualityChecks qualityRuns',
     overseen: 'writeEvents',
   },
@@ -66,8 +66,10 @@ const byType: Readonly<Record<string, TypeGives>> = {
   },
   ContractVersion: {
     ofContracts:
-      'author breaking contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
+      'author breaking commits contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
   },
+  CommitRules: { description: 'enforcedFrom mode' },
+  VersionCommitRules: { ofContracts: 'enforcedAfterDays enforcedFrom mode namespace tableName' },
   ContractFinding: { ofContracts: 'access at change consumer message producer' },
   ContractMove: { ofContracts: 'at auto by from move number reason to' },
   Attestation: { ofContracts: 'at by comment level sha256' },

@@ -1,5 +1,6 @@
 /** Contracts, their versions, moves and sign-offs. Readers see contracts of tables that they may read; overseers all. */
 
+import { rulesOfModel } from '../../../contract/commit/commit-rules.ts'
 import { lifeCycleOperations } from '../../../contract/lifecycle/operations.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
 import { accessOf, requireAccess } from '../access.ts'
@@ -48,8 +49,42 @@ export async function versionModel(
   return await loaders.version(name)
 }
 
+function addCommitRules(refs: Refs): void {
+  refs.commitRules.implement({
+    description: 'What happens to a commit on a table that breaks its contract.',
+    fields: (t) => ({
+      mode: t.exposeString('mode'),
+      enforcedFrom: t.field({
+        type: 'DateTime',
+        nullable: true,
+        resolve: ({ enforced_from }) => enforced_from ?? null,
+      }),
+    }),
+  })
+  refs.versionCommitRules.implement({
+    description: 'What a version means for commits on one of its tables that break it.',
+    fields: (t) => ({
+      namespace: t.stringList({ resolve: ({ table }) => [...table.namespace] }),
+      tableName: t.string({ resolve: ({ table }) => table.name }),
+      mode: t.exposeString('mode'),
+      enforcedFrom: t.field({
+        type: 'DateTime',
+        nullable: true,
+        resolve: (rules) => ('enforced_from' in rules ? rules.enforced_from : null),
+      }),
+      enforcedAfterDays: t.int({
+        nullable: true,
+        description:
+          'Refused so many days after the contract begins to govern the table, if it does not yet.',
+        resolve: (rules) => ('enforced_after_days' in rules ? rules.enforced_after_days : null),
+      }),
+    }),
+  })
+}
+
 /** Adds the types. */
 export function addContracts(_: Builder, refs: Refs): void {
+  addCommitRules(refs)
   refs.attestation.implement({
     description: 'A sign-off of a version, bound to its document.',
     fields: (t) => ({
@@ -116,6 +151,13 @@ export function addContracts(_: Builder, refs: Refs): void {
       findings: t.field({
         type: [refs.finding],
         resolve: ({ verdict }) => [...(verdict?.findings ?? [])],
+      }),
+      commits: t.field({
+        type: [refs.versionCommitRules],
+        description: 'What happens to commits that break it, for each of its tables.',
+        resolve: async ({ model }, __, { parts, loaders }) => [
+          ...rulesOfModel(await loaders.derived(model.id), model, parts.clock.now()),
+        ],
       }),
       signOffs: t.field({
         type: [refs.attestation],

@@ -1,6 +1,7 @@
 /** The names of the types with the values behind them. A field of one type leads to another by these. */
 
 import type { seenResult } from '../../../contract/checks/sight.ts'
+import type { rulesInForce, rulesOfModel } from '../../../contract/commit/commit-rules.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
 import type { StoredCheckRun } from '../../../core/check-run.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
@@ -26,6 +27,10 @@ export interface ContractModel {
   /** Whether a table is under it. */
   readonly governs: boolean
 }
+
+/** What the contract of a table does with commits that break it. */
+export type CommitRules = NonNullable<ReturnType<typeof rulesInForce>>
+type VersionCommitRules = ReturnType<typeof rulesOfModel>[number]
 
 interface DecisionModel {
   readonly policies: readonly { readonly id: string }[]
@@ -161,6 +166,8 @@ export function makeRefs(builder: Builder) {
     qualityCheck: paged<CheckModel>(builder, 'QualityCheck'),
     metricDimension: builder.objectRef<MetricView['dimensions'][number]>('MetricDimension'),
     metricProblem: builder.objectRef<MetricView['problems'][number]>('MetricProblem'),
+    commitRules: builder.objectRef<CommitRules>('CommitRules'),
+    versionCommitRules: builder.objectRef<VersionCommitRules>('VersionCommitRules'),
     attestation: builder.objectRef<StoredSignOff>('Attestation'),
     finding: builder.objectRef<VersionFinding>('ContractFinding'),
     decision: builder.objectRef<DecisionModel>('Decision'),

@@ -1,7 +1,8 @@
 /** Declares explain_contract: what a table means, what its contract promises, and how it applies to the caller. */
 
+import { rulesInForce, tableRules } from '../../../contract/commit/commit-rules.ts'
 import { contractVersion, type DescribedTable } from '../../../contract/describe-table.ts'
-import { tableName } from '../../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../../core/table-ref.ts'
 import {
   described,
   flag,
@@ -14,8 +15,9 @@ import {
   wholeNumber,
 } from '../../../http/schemas.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
+import { loadWriteGovernance } from '../../../store/policy/policies.ts'
 import { fitting, partOf } from '../fitting.ts'
-import { tool } from '../tool.ts'
+import { type ToolContext, tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
 import { columnsSchema, columnsView, tableInput, visibleTable } from './tables.ts'
 
@@ -50,6 +52,7 @@ export const explainContract = tool({
         document_version: maybe(text),
         unverified: flag,
         pinned_snapshot_id: maybe(text),
+        commits: maybe(described(object(tableRules), 'what happens to a commit that breaks the contract')),
       }),
     ),
     service_levels: maybe(
@@ -74,6 +77,7 @@ export const explainContract = tool({
     const table = await visibleTable(context, name)
     const { contract } = table
     const version = contract && (await contractVersion(parts.store, caller.tenant, contract.id))
+    const commits = contract && wanted.includes('state') ? await commitsOf(context, table.ref) : undefined
     const isSteward = caller.principal.roles.includes('steward')
     const shown = <T>(section: Section, view: () => T) => (wanted.includes(section) ? view() : undefined)
     return {
@@ -83,12 +87,17 @@ export const explainContract = tool({
       columns: shown('columns', () =>
         firstColumns(columnsView(table.columns.slice(0, columnsShown), table.columns.length)),
       ),
-      state: shown('state', () => stateView(table, version)),
+      state: shown('state', () => ({ ...stateView(table, version), ...(commits && { commits }) })),
       service_levels: shown('service_levels', () => serviceLevelsView(version)),
       applies_to_you: shown('applies_to_you', () => appliesView(table, isSteward)),
     }
   },
 })
+
+async function commitsOf({ parts, caller }: ToolContext, ref: TableRef) {
+  const { policies } = await loadWriteGovernance(parts.store, caller.tenant, ref)
+  return rulesInForce(policies, parts.clock.now())
+}
 
 function firstColumns(view: ReturnType<typeof columnsView>) {
   return { ...view, items: [...fitting(view.items, bytes.columns)] }
