@@ -378,6 +378,7 @@ export function distinctPolicies(
   return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
+/** What a caller gets where policies could not be loaded or parsed: Fault `policy_engine_unavailable`, with its cause. */
 export function notLoaded(error: unknown): Fault {
   if (error instanceof Fault && error.kind === 'policy_engine_unavailable') return error
   return new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
