@@ -61,13 +61,17 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Tag: { columns: 'name' },
   Contract: {
     existence: 'id name tables',
-    description: 'documentVersion state unverified',
+    description: 'documentVersion limitations purpose serviceLevels state unverified usage whomToAsk',
     ofContracts: 'moves versions',
   },
   ContractVersion: {
     ofContracts:
       'author breaking commits contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
   },
+  WhomToAsk: { description: 'channels people team' },
+  Person: { description: 'name role username' },
+  SupportChannel: { description: 'channel tool url' },
+  ServiceLevel: { description: 'element property unit value' },
   CommitRules: { description: 'enforcedFrom mode' },
   VersionCommitRules: { ofContracts: 'enforcedAfterDays enforcedFrom mode namespace tableName' },
   ContractFinding: { ofContracts: 'access at change consumer message producer' },

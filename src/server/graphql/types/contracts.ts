@@ -1,12 +1,16 @@
 /** Contracts, their versions, moves and sign-offs. Readers see contracts of tables that they may read; overseers all. */
 
 import { rulesOfModel } from '../../../contract/commit/commit-rules.ts'
+import { serviceLevelsOf } from '../../../contract/contract-words.ts'
 import { lifeCycleOperations } from '../../../contract/lifecycle/operations.ts'
+import { whomToAsk } from '../../../core/whom-to-ask.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
+import type { ModelDescription } from '../../../wire/odcs/model.ts'
 import { accessOf, requireAccess } from '../access.ts'
 import { type Builder, connectionOf, pageOf, sliceOf } from '../builder.ts'
 import type { GraphContext } from '../context.ts'
 import { nodeIdOf } from '../node-id.ts'
+import { addContractWords } from './contract-words.ts'
 import type { ContractModel, Refs } from './refs.ts'
 
 const versionsAccess = accessOf(lifeCycleOperations, 'list_contract_versions')
@@ -49,42 +53,15 @@ export async function versionModel(
   return await loaders.version(name)
 }
 
-function addCommitRules(refs: Refs): void {
-  refs.commitRules.implement({
-    description: 'What happens to a commit on a table that breaks its contract.',
-    fields: (t) => ({
-      mode: t.exposeString('mode'),
-      enforcedFrom: t.field({
-        type: 'DateTime',
-        nullable: true,
-        resolve: ({ enforced_from }) => enforced_from ?? null,
-      }),
-    }),
-  })
-  refs.versionCommitRules.implement({
-    description: 'What a version means for commits on one of its tables that break it.',
-    fields: (t) => ({
-      namespace: t.stringList({ resolve: ({ table }) => [...table.namespace] }),
-      tableName: t.string({ resolve: ({ table }) => table.name }),
-      mode: t.exposeString('mode'),
-      enforcedFrom: t.field({
-        type: 'DateTime',
-        nullable: true,
-        resolve: (rules) => ('enforced_from' in rules ? rules.enforced_from : null),
-      }),
-      enforcedAfterDays: t.int({
-        nullable: true,
-        description:
-          'Refused so many days after the contract begins to govern the table, if it does not yet.',
-        resolve: (rules) => ('enforced_after_days' in rules ? rules.enforced_after_days : null),
-      }),
-    }),
-  })
+/** Resolves a part of the description of the document in force. */
+function descriptionOf(name: keyof ModelDescription) {
+  return async ({ contract }: ContractModel, _: object, { loaders }: GraphContext) =>
+    (await loaders.inForce(contract))?.model.description?.[name] ?? null
 }
 
 /** Adds the types. */
 export function addContracts(_: Builder, refs: Refs): void {
-  addCommitRules(refs)
+  addContractWords(refs)
   refs.attestation.implement({
     description: 'A sign-off of a version, bound to its document.',
     fields: (t) => ({
@@ -187,6 +164,24 @@ export function addContracts(_: Builder, refs: Refs): void {
         description: 'Whether it came in force without checks.',
         resolve: async ({ contract }, __, { loaders }) =>
           (await loaders.inForce(contract))?.unverified ?? true,
+      }),
+      purpose: t.string({ nullable: true, resolve: descriptionOf('purpose') }),
+      usage: t.string({ nullable: true, resolve: descriptionOf('usage') }),
+      limitations: t.string({ nullable: true, resolve: descriptionOf('limitations') }),
+      whomToAsk: t.field({
+        type: refs.whomToAsk,
+        nullable: true,
+        description: 'Whom to ask; null where its document names nobody.',
+        resolve: async ({ contract }, __, { parts, loaders }) =>
+          whomToAsk((await loaders.inForce(contract))?.model.contacts, parts.clock.now()) ?? null,
+      }),
+      serviceLevels: t.field({
+        type: [refs.serviceLevel],
+        description: 'What its document promises; 50 at most.',
+        resolve: async ({ contract }, __, { loaders }) => {
+          const version = await loaders.inForce(contract)
+          return version === undefined ? [] : serviceLevelsOf(version)
+        },
       }),
       tables: t.field({
         type: refs.table.connection,

@@ -2,11 +2,13 @@
 
 import type { seenResult } from '../../../contract/checks/sight.ts'
 import type { rulesInForce, rulesOfModel } from '../../../contract/commit/commit-rules.ts'
+import type { serviceLevelsOf } from '../../../contract/contract-words.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
 import type { StoredCheckRun } from '../../../core/check-run.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
+import type { Person, SupportChannel, WhomToAsk } from '../../../core/whom-to-ask.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
@@ -30,6 +32,7 @@ export interface ContractModel {
 
 /** What the contract of a table does with commits that break it. */
 export type CommitRules = NonNullable<ReturnType<typeof rulesInForce>>
+type ServiceLevel = ReturnType<typeof serviceLevelsOf>[number]
 type VersionCommitRules = ReturnType<typeof rulesOfModel>[number]
 
 interface DecisionModel {
@@ -166,6 +169,10 @@ export function makeRefs(builder: Builder) {
     qualityCheck: paged<CheckModel>(builder, 'QualityCheck'),
     metricDimension: builder.objectRef<MetricView['dimensions'][number]>('MetricDimension'),
     metricProblem: builder.objectRef<MetricView['problems'][number]>('MetricProblem'),
+    whomToAsk: builder.objectRef<WhomToAsk>('WhomToAsk'),
+    person: builder.objectRef<Person>('Person'),
+    supportChannel: builder.objectRef<SupportChannel>('SupportChannel'),
+    serviceLevel: builder.objectRef<ServiceLevel>('ServiceLevel'),
     commitRules: builder.objectRef<CommitRules>('CommitRules'),
     versionCommitRules: builder.objectRef<VersionCommitRules>('VersionCommitRules'),
     attestation: builder.objectRef<StoredSignOff>('Attestation'),
