@@ -7,6 +7,7 @@ import { adoptOperations } from './adopt/operations.ts'
 import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
 import { checkOperations, checkRunOperations } from './checks/operations.ts'
 import { reportOperations } from './checks/report-results.ts'
+import { coverageOperations } from './coverage-operations.ts'
 import { documentOperations } from './document/operations.ts'
 import { gitOperations } from './git/operations.ts'
 import { lifeCycleOperations } from './lifecycle/operations.ts'
@@ -33,6 +34,7 @@ const contractOperations = [
   ...tagOperations,
   ...pinOperations,
   ...oversightOperations,
+  ...coverageOperations,
   ...looseningOperations,
 ]
 

@@ -145,7 +145,10 @@ describe('a reader of the contract', () => {
       },
       applies_to_you: {
         masked: [{ column: 'email', action: 'mask-alphanum' }],
-        filtered: [{ id: 'some', columns: ['region'] }],
+        filtered: [
+          { id: 'orders-rows', columns: ['region'] },
+          { id: 'some', columns: ['region'] },
+        ],
       },
     })
     expect(JSON.stringify(body)).not.toContain("'east'")

@@ -3,20 +3,24 @@
  * for those who oversee tables also of one without an active contract. It changes no verdict.
  */
 
+import type { Clock } from '../../../base/clock.ts'
 import { isReadable } from '../../../core/seen-table.ts'
 import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import { askWords, whomToAsk } from '../../../core/whom-to-ask.ts'
 import { contactsInForce, type NamingVersion, versionsNaming } from '../../../store/contract/contacts.ts'
 import type { RunQuery } from '../../../store/contract/versions.ts'
+import type { Store } from '../../../store/store.ts'
 import { type SqlError, UnreadableTable } from '../../compile/base/sql-error.ts'
-import type { RunParts } from '../run.ts'
 import type { QueryProgress } from './usage-of.ts'
 
-type AskParts = Pick<RunParts, 'store' | 'clock'>
+interface AskParts {
+  readonly store: Store
+  readonly clock: Clock
+}
 
 /** A table that the principal may see, with its contract. */
-export interface AskedTable {
+interface AskedTable {
   readonly ref: TableRef
   readonly contract?: { readonly id: string } | undefined
 }
