@@ -1,4 +1,4 @@
-/** Declares the operation that tells where contracts are missing or weak (docs/coverage.md). It changes nothing. */
+/** Declares the operation that tells where contracts are missing or weak (docs/contracts.md). It changes nothing. */
 
 import { type CoverageKind, coverageKinds } from '../core/coverage.ts'
 import type { TenantId } from '../core/tenant.ts'
@@ -26,7 +26,10 @@ const counts = object({
   unread: described(ordinal, 'under contract, and read by no statement of the last 90 days'),
 })
 
-const kind = described(oneOf(coverageKinds), 'lists the tables of this kind; without it, only counts are given')
+const kind = described(
+  oneOf(coverageKinds),
+  'lists the tables of this kind; without it, only counts are given',
+)
 
 export const coverageOperations = [
   operation({

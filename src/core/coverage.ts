@@ -1,4 +1,4 @@
-/** The kinds of gaps in a tenant's contracts (docs/coverage.md). Finds none. */
+/** The kinds of gaps in a tenant's contracts (docs/contracts.md). Finds none. */
 
 export const coverageKinds = [
   /** No active contract. */

@@ -13,7 +13,8 @@ import { frames, reportFields, WireClient } from '../support/wire-client.ts'
 
 setDefaultTimeout(300_000)
 
-const words = 'Ann Miller (ann@example.com, owner) of the team shop, or #orders (slack, https://chat.example.com/orders)'
+const words =
+  'Ann Miller (ann@example.com, owner) of the team shop, or #orders (slack, https://chat.example.com/orders)'
 const about = `Ask ${words} about sales.orders.`
 const whom = {
   team: 'shop',
@@ -64,7 +65,11 @@ beforeAll(async () => {
   const documents = '/api/v1/contracts/documents'
   const put = await call(lake, 'PUT', `${documents}/orders`, { secret: steward, headers, body: orders })
   expect([put.status, put.status === 200 ? '' : await put.text()]).toEqual([200, ''])
-  const draft = await call(lake, 'POST', `${documents}/parts/versions`, { secret: steward, headers, body: parts })
+  const draft = await call(lake, 'POST', `${documents}/parts/versions`, {
+    secret: steward,
+    headers,
+    body: parts,
+  })
   expect([draft.status < 300, draft.status < 300 ? '' : await draft.text()]).toEqual([true, ''])
 })
 afterAll(() => lake?.[Symbol.asyncDispose]())
@@ -90,7 +95,11 @@ const bob = (...texts: readonly string[]) => hear('bob', lake.restricted.PGPASSW
 describe('on the PostgreSQL wire', () => {
   test('the notice of a governed statement says whom to ask', async () => {
     expect(await bob('select count(email) from sales.orders')).toEqual([
-      ['00000', expect.stringContaining('masked for you: sales.orders.email'), `EXPLAIN shows what applies. ${about}`],
+      [
+        '00000',
+        expect.stringContaining('masked for you: sales.orders.email'),
+        `EXPLAIN shows what applies. ${about}`,
+      ],
     ])
   })
 
@@ -126,7 +135,10 @@ describe('on the PostgreSQL wire', () => {
   })
 
   test('a reader learns nothing of such a table: it answers like one that there is not', async () => {
-    const [draft, absent] = [await bob('select id from sales.parts'), await bob('select id from sales.nowhere')]
+    const [draft, absent] = [
+      await bob('select id from sales.parts'),
+      await bob('select id from sales.nowhere'),
+    ]
     expect(draft).toEqual([['42P01', 'relation "sales.parts" does not exist', undefined]])
     expect(absent).toEqual([['42P01', 'relation "sales.nowhere" does not exist', undefined]])
   })

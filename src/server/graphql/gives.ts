@@ -25,6 +25,10 @@ const more = {
   ofMetrics: { visible: ['existence', 'columns', 'values', 'counts'] },
   ofPolicies: { overseen: ['existence'], overseers },
   ofContracts: { overseen: ['existence', 'description', 'columns'], overseers },
+  ofCoverage: {
+    overseen: ['existence', 'description'],
+    overseers: ['steward', 'administrator', 'auditor'],
+  },
   ownUsage: {
     own: ['existence', 'counts'],
     overseen: ['existence', 'counts'],
@@ -44,6 +48,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
     ofMetrics: 'metricValues',
     overseen: 'decision writeEvents',
     ofContracts: 'contractVersion',
+    ofCoverage: 'contractCoverage uncoveredTables',
     ofPolicies: 'policies',
     ownUsage: 'usageTotals',
   },
@@ -68,6 +73,10 @@ const byType: Readonly<Record<string, TypeGives>> = {
     ofContracts:
       'author breaking commits contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
   },
+  ContractCoverage: {
+    ofCoverage: 'inShadow tables uncontracted unprotectedFindings unread withoutOwner',
+  },
+  UncoveredTable: { ofCoverage: 'contractName namespace tableName' },
   WhomToAsk: { description: 'channels people team' },
   Person: { description: 'name role username' },
   SupportChannel: { description: 'channel tool url' },

@@ -11,6 +11,7 @@ import type { Policy } from '../../../core/policy.ts'
 import type { Person, SupportChannel, WhomToAsk } from '../../../core/whom-to-ask.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
+import type { CoverageCounts, UncoveredTable } from '../../../store/contract/coverage.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
 import type { ContractVersion, StoredVerdict } from '../../../store/contract/versions.ts'
@@ -157,6 +158,7 @@ export function makeRefs(builder: Builder) {
     column: paged<ColumnModel>(builder, 'Column'),
     contract: paged<ContractModel>(builder, 'Contract'),
     version: paged<ContractVersion>(builder, 'ContractVersion'),
+    uncovered: paged<UncoveredTable>(builder, 'UncoveredTable'),
     move: paged<RecordedMove>(builder, 'ContractMove'),
     pin: paged<PinEvent>(builder, 'PinEvent'),
     writeEvent: paged<ListedDecision>(builder, 'WriteEvent'),
@@ -172,6 +174,7 @@ export function makeRefs(builder: Builder) {
     whomToAsk: builder.objectRef<WhomToAsk>('WhomToAsk'),
     person: builder.objectRef<Person>('Person'),
     supportChannel: builder.objectRef<SupportChannel>('SupportChannel'),
+    coverage: builder.objectRef<CoverageCounts>('ContractCoverage'),
     serviceLevel: builder.objectRef<ServiceLevel>('ServiceLevel'),
     commitRules: builder.objectRef<CommitRules>('CommitRules'),
     versionCommitRules: builder.objectRef<VersionCommitRules>('VersionCommitRules'),
