@@ -1,4 +1,4 @@
-/** Where a reader meets a refusal or a mask, the contract's document says whom to ask; nobody else is told of it. */
+/** A refusal, a notice and the page of a table name whom to ask, to those who may see the table. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
@@ -194,6 +194,8 @@ describe('a reader of the contract', () => {
       whom_to_ask: { ...whom, untrusted: true },
       meaning: { purpose: { text: 'Orders of the shop', untrusted: true } },
     })
+    const catalogs = await client.call('query', { sql: 'select * from sales.parts' })
+    expect(catalogs.text).not.toContain('Ann')
     const hidden = await client.call('explain_contract', { table: 'sales.parts' })
     expect(hidden.isError).toBe(true)
     expect(hidden.text).not.toContain('Ann')
