@@ -7,8 +7,12 @@ import { putMask } from '../../src/contract/put-mask.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import { coverageKinds } from '../../src/core/coverage.ts'
 import { sessionScopes } from '../../src/core/session.ts'
+import type { TenantId } from '../../src/core/tenant.ts'
 import { checkPolicies } from '../../src/query/compile/protect/protect.ts'
+import { appendDigest } from '../../src/store/contract/coverage-digest.ts'
+import { lastEvent, readEvents } from '../../src/store/event/events.ts'
 import { recordUsage } from '../../src/store/query/usage.ts'
+import { addSubscription } from '../../src/store/webhook/subscriptions.ts'
 import { actorOf } from '../support/actor.ts'
 import { countStatements } from '../support/counted-store.ts'
 import { recordFinding } from '../support/detection-rows.ts'
@@ -27,6 +31,7 @@ let steward: string
 let auditor: string
 let reader: string
 let stranger: string
+let foreign: TenantId
 let nowMs = Date.now()
 const statements = countStatements()
 
@@ -53,14 +58,14 @@ beforeAll(async () => {
   })
   const { store, owner } = service
   const { tenant } = owner
-  const foreign = await addTenant(store, 'foreign', service.catalog.url)
-  for (const of of [tenant, foreign.tenant])
+  foreign = (await addTenant(store, 'foreign', service.catalog.url)).tenant
+  for (const of of [tenant, foreign])
     for (const name of tables)
       await commitColumns(store, of, { namespace: ['sales'], name }, { id: 'long', email: 'string' })
   steward = await session(service, tenant, sessionScopes, ['steward'], 'stella')
   auditor = await session(service, tenant, ['read'], ['auditor'], 'otto')
   reader = await session(service, tenant, ['read'], [], 'rita')
-  stranger = await session(service, foreign.tenant, sessionScopes, ['steward'], 'eve')
+  stranger = await session(service, foreign, sessionScopes, ['steward'], 'eve')
   const headers = { 'content-type': 'application/yaml' }
   for (const name of tables.filter((one) => one !== 'bare')) {
     const given = { secret: steward, headers, body: documentOf(name) }
@@ -151,9 +156,9 @@ describe('the coverage of contracts', () => {
   test('is for stewards, administrators and auditors, and of their own tenant', async () => {
     expect((await covering('?kind=unread', auditor)).items).toHaveLength(1)
     expect((await covering('', reader)).status).toBe(403)
-    const foreign = await covering('?kind=uncontracted', stranger)
-    expect(foreign.counts).toMatchObject({ tables: 7, uncontracted: 7, unprotected_findings: 0, unread: 0 })
-    expect(foreign.items).toHaveLength(7)
+    const other = await covering('?kind=uncontracted', stranger)
+    expect(other.counts).toMatchObject({ tables: 7, uncontracted: 7, unprotected_findings: 0, unread: 0 })
+    expect(other.items).toHaveLength(7)
   })
 
   test('is given in pages, of which the first has the counts', async () => {
@@ -231,5 +236,52 @@ describe('covenant coverage', () => {
       out: [],
       err: [expect.stringContaining('role')],
     })
+  })
+})
+
+describe('the digest', () => {
+  const digests = async (tenant: TenantId) =>
+    (await readEvents(service.store, tenant, 0n)).filter(({ type }) => type === 'contracts.coverage')
+  const webhook = (types: readonly string[]) => {
+    const { store, owner } = service
+    const receiver = { name: types.join(), url: new URL('https://events.example.com/x'), types }
+    return addSubscription(store, owner.tenant, receiver, 'whsec_a', 0n, actorOf('ada'))
+  }
+
+  test('is told once a day, where a webhook names it, however many replicas run the job', async () => {
+    const { tenant } = service.owner
+    // The events before the first reading are not told.
+    await lastEvent(service.store, tenant)
+    await webhook(['*'])
+    await service.app.jobs.run('digest-coverage')
+    expect(await digests(tenant)).toEqual([])
+    await webhook(['contracts.coverage'])
+    await service.app.jobs.run('digest-coverage')
+    await service.app.jobs.run('digest-coverage')
+    const day = new Date(nowMs).toISOString().slice(0, 10)
+    const counts = {
+      tables: 7,
+      uncontracted: 1,
+      without_owner: 1,
+      unprotected_findings: 1,
+      in_shadow: 1,
+      unread: 1,
+    }
+    expect(await digests(tenant)).toMatchObject([{ subject: day, data: { day, counts } }])
+    const second = await Promise.all(
+      ['a', 'b'].map(() => appendDigest(service.store, tenant, '2020-01-01', { ...counts, tables: 8 })),
+    )
+    expect(second.toSorted()).toEqual([false, true])
+    expect(await digests(foreign)).toEqual([])
+  })
+
+  test('is told again on the next day', async () => {
+    const was = nowMs
+    nowMs += 86_400_000
+    await service.app.jobs.run('digest-coverage')
+    nowMs = was
+    expect((await digests(service.owner.tenant)).map(({ subject }) => subject)).toContain(
+      new Date(was + 86_400_000).toISOString().slice(0, 10),
+    )
   })
 })
