@@ -21,6 +21,7 @@ import { graphql } from '../support/graphql.ts'
 import { ask, call, session } from '../support/identity.ts'
 import { licenseForAll } from '../support/license.ts'
 import { addTenant, startTestService, type TestService } from '../support/service.ts'
+import { take } from '../support/territory.ts'
 import { usageRecord } from '../support/usage.ts'
 
 setDefaultTimeout(120_000)
@@ -237,6 +238,23 @@ describe('covenant coverage', () => {
       err: [expect.stringContaining('role')],
     })
   })
+})
+
+test('a table that only a sweep has listed is one without a contract, and is counted once', async () => {
+  const { store, owner } = service
+  const { tenant } = owner
+  await take(store, tenant, 'listed', 's3://lake/listed/')
+  await take(store, tenant, 'listed', 's3://lake/data-of-listed/', { kind: 'data-path' })
+  await take(store, tenant, 'bare', 's3://lake/bare/')
+  const { counts, items } = await covering('?kind=uncontracted')
+  expect(counts).toMatchObject({ tables: 8, uncontracted: 2 })
+  expect(items.map(({ table }) => table)).toEqual([
+    { namespace: ['sales'], name: 'bare' },
+    { namespace: ['sales'], name: 'listed' },
+  ])
+  const drop = `update svc.territory set dropped_at = now() where tenant_id = $1 and table_name = 'listed'`
+  await store.tenantQuery(tenant, drop, [tenant])
+  expect((await covering()).counts).toMatchObject({ tables: 7, uncontracted: 1 })
 })
 
 describe('the digest', () => {
