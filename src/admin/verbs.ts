@@ -74,6 +74,11 @@ const verbs: readonly Verb[] = [
     run: async (words, terminal) => (await import('./adopt-verb.ts')).adopt(words, terminal),
   },
   {
+    name: 'coverage',
+    summary: 'Counts the tables that contracts do not cover well, and lists those of one kind.',
+    run: async (words, terminal) => (await import('./coverage-verb.ts')).showCoverage(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),

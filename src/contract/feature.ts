@@ -7,6 +7,8 @@ import { adoptOperations } from './adopt/operations.ts'
 import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
 import { checkOperations, checkRunOperations } from './checks/operations.ts'
 import { reportOperations } from './checks/report-results.ts'
+import { coverageJob } from './coverage-digest.ts'
+import { coverageOperations } from './coverage-operations.ts'
 import { documentOperations } from './document/operations.ts'
 import { gitOperations } from './git/operations.ts'
 import { lifeCycleOperations } from './lifecycle/operations.ts'
@@ -33,6 +35,7 @@ const contractOperations = [
   ...tagOperations,
   ...pinOperations,
   ...oversightOperations,
+  ...coverageOperations,
   ...looseningOperations,
 ]
 
@@ -53,6 +56,6 @@ export function contractFeature(core: Core, needs: ContractNeeds): Feature {
       ...bind(sourceOperations, core),
       ...bind(reconcileOperations, parts),
     ],
-    jobs: checkJobs(core, { ...needs, wake: needs.checks.wake }),
+    jobs: [...checkJobs(core, { ...needs, wake: needs.checks.wake }), coverageJob(core)],
   }
 }

@@ -8,13 +8,15 @@ import { currentSchema, seenTable } from '../core/seen-table.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type ShadowDenials, shadowDenialsOf } from '../store/commit/shadow-denials.ts'
-import { type ContractVersion, versionInForce } from '../store/contract/versions.ts'
+import type { ContractVersion } from '../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../store/governance/declared-schema.ts'
 import { loadGovernance } from '../store/governance/governance.ts'
 import { findReadableTable } from '../store/governance/readable-tables.ts'
 import { loadWriteGovernance } from '../store/policy/policies.ts'
 import type { Store } from '../store/store.ts'
 import { rulesInForce } from './commit/commit-rules.ts'
+import { contractWords } from './contract-words.ts'
+import { contractVersion, type DescribedTable, described } from './describe-table.ts'
 import type { ContractParts } from './parts.ts'
 import { unknownTable } from './require-seen-table.ts'
 
@@ -35,19 +37,30 @@ export async function showTable(
   ])
   if (governance === undefined || (readable === undefined && !overseesTables(principal))) throw unknownTable()
   const { contract } = governance
+  const nowMs = clock.now()
   const [version, commits] = contract
-    ? await Promise.all([versionOf(store, tenant, contract.id), commitsOf(store, tenant, table, clock.now())])
+    ? await Promise.all([contractVersion(store, tenant, contract.id), commitsOf(store, tenant, table, nowMs)])
     : []
+  const words = version && (await contractWords(store, tenant, version, nowMs))
   const denials =
     commits && overseesTables(principal) ? await shadowDenialsOf(store, tenant, table) : undefined
   const seen = readable ?? seenTable(governance, currentSchema(governance), principal)
   const ids = seen.columns.flatMap(({ fieldId, nestedIds }) => [fieldId, ...nestedIds])
   const rules = commits && { commits: { ...commits, ...denialsView(denials) } }
-  const ofContract = { ...versionView(version), ...rules }
-  return tableView(governance, schema, ofContract, isSteward(principal) ? undefined : new Set(ids))
+  const ofContract = { ...versionView(version), ...words, ...rules }
+  const shown = tableView(governance, schema, ofContract, isSteward(principal) ? undefined : new Set(ids))
+  return { ...shown, ...(readable && { applies_to_you: appliesView(described(readable)) }) }
 }
 
-type ContractWords = ReturnType<typeof versionView> & {
+/** What hides something of the table from the caller. */
+function appliesView({ columns, filters }: DescribedTable) {
+  return {
+    masked: columns.flatMap(({ name, mask }) => (mask === undefined ? [] : [{ column: name, action: mask }])),
+    filtered: filters.map(({ id, columns: named }) => ({ id, columns: named })),
+  }
+}
+
+type OfContract = ReturnType<typeof versionView> & {
   readonly commits?: NonNullable<ReturnType<typeof rulesInForce>> & ReturnType<typeof denialsView>
 }
 
@@ -60,7 +73,7 @@ type ContractWords = ReturnType<typeof versionView> & {
 function tableView(
   { ref, contract, pin, tags, columns, rowFilters }: Governance,
   schema: ContractSchema | undefined,
-  ofContract: ContractWords,
+  ofContract: OfContract,
   seen: ReadonlySet<number> | undefined,
 ) {
   const withPolicies = seen === undefined
@@ -101,10 +114,6 @@ function maskView({ policyId, action, expression, exemptRoles, origin }: StoredM
   }
 }
 
-function versionOf(store: Store, tenant: TenantId, contract: string): Promise<ContractVersion | undefined> {
-  return versionInForce((text, params) => store.tenantQuery(tenant, text, params), tenant, contract)
-}
-
 /** A contract without a document came the short way, without checks. */
 function versionView(version: ContractVersion | undefined) {
   if (version === undefined) return { state: 'active', unverified: true }
@@ -114,10 +123,7 @@ function versionView(version: ContractVersion | undefined) {
 /** What the policies that follow from a table's contract do with commits. */
 async function commitsOf(store: Store, tenant: TenantId, table: TableRef, nowMs: number) {
   const { policies } = await loadWriteGovernance(store, tenant, table)
-  return rulesInForce(
-    policies.filter(({ derived }) => derived !== undefined),
-    nowMs,
-  )
+  return rulesInForce(policies, nowMs)
 }
 
 function denialsView(denials: ShadowDenials | undefined) {

@@ -20,6 +20,7 @@ import {
 } from '../http/schemas.ts'
 import { withCatalogSchemas } from './catalog-schemas.ts'
 import { tableRules } from './commit/commit-rules.ts'
+import { contractWordsMembers } from './contract-words.ts'
 import { deleteContract } from './delete-contract.ts'
 import { listTableContracts } from './list-contracts.ts'
 import { changeOf, changing, contractsPath, operation, orNotFound, reading, tablePath } from './parts.ts'
@@ -66,11 +67,21 @@ const table = object({
       state: text,
       document_version: maybe(described(text, 'as its document says')),
       unverified: described(flag, 'whether it came in force without checks'),
+      ...contractWordsMembers,
       commits: maybe(commitsOfTable),
       ...schemaMembers,
     }),
   ),
   pinned_snapshot_id: maybe(described(text, 'decimal')),
+  applies_to_you: maybe(
+    described(
+      object({
+        masked: list(object({ column: text, action: text })),
+        filtered: list(object({ id: text, columns: list(text) })),
+      }),
+      'the masks and row filters that apply to the caller, where the caller may read the table',
+    ),
+  ),
   columns: list(
     object({
       name: text,

@@ -12,6 +12,8 @@ export const eventTypes = [
   /** A change that loosens what a contract promises waits for sign-off, and has one. Subject: the contract. */
   'contract.loosening_requested',
   'contract.loosening_signed',
+  /** How many tables contracts do not cover well, once a day. Subject: the day. */
+  'contracts.coverage',
   /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
   'table.pinned',
   'table.unpinned',

@@ -135,3 +135,13 @@ export function filteredTable({ namespace, table }: TableFilterInput): TableRef 
   if (namespace !== undefined && table !== undefined) return { namespace, name: table }
   throw new Fault('bad_request', '`namespace` and `table` name a table together: give both, or neither.')
 }
+
+/** Whom to ask about a table, as its contract's document says. */
+export const whomToAskSchema = described(
+  object({
+    team: maybe(text),
+    people: list(object({ name: maybe(text), username: maybe(text), role: maybe(text) })),
+    channels: list(object({ channel: text, url: maybe(text), tool: maybe(text) })),
+  }),
+  'whom to ask, from `team` and `support` of the document in force: five people, owners first, and five channels at most',
+)

@@ -57,6 +57,8 @@ export interface PreparedQuery<Source extends StatementSource = StatementSource>
   readonly origins?: readonly (ShownOrigin | undefined)[]
   /** The filters and masks that apply to the principal. */
   readonly protections?: readonly AppliedProtection[]
+  /** Whom to ask about its tables, in words; undefined where their contracts name nobody. @throws Fault of the store */
+  readonly ask?: () => Promise<string | undefined>
   /** Bytes of the files of a table's snapshot; undefined where its summary does not tell them. */
   readonly tableBytes?: (table: TableRef) => bigint | undefined
   /** Types of `$1` … in order. */

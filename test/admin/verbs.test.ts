@@ -48,6 +48,7 @@ test('without words, and with help, the verbs are listed', async () => {
       'apply',
       'export',
       'adopt',
+      'coverage',
       'import',
       'completion',
       'replay',

@@ -297,6 +297,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/contracts/settings': 'read steward administrator',
   'PUT /api/v1/contracts/settings': 'admin steward administrator',
   'GET /api/v1/contracts/changes': 'read steward administrator auditor',
+  'GET /api/v1/contracts/coverage': 'read steward administrator auditor',
   'GET /api/v1/contracts/document-extension': 'read',
   'GET /api/v1/contracts/catalogs/:catalog/namespaces': 'read steward administrator',
   'GET /api/v1/contracts/catalogs/:catalog/namespaces/:namespace/tables': 'read steward administrator',

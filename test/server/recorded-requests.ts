@@ -71,6 +71,7 @@ export const recordedRequests: readonly (readonly [method: string, path: string,
   ['PUT', '/api/v1/contracts/settings', { uncontracted: 'readable' }],
   ['GET', '/api/v1/contracts/settings'],
   ['GET', '/api/v1/contracts/changes?limit=3'],
+  ['GET', '/api/v1/contracts/coverage?kind=without_owner&limit=3'],
   [
     'POST',
     '/api/v1/query/explain',

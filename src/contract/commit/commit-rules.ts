@@ -8,7 +8,7 @@ import { tableKey } from '../../core/table-ref.ts'
 import { described, list, maybe, object, oneOf, ordinal, tableIdentifier, time } from '../../http/schemas.ts'
 import { governing } from '../../store/contract/put-in-force.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
-import { derivedPoliciesOf } from '../../store/policy/derived-policies.ts'
+import { derivedPoliciesOf, type TablePolicy } from '../../store/policy/derived-policies.ts'
 import { type CommitMode, type ContractModel, commitModes, shadowDays } from '../../wire/odcs/model.ts'
 import { governedSince, rulesOf, shadowMs } from './sync-policies.ts'
 
@@ -39,7 +39,11 @@ export const commitRulesSchema = list(
  * @param nowMs by the service's clock
  */
 export async function commitRulesOf(run: RunQuery, model: ContractModel, nowMs: number) {
-  const present = await derivedPoliciesOf(run, model.id)
+  return rulesOfModel(await derivedPoliciesOf(run, model.id), model, nowMs)
+}
+
+/** As {@link commitRulesOf}. @param present the contract's stored policies */
+export function rulesOfModel(present: readonly TablePolicy[], model: ContractModel, nowMs: number) {
   const since = governedSince(present)
   return governing(model)
     .filter((schema) =>
@@ -62,10 +66,12 @@ function rulesView(mode: CommitMode | undefined, sinceMs: number | undefined, no
 }
 
 /**
- * What the stored policies of a contract do with commits on one table now: the strictest mode among them.
+ * What the contract of a table does with commits on it now: the strictest mode among the policies that follow from it.
+ * @param governing the policies that govern the table
  * @returns undefined where the contract asks nothing of commits
  */
-export function rulesInForce(policies: readonly Policy[], nowMs: number) {
+export function rulesInForce(governing: readonly Policy[], nowMs: number) {
+  const policies = governing.filter(({ derived }) => derived !== undefined)
   const timed = policies.flatMap(({ enforceFromMs }) => (enforceFromMs === undefined ? [] : [enforceFromMs]))
   const fromMs = timed.length === 0 ? undefined : Math.min(...timed)
   const present = inEffect(policies, nowMs)

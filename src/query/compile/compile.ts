@@ -305,6 +305,7 @@ function findTable(
     if (found.length > 1) throw new SqlError('42501', `permission denied for table ${name}`)
     if (!isReadable(table))
       throw new UnreadableTable(
+        table.ref,
         `permission denied for table ${name}: it has no active contract`,
         absentRelation(schema, name),
       )

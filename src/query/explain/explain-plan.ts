@@ -6,6 +6,7 @@
 
 import { isArray, type SqlType } from '../../core/sql-type.ts'
 import { tableName } from '../../core/table-ref.ts'
+import { askWords } from '../../core/whom-to-ask.ts'
 import { earlierRuns } from '../../store/query/earlier-runs.ts'
 import { affectedByFilter } from '../compile/base/sql-error.ts'
 import type { QueryContext } from '../query-service.ts'
@@ -61,6 +62,7 @@ export async function explainPlan(
       Engine: dialect,
       ...listed('Reads', reads.map(readText)),
       ...listed('Contract', reads.flatMap(({ contract }) => contract ?? []).map(contractText)),
+      ...listed('Ask', reads.flatMap(askText)),
       ...listed('Row Filter', policies.filter(({ kind }) => kind === 'row_filter').map(policyText)),
       ...listed('Column Mask', policies.filter(({ kind }) => kind === 'column_mask').map(policyText)),
       ...listed('Reveal', policies.filter(({ kind }) => kind === 'reveal').map(policyText)),
@@ -87,6 +89,12 @@ type ExplainedContract = NonNullable<Explained['reads'][number]['contract']>
 
 function contractText({ id, version, description }: ExplainedContract): string {
   return `${id}, version ${version}${description === undefined ? '' : `: ${description}`}`
+}
+
+function askText({ table, contract }: Explained['reads'][number]): readonly string[] {
+  return contract?.whom_to_ask === undefined
+    ? []
+    : [`${askWords(contract.whom_to_ask)} about ${tableName(table)}`]
 }
 
 function policyText({ id, table, column, action, origin }: Explained['policies'][number]): string {

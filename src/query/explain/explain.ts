@@ -11,6 +11,9 @@ import { currentSchema, seenTable } from '../../core/seen-table.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { whomToAsk } from '../../core/whom-to-ask.ts'
+import { contactsInForce } from '../../store/contract/contacts.ts'
+import type { RunQuery } from '../../store/contract/versions.ts'
 import { loadDeclaredSchema } from '../../store/governance/declared-schema.ts'
 import { loadGovernances } from '../../store/governance/governance.ts'
 import type { ParameterValue } from '../compile/base/ir.ts'
@@ -59,7 +62,10 @@ export async function explain(
 ) {
   const { principal, parameters } = input
   const { dialect, compiled, snapshotOf } = await compileFor(parts, tenant, input, signal)
-  const reasons = await reasonsOf(parts, tenant, compiled.reads)
+  const [reasons, asked] = await Promise.all([
+    reasonsOf(parts, tenant, compiled.reads),
+    askedOf(parts, tenant, compiled.reads),
+  ])
   // A run draws a random salt; zeros here reveal no run's salt.
   const salt = new Uint8Array(saltBytesMin)
   if (parameters) compiled.checkParameters(parameters)
@@ -72,7 +78,7 @@ export async function explain(
     columns: compiled.columns.map(({ name, type }) => ({ name, type })),
     reads: compiled.reads.map(({ table: { ref, contract }, columns }) => ({
       table: { namespace: ref.namespace, name: ref.name },
-      contract: contract && { ...contract, ...reasons.get(tableKey(ref)) },
+      contract: contract && { ...contract, ...reasons.get(tableKey(ref)), ...asked(contract.id) },
       columns,
       snapshot: snapshotOf(ref),
     })),
@@ -99,6 +105,17 @@ async function reasonsOf({ store }: ExplainParts, tenant: TenantId, reads: reado
     }),
   )
   return new Map(found)
+}
+
+/** Whom to ask about the contracts of tables that the statement may read. */
+async function askedOf({ store, clock }: ExplainParts, tenant: TenantId, reads: readonly TableRead[]) {
+  const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
+  const ids = reads.flatMap(({ table: { contract } }) => contract?.id ?? [])
+  const contacts = await contactsInForce(run, tenant, ids)
+  return (id: string) => {
+    const whom = whomToAsk(contacts.get(id), clock.now())
+    return whom && { whom_to_ask: whom }
+  }
 }
 
 interface ExplainedSnapshot {

@@ -18,6 +18,7 @@ import {
   ordinal,
   tableIdentifier,
   text,
+  whomToAskSchema,
 } from '../../http/schemas.ts'
 import { dialects } from '../compile/emit/render.ts'
 import { type ExplainParts, type ExplainTarget, explain } from './explain.ts'
@@ -51,6 +52,7 @@ const explained = object({
           id: text,
           version: ordinal,
           description: maybe(described(text, 'what the contract says of the table')),
+          whom_to_ask: maybe(whomToAskSchema),
         }),
       ),
       columns: list(text),

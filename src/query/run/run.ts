@@ -8,6 +8,7 @@ import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { type Pace, processPace } from '../../base/right-of-way.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
+import { isReadable } from '../../core/seen-table.ts'
 import type { SqlType } from '../../core/sql-type.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -47,6 +48,7 @@ import { spendLiftedQuery } from './record/lifted-budget.ts'
 import type { LineageRecorder } from './record/lineage-recorder.ts'
 import { failedOutcome, newProgress, putOnRecord, recordEnd } from './record/record-run.ts'
 import { appliedGovernance, discard, type QueryProgress } from './record/usage-of.ts'
+import { askHint, withWhomToAsk } from './record/whom-to-ask.ts'
 import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import type { Tripwire } from './tripwire.ts'
 import { CachedVersions } from './watch/cached-versions.ts'
@@ -141,14 +143,18 @@ async function prepare<Source extends StatementSource>(
     const origins = shownOrigins(loaded.compiled.origins())
     const { snapshots } = loaded.loaded
     const tableBytes = (table: TableRef) => snapshots.get(tableKey(table))?.fileBytes
-    const query = { source, columns, parameters, needsValues, origins, protections, tableBytes }
+    const seen = loaded.loaded.tables.filter(isReadable).map(({ ref, contract }) => ({ ref, contract }))
+    const ask = () => askHint(parts, context.tenant, seen)
+    const query = { source, columns, parameters, needsValues, origins, protections, tableBytes, ask }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
     return query
   } catch (thrown) {
     await start.discard(progress, signal)
-    const failure = signal?.aborted ? cancelled() : runError(thrown, context.principal)
+    const failure = signal?.aborted
+      ? cancelled()
+      : await withWhomToAsk(parts, context.tenant, progress, runError(thrown, context.principal))
     await recordEnd(parts, context, progress, failedOutcome(failure, false, signal), failure)
     throw failure
   }
@@ -188,7 +194,9 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
     outcome = 'completed'
     parts.lineage?.note(context, progress)
   } catch (thrown) {
-    failure = watch.reason() ?? runError(thrown, context.principal)
+    failure =
+      watch.reason() ??
+      (await withWhomToAsk(parts, context.tenant, progress, runError(thrown, context.principal)))
     outcome = failedOutcome(failure, progress.attempt?.engine !== undefined, options.signal)
     throw failure
   } finally {

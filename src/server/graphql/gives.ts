@@ -25,6 +25,10 @@ const more = {
   ofMetrics: { visible: ['existence', 'columns', 'values', 'counts'] },
   ofPolicies: { overseen: ['existence'], overseers },
   ofContracts: { overseen: ['existence', 'description', 'columns'], overseers },
+  ofCoverage: {
+    overseen: ['existence', 'description'],
+    overseers: ['steward', 'administrator', 'auditor'],
+  },
   ownUsage: {
     own: ['existence', 'counts'],
     overseen: ['existence', 'counts'],
@@ -44,6 +48,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
     ofMetrics: 'metricValues',
     overseen: 'decision writeEvents',
     ofContracts: 'contractVersion',
+    ofCoverage: 'contractCoverage uncoveredTables',
     ofPolicies: 'policies',
     ownUsage: 'usageTotals',
   },
@@ -51,7 +56,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Subscription: { existence: 'pinEvents', overseen: 'decisions', ofContracts: 'lifecycle' },
   Table: {
     existence: 'id name namespace lineage metrics pins',
-    description: 'contract contractVersion description pinnedSnapshotId',
+    description: 'commits contract contractVersion description pinnedSnapshotId',
     columns: 'columns primaryKey rowFilters qualityChecks qualityRuns',
     overseen: 'writeEvents',
   },
@@ -61,13 +66,23 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Tag: { columns: 'name' },
   Contract: {
     existence: 'id name tables',
-    description: 'documentVersion state unverified',
+    description: 'documentVersion limitations purpose serviceLevels state unverified usage whomToAsk',
     ofContracts: 'moves versions',
   },
   ContractVersion: {
     ofContracts:
-      'author breaking contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
+      'author breaking commits contract createdAt findings id loosensAccess number sha256 signOffs state unverified version',
   },
+  ContractCoverage: {
+    ofCoverage: 'inShadow tables uncontracted unprotectedFindings unread withoutOwner',
+  },
+  UncoveredTable: { ofCoverage: 'contractName namespace tableName' },
+  WhomToAsk: { description: 'channels people team' },
+  Person: { description: 'name role username' },
+  SupportChannel: { description: 'channel tool url' },
+  ServiceLevel: { description: 'element property unit value' },
+  CommitRules: { description: 'enforcedFrom mode' },
+  VersionCommitRules: { ofContracts: 'enforcedAfterDays enforcedFrom mode namespace tableName' },
   ContractFinding: { ofContracts: 'access at change consumer message producer' },
   ContractMove: { ofContracts: 'at auto by from move number reason to' },
   Attestation: { ofContracts: 'at by comment level sha256' },

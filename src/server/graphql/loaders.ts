@@ -9,6 +9,7 @@ import { type DescribedTable, describeTablesNamed } from '../../contract/describ
 import type { CheckKind, StoredCheckRun } from '../../core/check-run.ts'
 import type { GlossaryTerm } from '../../core/metric.ts'
 import type { Caller } from '../../core/operation.ts'
+import type { Policy } from '../../core/policy.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import {
   type MetricView,
@@ -37,6 +38,11 @@ import {
 import type { Page, PageRequest } from '../../store/database/page.ts'
 import { type Sight, sightsOf } from '../../store/governance/table-sight.ts'
 import { type LineagePage, lineageOfTables, type TablesAround } from '../../store/lineage/graph.ts'
+import {
+  derivedPoliciesOfEach,
+  governingPoliciesOfEach,
+  type TablePolicy,
+} from '../../store/policy/derived-policies.ts'
 import { findTerms } from '../../store/semantics/terms.ts'
 import type { Store } from '../../store/store.ts'
 
@@ -59,6 +65,10 @@ export interface Loaders {
   readonly version: (name: VersionKey) => Promise<ContractVersion | undefined>
   readonly versions: (contract: string, page: PageRequest) => Promise<Page<ContractVersion>>
   readonly moves: (contract: string, page: PageRequest) => Promise<Page<RecordedMove>>
+  /** The policies that follow from a contract, for each of its tables. */
+  readonly derived: (contract: string) => Promise<readonly TablePolicy[]>
+  /** The policies that govern commits on a table. */
+  readonly governing: (ref: TableRef) => Promise<readonly Policy[]>
   readonly signOffs: (name: VersionKey) => Promise<readonly StoredSignOff[]>
   readonly pins: (ref: TableRef, page: PageRequest) => Promise<Page<PinEvent>>
   readonly decisions: (ref: TableRef, page: PageRequest) => Promise<Page<ListedDecision>>
@@ -129,6 +139,14 @@ export function loadersFor(
       loader<string, Page<RecordedMove>>('moves', page, asText, (ids) =>
         listMovesOf(store, tenant, ids, page),
       ).load(contract),
+    derived: (contract) =>
+      loader<string, readonly TablePolicy[]>('derived', {}, asText, (ids) =>
+        derivedPoliciesOfEach(run, ids),
+      ).load(contract),
+    governing: (ref) =>
+      loader<TableRef, readonly Policy[]>('governing', {}, tableKey, (refs) =>
+        governingPoliciesOfEach(store, tenant, refs),
+      ).load(ref),
     signOffs: (name) =>
       loader<VersionKey, readonly StoredSignOff[]>('signOffs', {}, versionKey, (names) =>
         signOffsOfVersions(run, tenant, names),

@@ -9,6 +9,7 @@ import { addQueries } from './queries.ts'
 import { addSubscriptions } from './subscriptions.ts'
 import { addChecks } from './types/checks.ts'
 import { addContracts } from './types/contracts.ts'
+import { addCoverage } from './types/coverage.ts'
 import { addMetricValues } from './types/metric-values.ts'
 import { addOversight } from './types/oversight.ts'
 import { makeRefs } from './types/refs.ts'
@@ -21,6 +22,7 @@ export function makeSchema(): GraphQLSchema {
   const refs = makeRefs(builder)
   addTables(builder, refs)
   addContracts(builder, refs)
+  addCoverage(builder, refs)
   addOversight(builder, refs)
   addSemantics(builder, refs)
   addMetricValues(builder)

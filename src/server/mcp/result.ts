@@ -8,6 +8,7 @@ import { mcpBounds } from './bounds.ts'
 import type { Tool } from './tool.ts'
 
 const messageCharsMax = 500
+const askCharsMax = 1_000
 
 /** The result of a tool that has run; too long an answer is an error that says how to narrow it. */
 export function successOf(output: object): CallToolResult {
@@ -28,6 +29,8 @@ interface ToolError {
   readonly untrusted?: true
   readonly message: string
   readonly hint?: string | undefined
+  /** Whom to ask, by strangers. */
+  readonly whom_to_ask?: string | undefined
 }
 
 /** An error of a tool. It is text only, because structured content has the form of a success. */
@@ -45,7 +48,12 @@ export function faultResult(fault: Fault, own: Tool['hints'] = {}): CallToolResu
   const message = cleanText(fault.publicMessage, messageCharsMax)
   if (fault instanceof SqlError) {
     const { sqlState } = fault
-    return errorOf({ code: sqlState, untrusted: true, message, hint: own[sqlState] ?? sqlHints[sqlState] })
+    const whom =
+      sqlState === '42501' && fault.hint !== undefined ? cleanText(fault.hint, askCharsMax) : undefined
+    return errorOf({
+      ...{ code: sqlState, untrusted: true, message, hint: own[sqlState] ?? sqlHints[sqlState] },
+      ...(whom !== undefined && { whom_to_ask: whom }),
+    })
   }
   return errorOf({ code: fault.kind, message, hint: own[fault.kind] ?? hints[fault.kind] })
 }

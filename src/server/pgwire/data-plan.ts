@@ -7,7 +7,7 @@ import type { DescribedColumn } from '../../wire/postgres/backend-messages.ts'
 import { formatAt } from '../../wire/postgres/frontend-messages.ts'
 import { parameterText } from '../../wire/postgres/parameters.ts'
 import { tableObjectId } from './catalog/object-ids.ts'
-import { tellGoverned } from './governance-notice.ts'
+import { askedOf, tellGoverned } from './governance-notice.ts'
 import type { Outbox } from './outbox.ts'
 import { formatsFor, RowsPortal, writeDescription } from './plan.ts'
 import { type Plan, type Portal, type PortalBinding, parameterBytes } from './portal.ts'
@@ -36,12 +36,14 @@ function parameterType(oid: number): SqlType | undefined {
 /** Estimated bytes of a column's description beside its name. */
 const columnBytes = 100
 
-/** The plan of a compiled query. It holds only these three values, because a connection may have many plans. */
+/** The plan of a compiled query. It holds only these values, because a connection may have many plans. */
 export class DataPlan implements Plan {
   constructor(
     readonly session: SessionState,
     readonly context: QueryContext,
     readonly prepared: PreparedQuery<string>,
+    /** Whom to ask, in words, where a notice may say so. */
+    readonly ask?: string | undefined,
   ) {}
 
   get parameterOids(): readonly number[] {
@@ -93,7 +95,7 @@ export class DataPlan implements Plan {
       textParameters(prepared.parameters, binding),
     )
     return () => {
-      tellGoverned(session, prepared)
+      tellGoverned(session, prepared, this.ask)
       const stop = new AbortController()
       const { signal } = stop
       const run = session.parts.queries.run(inZone(context, session), prepared, {
@@ -133,7 +135,7 @@ export async function planData(
   const prepared = await preparing.finally(() => {
     session.tally.planMs += performance.now() - startedMs
   })
-  return new DataPlan(session, context, prepared)
+  return new DataPlan(session, context, prepared, await askedOf(session, prepared))
 }
 
 /** The context of a run: a statement may be prepared in one time zone and run in another. */

@@ -21,21 +21,43 @@ const toldMax = 1_000
 /** Columns and tables that one notice names. */
 const namedMax = 20
 
-/** Sends the notice, where the session wants it and was not told of the statement. */
+/** Whom to ask about a statement of which a notice may tell; undefined where nobody is named, or cannot be had now. */
+export async function askedOf(
+  session: SessionState,
+  query: PreparedQuery<string>,
+): Promise<string | undefined> {
+  if (!mayTell(session, query) || session.toldStatements.has(String(Bun.hash(query.source)))) return undefined
+  return await query.ask?.().catch(() => undefined)
+}
+
+function mayTell(session: SessionState, { protections = [] }: PreparedQuery<string>): boolean {
+  return (
+    protections.length > 0 &&
+    wantsNotices(session) &&
+    !silent.has(session.settings.get('client_min_messages'))
+  )
+}
+
+/**
+ * Sends the notice, where the session wants it and was not told of the statement.
+ * @param ask whom to ask, in words
+ */
 export function tellGoverned(
   session: SessionState,
-  { source, protections = [] }: PreparedQuery<string>,
+  query: PreparedQuery<string>,
+  ask: string | undefined,
 ): void {
-  const { settings, toldStatements } = session
-  if (protections.length === 0 || !wantsNotices(session)) return
+  const { source, protections = [] } = query
+  const { toldStatements } = session
+  if (!mayTell(session, query)) return
   const key = String(Bun.hash(source))
   if (toldStatements.has(key) || toldStatements.size >= toldMax) return
   const message = governedMessage(protections)
   if (message === undefined) return
   toldStatements.add(key)
   const tables = [...new Set(protections.map(({ table }) => tableName(table)))].slice(0, namedMax)
-  const hint = `EXPLAIN shows what applies. Ask the stewards of ${tables.join(', ')}.`
-  if (!silent.has(settings.get('client_min_messages'))) session.notice('NOTICE', '00000', message, hint)
+  const hint = `EXPLAIN shows what applies. ${ask ?? `Ask the stewards of ${tables.join(', ')}.`}`
+  session.notice('NOTICE', '00000', message, hint)
 }
 
 function wantsNotices({ settings }: SessionState): boolean {

@@ -2,6 +2,7 @@
 
 import { cleanText } from '../../base/clean-text.ts'
 import { type Fault, type FaultKind, toFault } from '../../base/fault.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
 import { SoapViolation } from '../../wire/soap/read-request.ts'
 import type { FaultText } from '../../wire/soap/write-envelope.ts'
 
@@ -51,6 +52,13 @@ const clientKinds: ReadonlySet<FaultKind> = new Set([
   'not_implemented',
 ])
 
+/** Whom to ask about a refused table: clients show the message alone. */
+function askOf(fault: Fault): string {
+  return fault instanceof SqlError && fault.sqlState === '42501' && fault.hint !== undefined
+    ? `. ${fault.hint}`
+    : ''
+}
+
 /** The fault for anything thrown. Only messages that were written for clients stay. */
 export function faultText(thrown: unknown): FaultText {
   if (thrown instanceof SoapViolation)
@@ -58,7 +66,7 @@ export function faultText(thrown: unknown): FaultText {
   const fault: Fault = toFault(thrown)
   return {
     code: clientKinds.has(fault.kind) ? 'Client' : 'Server',
-    message: cleanText(fault.publicMessage, messageCharsMax),
+    message: cleanText(`${fault.publicMessage}${askOf(fault)}`, messageCharsMax),
     number: numberOf[fault.kind],
   }
 }

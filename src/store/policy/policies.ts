@@ -248,21 +248,24 @@ export interface GovernanceRow {
  */
 export function readWriteGovernance(row: GovernanceRow | undefined): WriteGovernance {
   try {
-    const rows = JSON.parse(row?.governance ?? '[]') as readonly (readonly [
-      string,
-      Properties,
-      Properties?,
-    ])[]
-    const found = withoutSentinels(
-      rows.map(([edge, properties, bound]) => ({ edge, properties, scope: bound && edgeScope(bound) })),
-      [...policyEdges, 'PINS', 'namespace', 'tag'],
-    )
-    const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
-    const territory = readTerritory(row?.territory)
-    return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId, territory }
+    return { ...readGoverning(row?.governance), territory: readTerritory(row?.territory) }
   } catch (error) {
     throw notLoaded(error)
   }
+}
+
+/**
+ * Parses what svc.write_governance returns.
+ * @throws Error without a row of every sentinel, so that a table without policies is none whose policies are missing
+ */
+export function readGoverning(governance: string | null | undefined): Omit<WriteGovernance, 'territory'> {
+  const rows = JSON.parse(governance ?? '[]') as readonly (readonly [string, Properties, Properties?])[]
+  const found = withoutSentinels(
+    rows.map(([edge, properties, bound]) => ({ edge, properties, scope: bound && edgeScope(bound) })),
+    [...policyEdges, 'PINS', 'namespace', 'tag'],
+  )
+  const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
+  return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
 }
 
 /**
@@ -375,7 +378,8 @@ export function distinctPolicies(
   return [...policies.values()].sort((a, b) => (a.id < b.id ? -1 : a.id > b.id ? 1 : 0))
 }
 
-function notLoaded(error: unknown): Fault {
+/** What a caller gets where policies could not be loaded or parsed: Fault `policy_engine_unavailable`, with its cause. */
+export function notLoaded(error: unknown): Fault {
   if (error instanceof Fault && error.kind === 'policy_engine_unavailable') return error
   return new Fault('policy_engine_unavailable', 'policy-engine-unavailable', { cause: error })
 }

@@ -53,7 +53,7 @@ const storedOfSchema: ReadonlySet<string> = new Set([
 ])
 
 const stored: ReadonlySet<string> = new Set([
-  ...['apiVersion', 'kind', 'id', 'version', 'slaProperties'],
+  ...['apiVersion', 'kind', 'id', 'version', 'slaProperties', 'description', 'team', 'support'],
   ...['compatibility', 'consumers', 'mode'].map((name) => `customProperties.covenant.${name}`),
 ])
 

@@ -4,6 +4,7 @@
  */
 
 import type { PolicyKind } from '../../core/policy.ts'
+import type { Contacts } from '../../core/whom-to-ask.ts'
 import type { ApiVersion } from './api-versions.ts'
 
 export const compatibilities = ['backward', 'full', 'none'] as const
@@ -167,6 +168,13 @@ export interface ModelConsumer {
   readonly contact?: string
 }
 
+/** What the document says of its data as a whole. */
+export interface ModelDescription {
+  readonly purpose?: string
+  readonly usage?: string
+  readonly limitations?: string
+}
+
 export interface ContractModel {
   readonly apiVersion: ApiVersion
   readonly id: string
@@ -182,6 +190,9 @@ export interface ContractModel {
   readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]
   readonly sla: readonly ModelSla[]
+  /** Absent where the document says nothing, and in versions that an earlier release stored; so are contacts. */
+  readonly description?: ModelDescription
+  readonly contacts?: Contacts
   /** Types of the servers, in whose dialects `sql` rules are written; absent where the document names none. */
   readonly serverTypes?: readonly string[]
   /** The policy tests that fail, as sentences; absent where none does. */

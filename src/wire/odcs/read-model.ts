@@ -1,7 +1,9 @@
 /** Reads the model of a contract document that the standard's schema accepts. */
 
+import { cleanText } from '../../base/clean-text.ts'
 import { policyKinds } from '../../core/policy.ts'
 import { territoryPolicy } from '../../core/territory-owner.ts'
+import { readContacts } from '../../core/whom-to-ask.ts'
 import { apiVersions, isApiVersion, isWritten } from './api-versions.ts'
 import {
   type Compatibility,
@@ -75,6 +77,8 @@ export function readModel(
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
     ...serverTypesOf(plain.servers),
+    ...descriptionOf(plain.description),
+    ...contactsOf(plain),
   }
   reader.checkTables(model.schemas)
   if (reader.problems.length > 0) throw new DocumentRefusal(reader.problems)
@@ -305,6 +309,23 @@ function slaOf(plain: Plain): ModelSla {
     ...text(plain, 'schedule'),
     ...text(plain, 'scheduler'),
   }
+}
+
+/** Characters of each text of a description that are stored beside the document. */
+const descriptionCharsMax = 2_000
+
+function descriptionOf(value: unknown): Pick<ContractModel, 'description'> {
+  if (!isObject(value)) return {}
+  const texts = ['purpose', 'usage', 'limitations'].flatMap((name) => {
+    const found = cleanText(textOf(value[name])?.trim() ?? '', descriptionCharsMax)
+    return found === '' ? [] : [[name, found] as const]
+  })
+  return texts.length === 0 ? {} : { description: Object.fromEntries(texts) }
+}
+
+function contactsOf({ team, support }: Plain): Pick<ContractModel, 'contacts'> {
+  const contacts = readContacts(team, support)
+  return contacts === undefined ? {} : { contacts }
 }
 
 function serverTypesOf(value: unknown): Pick<ContractModel, 'serverTypes'> {

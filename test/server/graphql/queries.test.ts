@@ -155,8 +155,8 @@ describe('a contract page', () => {
 describe('statements', () => {
   const nested = `query Nested($first: Int!) {
     tables(first: $first) { edges { node {
-      name
-      contract { name state tables(first: 5) { edges { node { name } } } versions(first: 3) { edges { node { number signOffs { by } } } } moves(first: 3) { edges { node { move } } } }
+      name commits { mode }
+      contract { name state tables(first: 5) { edges { node { name } } } versions(first: 3) { edges { node { number commits { mode } signOffs { by } } } } moves(first: 3) { edges { node { move } } } }
       columns(first: 5) { edges { node { name } } }
       pins(first: 3) { edges { node { kind } } }
       writeEvents(first: 3) { edges { node { decision table { name } } } }

@@ -1,6 +1,7 @@
 /** Defines the read path's error: a Fault with PostgreSQL's SQLSTATE and a position in the statement. */
 
 import { Fault, type FaultKind } from '../../../base/fault.ts'
+import type { TableRef } from '../../../core/table-ref.ts'
 
 /** The SQLSTATEs of PostgreSQL's Appendix A that the read path uses. */
 const kindOf = {
@@ -95,15 +96,26 @@ export class SqlError extends Fault {
   at(position: number | undefined): SqlError {
     return new SqlError(this.sqlState, this.publicMessage, position, this.options)
   }
+
+  /** The same error with a hint. */
+  hinted(hint: string): SqlError {
+    return new SqlError(this.sqlState, this.publicMessage, this.position, { ...this.options, hint })
+  }
 }
 
 /** A table that may not be read. Where it must look like one that there is not, a surface gives `absent` instead. */
 export class UnreadableTable extends SqlError {
   constructor(
+    readonly table: TableRef,
     message: string,
     readonly absent: SqlError,
+    hint?: string,
   ) {
-    super('42501', message)
+    super('42501', message, undefined, { ...(hint !== undefined && { hint }) })
+  }
+
+  override hinted(hint: string): UnreadableTable {
+    return new UnreadableTable(this.table, this.publicMessage, this.absent, hint)
   }
 
   /** As in PostgreSQL, it has no place. */

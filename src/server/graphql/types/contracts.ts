@@ -1,11 +1,16 @@
 /** Contracts, their versions, moves and sign-offs. Readers see contracts of tables that they may read; overseers all. */
 
+import { rulesOfModel } from '../../../contract/commit/commit-rules.ts'
+import { serviceLevelsOf } from '../../../contract/contract-words.ts'
 import { lifeCycleOperations } from '../../../contract/lifecycle/operations.ts'
+import { whomToAsk } from '../../../core/whom-to-ask.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
+import type { ModelDescription } from '../../../wire/odcs/model.ts'
 import { accessOf, requireAccess } from '../access.ts'
 import { type Builder, connectionOf, pageOf, sliceOf } from '../builder.ts'
 import type { GraphContext } from '../context.ts'
 import { nodeIdOf } from '../node-id.ts'
+import { addContractWords } from './contract-words.ts'
 import type { ContractModel, Refs } from './refs.ts'
 
 const versionsAccess = accessOf(lifeCycleOperations, 'list_contract_versions')
@@ -48,8 +53,15 @@ export async function versionModel(
   return await loaders.version(name)
 }
 
+/** Resolves a part of the description of the document in force. */
+function descriptionOf(name: keyof ModelDescription) {
+  return async ({ contract }: ContractModel, _: object, { loaders }: GraphContext) =>
+    (await loaders.inForce(contract))?.model.description?.[name] ?? null
+}
+
 /** Adds the types. */
 export function addContracts(_: Builder, refs: Refs): void {
+  addContractWords(refs)
   refs.attestation.implement({
     description: 'A sign-off of a version, bound to its document.',
     fields: (t) => ({
@@ -117,6 +129,13 @@ export function addContracts(_: Builder, refs: Refs): void {
         type: [refs.finding],
         resolve: ({ verdict }) => [...(verdict?.findings ?? [])],
       }),
+      commits: t.field({
+        type: [refs.versionCommitRules],
+        description: 'What happens to commits that break it, for each of its tables.',
+        resolve: async ({ model }, __, { parts, loaders }) => [
+          ...rulesOfModel(await loaders.derived(model.id), model, parts.clock.now()),
+        ],
+      }),
       signOffs: t.field({
         type: [refs.attestation],
         resolve: async ({ contract, number }, __, { loaders }) => [
@@ -145,6 +164,24 @@ export function addContracts(_: Builder, refs: Refs): void {
         description: 'Whether it came in force without checks.',
         resolve: async ({ contract }, __, { loaders }) =>
           (await loaders.inForce(contract))?.unverified ?? true,
+      }),
+      purpose: t.string({ nullable: true, resolve: descriptionOf('purpose') }),
+      usage: t.string({ nullable: true, resolve: descriptionOf('usage') }),
+      limitations: t.string({ nullable: true, resolve: descriptionOf('limitations') }),
+      whomToAsk: t.field({
+        type: refs.whomToAsk,
+        nullable: true,
+        description: 'Whom to ask; null where its document names nobody.',
+        resolve: async ({ contract }, __, { parts, loaders }) =>
+          whomToAsk((await loaders.inForce(contract))?.model.contacts, parts.clock.now()) ?? null,
+      }),
+      serviceLevels: t.field({
+        type: [refs.serviceLevel],
+        description: 'What its document promises; 50 at most.',
+        resolve: async ({ contract }, __, { loaders }) => {
+          const version = await loaders.inForce(contract)
+          return version === undefined ? [] : serviceLevelsOf(version)
+        },
       }),
       tables: t.field({
         type: refs.table.connection,

@@ -1,13 +1,17 @@
 /** The names of the types with the values behind them. A field of one type leads to another by these. */
 
 import type { seenResult } from '../../../contract/checks/sight.ts'
+import type { rulesInForce, rulesOfModel } from '../../../contract/commit/commit-rules.ts'
+import type { serviceLevelsOf } from '../../../contract/contract-words.ts'
 import type { DescribedColumn, DescribedFilter, DescribedTable } from '../../../contract/describe-table.ts'
 import type { StoredCheckRun } from '../../../core/check-run.ts'
 import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
+import type { Person, SupportChannel, WhomToAsk } from '../../../core/whom-to-ask.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
+import type { CoverageCounts, UncoveredTable } from '../../../store/contract/coverage.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
 import type { ContractVersion, StoredVerdict } from '../../../store/contract/versions.ts'
@@ -26,6 +30,11 @@ export interface ContractModel {
   /** Whether a table is under it. */
   readonly governs: boolean
 }
+
+/** What the contract of a table does with commits that break it. */
+export type CommitRules = NonNullable<ReturnType<typeof rulesInForce>>
+type ServiceLevel = ReturnType<typeof serviceLevelsOf>[number]
+type VersionCommitRules = ReturnType<typeof rulesOfModel>[number]
 
 interface DecisionModel {
   readonly policies: readonly { readonly id: string }[]
@@ -149,6 +158,7 @@ export function makeRefs(builder: Builder) {
     column: paged<ColumnModel>(builder, 'Column'),
     contract: paged<ContractModel>(builder, 'Contract'),
     version: paged<ContractVersion>(builder, 'ContractVersion'),
+    uncovered: paged<UncoveredTable>(builder, 'UncoveredTable'),
     move: paged<RecordedMove>(builder, 'ContractMove'),
     pin: paged<PinEvent>(builder, 'PinEvent'),
     writeEvent: paged<ListedDecision>(builder, 'WriteEvent'),
@@ -161,6 +171,13 @@ export function makeRefs(builder: Builder) {
     qualityCheck: paged<CheckModel>(builder, 'QualityCheck'),
     metricDimension: builder.objectRef<MetricView['dimensions'][number]>('MetricDimension'),
     metricProblem: builder.objectRef<MetricView['problems'][number]>('MetricProblem'),
+    whomToAsk: builder.objectRef<WhomToAsk>('WhomToAsk'),
+    person: builder.objectRef<Person>('Person'),
+    supportChannel: builder.objectRef<SupportChannel>('SupportChannel'),
+    coverage: builder.objectRef<CoverageCounts>('ContractCoverage'),
+    serviceLevel: builder.objectRef<ServiceLevel>('ServiceLevel'),
+    commitRules: builder.objectRef<CommitRules>('CommitRules'),
+    versionCommitRules: builder.objectRef<VersionCommitRules>('VersionCommitRules'),
     attestation: builder.objectRef<StoredSignOff>('Attestation'),
     finding: builder.objectRef<VersionFinding>('ContractFinding'),
     decision: builder.objectRef<DecisionModel>('Decision'),

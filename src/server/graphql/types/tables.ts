@@ -1,5 +1,6 @@
 /** Tables with their columns, protections, pins and lineage. A table that may not be read is not there. */
 
+import { rulesInForce } from '../../../contract/commit/commit-rules.ts'
 import type { DescribedTable } from '../../../contract/describe-table.ts'
 import { decisionOperations } from '../../../gateway/oversight/decision-operations.ts'
 import { limits } from '../../../limits.ts'
@@ -98,6 +99,16 @@ export function addTables(builder: Builder, refs: Refs): void {
         nullable: true,
         description: 'Rises with each contract put on the table.',
         resolve: ({ contract }) => contract?.version ?? null,
+      }),
+      commits: t.field({
+        type: refs.commitRules,
+        nullable: true,
+        description:
+          'What happens to commits that break its contract; null where it asks nothing of commits.',
+        resolve: async ({ ref, contract }, _, { parts, loaders }) =>
+          contract === undefined
+            ? null
+            : (rulesInForce(await loaders.governing(ref), parts.clock.now()) ?? null),
       }),
       rowFilters: t.field({ type: [refs.rowFilter], resolve: ({ filters }) => [...filters] }),
       columns: t.field({

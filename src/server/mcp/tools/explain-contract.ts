@@ -1,7 +1,10 @@
 /** Declares explain_contract: what a table means, what its contract promises, and how it applies to the caller. */
 
+import { rulesInForce, tableRules } from '../../../contract/commit/commit-rules.ts'
+import { deprecationOf, serviceLevelsOf } from '../../../contract/contract-words.ts'
 import { contractVersion, type DescribedTable } from '../../../contract/describe-table.ts'
-import { tableName } from '../../../core/table-ref.ts'
+import { type TableRef, tableName } from '../../../core/table-ref.ts'
+import { whomToAsk } from '../../../core/whom-to-ask.ts'
 import {
   described,
   flag,
@@ -11,15 +14,17 @@ import {
   oneOf,
   ordinal,
   text,
+  time,
   wholeNumber,
 } from '../../../http/schemas.ts'
 import type { ContractVersion } from '../../../store/contract/versions.ts'
+import { loadWriteGovernance } from '../../../store/policy/policies.ts'
 import { fitting, partOf } from '../fitting.ts'
-import { tool } from '../tool.ts'
+import { type ToolContext, tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark, untrustedText, untrustedTextOf } from '../untrusted.ts'
 import { columnsSchema, columnsView, tableInput, visibleTable } from './tables.ts'
 
-const sections = ['meaning', 'columns', 'state', 'service_levels', 'applies_to_you'] as const
+const sections = ['meaning', 'columns', 'state', 'service_levels', 'applies_to_you', 'whom_to_ask'] as const
 type Section = (typeof sections)[number]
 
 /** Columns that an explanation shows; describe_columns pages through all. */
@@ -32,7 +37,7 @@ const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
 export const explainContract = tool({
   name: 'explain_contract',
   description:
-    'Explain a table: meaning, first columns, contract state, service levels, and which columns are masked or rows filtered for you.',
+    'Explain a table: meaning, first columns, contract state, service levels, whom to ask, and which columns are masked or rows filtered for you.',
   scope: 'mcp:read',
   gives: { visible: ['existence', 'description', 'columns'] },
   input: object({ table: tableInput, sections: maybe(list(oneOf(sections), { maxItems: sections.length })) }),
@@ -40,7 +45,14 @@ export const explainContract = tool({
     table: text,
     contract: maybe(object({ ...untrustedMark, id: text, version: ordinal })),
     meaning: maybe(
-      object({ description: maybe(untrustedText), primary_key: maybe(list(text)), ...untrustedMark }),
+      object({
+        description: maybe(untrustedText),
+        purpose: maybe(untrustedText),
+        usage: maybe(untrustedText),
+        limitations: maybe(untrustedText),
+        primary_key: maybe(list(text)),
+        ...untrustedMark,
+      }),
     ),
     columns: maybe(columnsSchema),
     state: maybe(
@@ -50,6 +62,8 @@ export const explainContract = tool({
         document_version: maybe(text),
         unverified: flag,
         pinned_snapshot_id: maybe(text),
+        deprecated: maybe(object({ since: time, until: time })),
+        commits: maybe(described(object(tableRules), 'what happens to a commit that breaks the contract')),
       }),
     ),
     service_levels: maybe(
@@ -68,36 +82,65 @@ export const explainContract = tool({
         filtered_total: listTotal,
       }),
     ),
+    whom_to_ask: maybe(
+      object({
+        ...untrustedMark,
+        team: maybe(text),
+        people: list(object({ name: maybe(text), username: maybe(text), role: maybe(text) })),
+        channels: list(object({ channel: text, url: maybe(text), tool: maybe(text) })),
+      }),
+    ),
   }),
   async run(context, { table: name, sections: wanted = sections }) {
     const { parts, caller } = context
     const table = await visibleTable(context, name)
     const { contract } = table
     const version = contract && (await contractVersion(parts.store, caller.tenant, contract.id))
+    const [commits, deprecated] = wanted.includes('state')
+      ? await Promise.all([
+          contract && commitsOf(context, table.ref),
+          version && deprecationOf(parts.store, caller.tenant, version),
+        ])
+      : []
+    const whom = whomToAsk(version?.model.contacts, parts.clock.now())
     const isSteward = caller.principal.roles.includes('steward')
     const shown = <T>(section: Section, view: () => T) => (wanted.includes(section) ? view() : undefined)
     return {
       table: cleanName(tableName(table.ref)),
       contract: contract && { ...untrusted, id: cleanName(contract.id), version: contract.version },
-      meaning: shown('meaning', () => meaningView(table)),
+      meaning: shown('meaning', () => meaningView(table, version)),
       columns: shown('columns', () =>
         firstColumns(columnsView(table.columns.slice(0, columnsShown), table.columns.length)),
       ),
-      state: shown('state', () => stateView(table, version)),
+      state: shown('state', () => ({
+        ...stateView(table, version),
+        ...(deprecated && { deprecated }),
+        ...(commits && { commits }),
+      })),
       service_levels: shown('service_levels', () => serviceLevelsView(version)),
+      whom_to_ask: whom && shown('whom_to_ask', () => ({ ...untrusted, ...whom })),
       applies_to_you: shown('applies_to_you', () => appliesView(table, isSteward)),
     }
   },
 })
 
+async function commitsOf({ parts, caller }: ToolContext, ref: TableRef) {
+  const { policies } = await loadWriteGovernance(parts.store, caller.tenant, ref)
+  return rulesInForce(policies, parts.clock.now())
+}
+
 function firstColumns(view: ReturnType<typeof columnsView>) {
   return { ...view, items: [...fitting(view.items, bytes.columns)] }
 }
 
-function meaningView({ description, primaryKey }: DescribedTable) {
+function meaningView({ description, primaryKey }: DescribedTable, version: ContractVersion | undefined) {
+  const { purpose, usage, limitations } = version?.model.description ?? {}
   return {
     ...untrusted,
     ...(description !== undefined && { description: untrustedTextOf(description) }),
+    ...(purpose !== undefined && { purpose: untrustedTextOf(purpose) }),
+    ...(usage !== undefined && { usage: untrustedTextOf(usage) }),
+    ...(limitations !== undefined && { limitations: untrustedTextOf(limitations) }),
     ...(primaryKey.length > 0 && { primary_key: primaryKey.map(cleanName) }),
   }
 }
@@ -112,13 +155,11 @@ function stateView({ contract, pinnedSnapshotId }: DescribedTable, version: Cont
   }
 }
 
-const levelsMax = 50
-
 function serviceLevelsView(version: ContractVersion | undefined) {
-  const items = (version?.model.sla ?? []).slice(0, levelsMax)
+  const items = version === undefined ? [] : serviceLevelsOf(version)
   const views = items.map(({ property, value, unit, element }) => ({
     property: cleanName(property),
-    value: cleanName(typeof value === 'string' ? value : JSON.stringify(value)),
+    value: cleanName(value),
     ...(unit !== undefined && { unit: cleanName(unit) }),
     ...(element !== undefined && { element: cleanName(element) }),
   }))
