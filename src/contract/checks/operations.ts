@@ -285,7 +285,7 @@ export const checkOperations = [
       const version = await versionInForce(query, tenant, contract)
       if (version === undefined) throw new Fault('not_found', 'The contract has no version in force.')
       assertKnown(
-        placedRules(schemaOf(version.model, table)).map(({ key }) => key),
+        placedRules(schemaOf(version.model, table)).flatMap(({ key, formerKey = key }) => [key, formerKey]),
         checks,
       )
       const chosen = await chooseSnapshot(states, { store, tenant }, table, {

@@ -19,6 +19,7 @@ import type { ChangeContext } from '../change.ts'
 import { admittedTypes } from '../commit/admitted-types.ts'
 import { refused } from '../document/read.ts'
 import { MetricProblem } from './measure.ts'
+import { unmeasurable } from './measure-declared.ts'
 import { measureOf, type PlacedRule, placedRules, speaksOurs } from './plan-checks.ts'
 
 /** Rules of a document that are checked; further ones are found out when they are measured. */
@@ -41,7 +42,9 @@ export async function assertRules(on: ChangeContext, model: ContractModel): Prom
     const governance = governances.get(key)
     const stored = found?.columns ?? (governance === undefined ? [] : currentSchema(governance))
     const columns = columnsOf(schema, stored)
-    return placedRules(schema).map((placed) => ({ schema, placed, columns }))
+    return placedRules(schema)
+      .filter(({ declared }) => declared === undefined || canBeWrong.has(declared.word))
+      .map((placed) => ({ schema, placed, columns }))
   })
   await eachInTurns(rules.slice(0, rulesMax), undefined, ({ schema, placed, columns }) => {
     const problem = problemOf(checkStatement, schema.table, columns, placed, speaksOurs(model))
@@ -49,6 +52,11 @@ export async function assertRules(on: ChangeContext, model: ContractModel): Prom
   })
   if (problems.length > 0) throw refused(problems)
 }
+
+/** What a schema declares and no type of a column can make right. */
+const canBeWrong: ReadonlySet<string> = new Set([
+  ...['enum', 'pattern', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+])
 
 interface RuleColumns {
   readonly columns: readonly SchemaColumn[]
@@ -85,8 +93,8 @@ function problemOf(
   placed: PlacedRule,
   isOurs: boolean,
 ): string | undefined {
-  const { rule } = placed
-  if (rule.type !== 'library' && (rule.type !== 'sql' || !isOurs)) return undefined
+  const { rule, declared } = placed
+  if (declared === undefined && rule.type !== 'library' && (rule.type !== 'sql' || !isOurs)) return undefined
   try {
     measureOf(placed, {
       columns,
@@ -98,6 +106,7 @@ function problemOf(
     if (thrown instanceof MetricProblem) {
       // Documents of earlier versions of the standard have metrics of their own, which are on record and not measured.
       if (thrown.message === 'unknown metric') return undefined
+      if (declared !== undefined && unmeasurable.has(thrown.message)) return undefined
       if (thrown.message === 'no column' && from !== 'recorded') return undefined
       return words[thrown.message] ?? thrown.message
     }
