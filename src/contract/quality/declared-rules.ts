@@ -10,7 +10,7 @@ import type { ModelProperty, ModelQuality } from '../../wire/odcs/model.ts'
 export interface Declared {
   /** Such as `required`, or the name of an option. */
   readonly word: string
-  /** The column of each property, from the top-level one down. */
+  /** The column of each property, from the top-level one down; none where it is inside of a list or map. */
   readonly paths: readonly (readonly string[])[]
   /** What the option is set to; the values of an `enum`. */
   readonly value?: unknown
@@ -58,6 +58,7 @@ export function declaredRules({ properties }: Properties): readonly DeclaredRule
             ),
           ]),
       ...optionsOf(property.options).map(({ word, value }) => of(word, value)),
+      ...(property.inside ?? []).map((entry) => insideOf(path, entry)),
     ]
   })
   const isCompound = key.length > 1
@@ -78,6 +79,13 @@ function optionsOf(options: ModelProperty['options']): readonly Pick<Declared, '
     // Which members an object must have is another thing than that it must be there.
     return [{ word: word === 'required' ? 'requiredProperties' : word, value }]
   })
+}
+
+/** On record, because no statement reaches it. */
+function insideOf(path: readonly string[], entry: string): DeclaredRule {
+  const [, word = ''] = entry.split(': ')
+  const column = path.join('.')
+  return { ...ruleOf({ word, paths: [], options: {} }), name: `${column}${entry}`, element: column }
 }
 
 function ruleOf(declared: Declared): DeclaredRule {

@@ -37,7 +37,7 @@ export function declaredMetric(
 ): MeasuredDeclared {
   const places = declared.paths.map((path) => placeOf(path, table))
   const [place] = places
-  if (place === undefined) throw new MetricProblem('no column')
+  if (place === undefined) throw new MetricProblem('nested')
   const fieldIds = places.flatMap((one) => one.fieldIds)
   const { word } = declared
   if (word === 'unique') {

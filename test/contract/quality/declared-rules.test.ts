@@ -377,7 +377,7 @@ test('what cannot be measured is on record by name and reason, and stops nothing
     [
       '  - {name: raw, logicalType: string, logicalTypeOptions: {maxLength: 3}}',
       '  - {name: ratio, logicalType: number, logicalTypeOptions: {multipleOf: 0.1}}',
-      '  - {name: tags, logicalType: array, logicalTypeOptions: {uniqueItems: true}}',
+      '  - {name: tags, logicalType: array, logicalTypeOptions: {uniqueItems: true}, items: {logicalType: string, logicalTypeOptions: {maxLength: 3}, enum: [{value: a}]}}',
       '  - {name: bag, logicalType: object, properties: [{name: k, logicalType: string, required: true}]}',
       "  - {name: day, logicalType: date, logicalTypeOptions: {maximum: '31.12.2024', format: dd.MM.yyyy}}",
       "  - {name: at, logicalType: timestamp, logicalTypeOptions: {maximum: '2099-01-01 00:00:00', defaultTimezone: Europe/Zurich}}",
@@ -391,6 +391,8 @@ test('what cannot be measured is on record by name and reason, and stops nothing
     'raw: maxLength': 'not_run type',
     'ratio: multipleOf': 'not_run type',
     'tags: uniqueItems': 'not_run not measurable',
+    'tags[]: enum': 'not_run nested',
+    'tags[]: maxLength': 'not_run nested',
     'bag.k: required': 'not_run nested',
     'day: maximum': 'not_run format',
     'at: maximum': 'not_run timezone',
