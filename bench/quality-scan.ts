@@ -205,6 +205,7 @@ function systemTable(engine: ComputeEngine, snapshot: TableSnapshot): SystemTabl
       compile(text)
       return { fieldIds: [], types: [] }
     },
+    beside: () => Promise.reject(new Error('checks of quality run no SQL of the engine')),
     runNative: () => Promise.reject(new Error('checks of quality run no SQL of the engine')),
     async run(text, _rowsMax, signal) {
       const compiled = compile(text)

@@ -30,7 +30,7 @@ const help = `Usage: covenant coverage [--kind KIND] [--json] [--url URL] [--ses
 Counts the tables that contracts do not cover well, and lists those of one kind.
 
   --kind KIND  ${coverageKinds.join(', ')}
-  --json       the same as JSON: counts, and items where a kind is named
+  --json       the same as JSON: counts, and items
 
 The service is that of --url or COVENANT_URL. The session is the secret in COVENANT_SESSION, or in the file that
 --session-file or COVENANT_SESSION_FILE names; it takes the role steward, administrator or auditor.
@@ -82,7 +82,7 @@ export async function showCoverage(words: readonly string[], terminal: Terminal)
       items.push(...page.items)
       token = page.next_page_token
     }
-    print(terminal, { ...first, items }, { kind, json: values.json === true })
+    print(terminal, { ...first, items }, values.json === true)
     return exitStatus.done
   } catch (error) {
     return reportFailure(error, 'covenant coverage', terminal)
@@ -98,10 +98,10 @@ function named(name: string): Operation {
 function print(
   terminal: Terminal,
   { counts, items }: Answer,
-  { kind, json }: { readonly kind: CoverageKind | undefined; readonly json: boolean },
+  json: boolean,
 ): void {
   if (json) {
-    terminal.print(JSON.stringify({ counts, ...(kind !== undefined && { items }) }, null, 2))
+    terminal.print(JSON.stringify({ counts, items }, null, 2))
     return
   }
   if (counts !== undefined) {

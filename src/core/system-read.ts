@@ -48,6 +48,17 @@ export interface CheckedStatement {
   readonly types: readonly SqlType[]
 }
 
+/** A second table beside a snapshot that is open, for statements over both. */
+export interface SystemPair {
+  /** Of the second table. */
+  readonly columns: readonly SystemColumn[]
+  /** The second table in FROM, quoted. */
+  readonly relation: string
+  /** As of a {@link SystemTable}, over both tables. */
+  readonly check: (text: string) => void
+  readonly run: SystemTable['run']
+}
+
 /** A snapshot that is open for statements. It holds no place in an engine between them. */
 export interface SystemTable {
   /** Undefined where the table has no snapshot. */
@@ -81,6 +92,11 @@ export interface SystemTable {
     rowsMax: number,
     signal: AbortSignal,
   ): Promise<SystemRows>
+  /**
+   * Opens another table of the same catalog beside this one, at the snapshot that it is pinned to, else its current one.
+   * @throws Fault with a SQLSTATE in `members` where it cannot be read
+   */
+  beside(other: TableRef, signal: AbortSignal): Promise<SystemPair>
 }
 
 /** A table in FROM of a statement of the system, quoted. */

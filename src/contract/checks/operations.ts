@@ -49,6 +49,7 @@ import { type Sight, sightsOf } from '../../store/governance/table-sight.ts'
 import type { Store } from '../../store/store.ts'
 import { changing, operation, reading } from '../parts.ts'
 import { placedRules, schemaOf } from '../quality/plan-checks.ts'
+import { referencesOf } from '../quality/references.ts'
 import { chooseSnapshot } from './plan-deployment.ts'
 import { isShown, seenResult, seenRun } from './sight.ts'
 
@@ -284,10 +285,9 @@ export const checkOperations = [
       const query: RunQuery = (statement, params) => store.tenantQuery(tenant, statement, params)
       const version = await versionInForce(query, tenant, contract)
       if (version === undefined) throw new Fault('not_found', 'The contract has no version in force.')
-      assertKnown(
-        placedRules(schemaOf(version.model, table)).map(({ key }) => key),
-        checks,
-      )
+      const schema = schemaOf(version.model, table)
+      const keys = placedRules(schema).flatMap(({ key, formerKey = key }) => [key, formerKey])
+      assertKnown([...keys, ...referencesOf(version.model, schema).map(({ key }) => key)], checks)
       const chosen = await chooseSnapshot(states, { store, tenant }, table, {
         catalog,
         snapshotId: snapshot_id,

@@ -115,7 +115,7 @@ export const reportOperations = [
 
 /** @throws Fault `unprocessable` */
 function ruleOf(rules: readonly PlacedRule[], key: string): PlacedRule {
-  const found = rules.find((one) => one.key === key)
+  const found = rules.find((one) => one.key === key) ?? rules.find((one) => one.formerKey === key)
   if (found?.rule.type !== 'custom')
     throw new Fault('unprocessable', `The table has no check ${key} of type custom.`)
   return found

@@ -19,7 +19,9 @@ import type { ChangeContext } from '../change.ts'
 import { admittedTypes } from '../commit/admitted-types.ts'
 import { refused } from '../document/read.ts'
 import { MetricProblem } from './measure.ts'
+import { unmeasurable } from './measure-declared.ts'
 import { measureOf, type PlacedRule, placedRules, speaksOurs } from './plan-checks.ts'
+import { type Reference, referencesOf } from './references.ts'
 
 /** Rules of a document that are checked; further ones are found out when they are measured. */
 const rulesMax = 2_000
@@ -30,18 +32,32 @@ const rulesMax = 2_000
  */
 export async function assertRules(on: ChangeContext, model: ContractModel): Promise<void> {
   const { checkStatement } = on
+  const references = governing(model).flatMap((schema) =>
+    referencesOf(model, schema).map((reference) => ({ schema, reference })),
+  )
   const schemas = governing(model).filter((schema) => placedRules(schema).length > 0)
-  if (checkStatement === undefined || schemas.length === 0) return
-  const tables = schemas.map(({ table }) => ({ namespace: table.namespace, name: table.name }))
-  const governances = await loadGovernances(on.store, on.tenant, tables)
-  const problems: DocumentProblem[] = []
+  if (checkStatement === undefined || schemas.length + references.length === 0) return
+  const targets = references.flatMap(({ reference }) => reference.target?.table ?? [])
+  const tables = [...schemas.map(({ table }) => table), ...targets]
+  const governances = await loadGovernances(
+    on.store,
+    on.tenant,
+    tables.map(({ namespace, name }) => ({ namespace, name })),
+  )
+  const problems: DocumentProblem[] = references.flatMap(({ schema, reference }) => {
+    const governance = reference.target && governances.get(tableKey(reference.target.table))
+    const problem = referenceProblem(model, reference, governance ? currentSchema(governance) : [])
+    return problem === undefined ? [] : [placedProblem(model, schema, reference, problem)]
+  })
   const rules = schemas.flatMap((schema) => {
     const key = tableKey(schema.table)
     const found = on.catalogSchemas?.find(({ table }) => tableKey(table) === key)
     const governance = governances.get(key)
     const stored = found?.columns ?? (governance === undefined ? [] : currentSchema(governance))
     const columns = columnsOf(schema, stored)
-    return placedRules(schema).map((placed) => ({ schema, placed, columns }))
+    return placedRules(schema)
+      .filter(({ declared }) => declared === undefined || canBeWrong.has(declared.word))
+      .map((placed) => ({ schema, placed, columns }))
   })
   await eachInTurns(rules.slice(0, rulesMax), undefined, ({ schema, placed, columns }) => {
     const problem = problemOf(checkStatement, schema.table, columns, placed, speaksOurs(model))
@@ -49,6 +65,27 @@ export async function assertRules(on: ChangeContext, model: ContractModel): Prom
   })
   if (problems.length > 0) throw refused(problems)
 }
+
+/**
+ * @param stored the columns that are recorded of the table it names; none where that is not recorded
+ * @returns why the reference can never be measured; undefined where it may be
+ */
+function referenceProblem(
+  model: ContractModel,
+  { problem, target }: Reference,
+  stored: readonly SchemaColumn[],
+): string | undefined {
+  // Columns of a table of the document may be added with it.
+  const isOurs = governing(model).some(({ table }) => target && tableKey(table) === tableKey(target.table))
+  if (target === undefined || stored.length === 0 || isOurs) return problem
+  const missing = target.columns.find((column) => !stored.some(({ name }) => name === column))
+  return missing === undefined ? undefined : `${tableName(target.table)} has no column ${missing}`
+}
+
+/** What a schema declares and no type of a column can make right. */
+const canBeWrong: ReadonlySet<string> = new Set([
+  ...['enum', 'pattern', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf'],
+])
 
 interface RuleColumns {
   readonly columns: readonly SchemaColumn[]
@@ -85,8 +122,8 @@ function problemOf(
   placed: PlacedRule,
   isOurs: boolean,
 ): string | undefined {
-  const { rule } = placed
-  if (rule.type !== 'library' && (rule.type !== 'sql' || !isOurs)) return undefined
+  const { rule, declared } = placed
+  if (declared === undefined && rule.type !== 'library' && (rule.type !== 'sql' || !isOurs)) return undefined
   try {
     measureOf(placed, {
       columns,
@@ -98,6 +135,7 @@ function problemOf(
     if (thrown instanceof MetricProblem) {
       // Documents of earlier versions of the standard have metrics of their own, which are on record and not measured.
       if (thrown.message === 'unknown metric') return undefined
+      if (declared !== undefined && unmeasurable.has(thrown.message)) return undefined
       if (thrown.message === 'no column' && from !== 'recorded') return undefined
       return words[thrown.message] ?? thrown.message
     }
@@ -121,7 +159,7 @@ const words: Readonly<Record<string, string>> = {
 function placedProblem(
   model: ContractModel,
   { table }: GoverningSchema,
-  { key, element }: PlacedRule,
+  { key, element }: Pick<PlacedRule, 'key' | 'element'>,
   problem: string,
 ): DocumentProblem {
   const index = model.schemas.findIndex(

@@ -49,13 +49,17 @@ export function metricOf(
     case 'invalidValues':
       return counted(invalid(column, given))
     case 'duplicateValues':
-      return { kind: 'statement', text: duplicates(columns, relation) }
+      return duplicatesOf(
+        columns.map((one) => quoteIdentifier(one.name)),
+        relation,
+      )
     default:
       throw new MetricProblem('unknown metric')
   }
 }
 
-function counted(condition: string): ScanMetric {
+/** An aggregate that counts the rows for which a condition holds. */
+export function counted(condition: string): ScanMetric {
   return { kind: 'scan', expression: `count(*) FILTER (WHERE ${condition})` }
 }
 
@@ -90,16 +94,22 @@ function invalid(column: SystemColumn, { validValues, pattern }: MetricArguments
   return conditions.join(' OR ')
 }
 
-/** Values that occur more than once, beside the rows that hold them. */
-function duplicates(columns: readonly SystemColumn[], relation: string): string {
-  const names = columns.map(({ name }) => quoteIdentifier(name))
-  const present = names.map((name) => `${name} IS NOT NULL`).join(' AND ')
-  return `SELECT count(*), (SELECT count(*) FROM ${relation}), coalesce(sum(d.n), 0) FROM (
-    SELECT count(*) AS n FROM ${relation} WHERE ${present} GROUP BY ${names.join(', ')} HAVING count(*) > 1) AS d`
+/**
+ * Values that occur more than once, beside the rows that hold them.
+ * @param values the parts of the key, as SQL
+ */
+export function duplicatesOf(values: readonly string[], relation: string): StatementMetric {
+  const present = values.map((value) => `${value} IS NOT NULL`).join(' AND ')
+  const text = `SELECT count(*), (SELECT count(*) FROM ${relation}), coalesce(sum(d.n), 0) FROM (
+    SELECT count(*) AS n FROM ${relation} WHERE ${present} GROUP BY ${values.join(', ')} HAVING count(*) > 1) AS d`
+  return { kind: 'statement', text }
 }
 
 /** The values that a column of the type can hold, as literals; no value of an integer equals a text. */
-function literalsOf({ type }: SystemColumn, values: readonly unknown[]): readonly string[] {
+export function literalsOf(
+  { type }: Pick<SystemColumn, 'type'>,
+  values: readonly unknown[],
+): readonly string[] {
   if (values.length > valuesMax) throw new MetricProblem('too many values')
   return values.flatMap((value) => {
     if (value === null) return []

@@ -7,8 +7,10 @@ import type { SystemColumn, SystemTable } from '../../core/system-read.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { columnOf, type GoverningSchema, governing } from '../../store/contract/put-in-force.ts'
 import type { ContractModel, ModelQuality } from '../../wire/odcs/model.ts'
+import { type Declared, declaredRules } from './declared-rules.ts'
 import { severityOf } from './judge.ts'
 import { type Metric, type MetricArguments, MetricProblem, metricOf, ownStatement } from './measure.ts'
+import { declaredMetric, unmeasurable } from './measure-declared.ts'
 import { type PlannedLevel, planLevels } from './service-levels.ts'
 
 /** A rule of the document, where it stands. */
@@ -17,6 +19,10 @@ export interface PlacedRule {
   readonly rule: ModelQuality
   /** The column at which it stands; '' for the table. */
   readonly element: string
+  /** Set where the schema declares it, and no rule. */
+  readonly declared?: Declared
+  /** What a rule without a name was called before it was named by column and metric. */
+  readonly formerKey?: string
 }
 
 /** A rule that is measured. */
@@ -41,21 +47,55 @@ export function schemaOf(model: ContractModel, table: TableRef): GoverningSchema
   return found
 }
 
-/** The quality rules of an object and its properties, each with a key of its own. */
+/**
+ * The quality rules of an object and its properties, and what its schema declares, each with a key of its own. Names
+ * that the author gave come first, so that no other rule takes one of them.
+ */
 export function placedRules(schema: Pick<GoverningSchema, 'quality' | 'properties'>): readonly PlacedRule[] {
-  const rules = [
+  const written = [
     ...schema.quality.map((rule) => ({ rule, element: '' })),
     ...schema.properties.flatMap((property) =>
       property.quality.map((rule) => ({ rule, element: columnOf(property) })),
     ),
-  ]
-  const seen = new Map<string, number>()
-  return rules.map(({ rule, element }) => {
-    const name = element === '' ? rule.key : `${element}.${rule.key}`
-    const count = (seen.get(name) ?? 0) + 1
-    seen.set(name, count)
-    return { rule, element, key: count === 1 ? name : `${name} ${count}` }
+  ].map((placed) => {
+    const { rule, element } = placed
+    const key = element === '' ? rule.key : `${element}.${rule.key}`
+    return isNamed(rule)
+      ? { ...placed, name: key }
+      : { ...placed, name: nameOf(rule, element), formerKey: key }
   })
+  const all = [...written, ...declaredRules(schema)]
+  const keys = new Map<(typeof all)[number], string>()
+  const seen = new Map<string, number>()
+  const takesFirst = (one: (typeof all)[number]) => !('declared' in one || 'formerKey' in one)
+  for (const one of [...all.filter(takesFirst), ...all.filter((each) => !takesFirst(each))]) {
+    const count = (seen.get(one.name) ?? 0) + 1
+    seen.set(one.name, count)
+    keys.set(one, count === 1 ? one.name : `${one.name} ${count}`)
+  }
+  return all.map((one) => {
+    const { name, ...placed } = one
+    return { ...placed, key: keys.get(one) ?? name }
+  })
+}
+
+/** Whether the document gives the rule an `id` or a `name`. */
+function isNamed({ key, type, metric, measures }: ModelQuality): boolean {
+  return key !== [type, metric ?? '', measures].join(' ')
+}
+
+/** The name of a rule without one: its columns and what it measures. */
+function nameOf({ type, metric, measures }: ModelQuality, element: string): string {
+  const [, given] = JSON.parse(measures) as readonly [unknown, unknown]
+  const { properties } = argumentsOf(given)
+  const of = Array.isArray(properties) && element === '' ? properties.join(', ') : element
+  const word = type === 'library' ? (metric ?? type) : type
+  return of === '' ? word : `${of}: ${word}`
+}
+
+/** Whether these are the keys of a rule, by its former one too. */
+export function isAmong({ key, formerKey = key }: PlacedRule, keys: ReadonlySet<string>): boolean {
+  return keys.has(key) || keys.has(formerKey)
 }
 
 /** Server types in whose dialect our own statements are written. */
@@ -79,7 +119,7 @@ export function planChecks(
   const checks: PlannedCheck[] = []
   const unmeasured: CheckFinding[] = []
   const isOurs = speaksOurs(model)
-  for (const placed of placedRules(schema).filter(({ key }) => only?.has(key) ?? true)) {
+  for (const placed of placedRules(schema).filter((one) => only === undefined || isAmong(one, only))) {
     const planned = planRule(placed, table, isOurs)
     if ('measure' in planned) checks.push(planned)
     else unmeasured.push(planned)
@@ -94,6 +134,7 @@ function planRule(placed: PlacedRule, table: SystemTable, isOurs: boolean): Plan
   const custom = rule.type === 'sql' || rule.type === 'custom'
   const metric = rule.type === 'library' ? (rule.metric ?? '') : rule.type
   const finding = { key, element, metric, severity, custom, fieldIds: [] }
+  if (placed.declared !== undefined) return planDeclared(placed, finding, table)
   const [query] = JSON.parse(rule.measures) as readonly [unknown]
   if (rule.type === 'sql' && typeof query === 'string' && !isOurs)
     return { ...finding, outcome: 'not_run', reason: 'dialect' }
@@ -106,6 +147,23 @@ function planRule(placed: PlacedRule, table: SystemTable, isOurs: boolean): Plan
   }
 }
 
+/** What the schema declares and cannot be counted is on record by its reason, and stops no run. */
+function planDeclared(
+  placed: PlacedRule,
+  finding: Omit<CheckFinding, 'outcome'>,
+  table: SystemTable,
+): PlannedCheck | CheckFinding {
+  const { severity, metric } = finding
+  try {
+    return { ...placed, severity, ...measureOf(placed, table), metric }
+  } catch (thrown) {
+    // The only thing that can be wrong with these is a type that statements do not read.
+    const isOfType = thrown instanceof Fault && ['required', 'unique'].includes(metric)
+    const reason = isOfType ? 'type' : planProblem(thrown)
+    return { ...finding, outcome: unmeasurable.has(reason) ? 'not_run' : 'error', reason }
+  }
+}
+
 /** What a rule is planned by: a table that is open, or one of which the columns are known. */
 type RuleTable = Pick<SystemTable, 'columns' | 'relation' | 'check'>
 
@@ -115,9 +173,14 @@ type RuleTable = Pick<SystemTable, 'columns' | 'relation' | 'check'>
  * @throws MetricProblem, RangeError, Fault with a SQLSTATE
  */
 export function measureOf(
-  { rule, element }: PlacedRule,
+  { rule, element, declared }: PlacedRule,
   table: RuleTable,
 ): Pick<PlannedCheck, 'metric' | 'measure' | 'fieldIds'> {
+  if (declared !== undefined) {
+    const { measure, fieldIds, isPlain } = declaredMetric(declared, table)
+    if (!isPlain) table.check(textOf(measure, table.relation))
+    return { metric: declared.word, measure, fieldIds }
+  }
   const [query, given] = JSON.parse(rule.measures) as readonly [unknown, unknown]
   const column = columnNamed(table, element)
   if (rule.type === 'sql') {
@@ -130,9 +193,12 @@ export function measureOf(
   const columns =
     metric === 'duplicateValues' ? keyColumns(table, column, argumentsOf(given)) : column ? [column] : []
   const measure = metricOf(metric, columns, argumentsOf(given), table.relation)
-  const text = measure.kind === 'scan' ? `SELECT ${measure.expression} FROM ${table.relation}` : measure.text
-  table.check(text)
+  table.check(textOf(measure, table.relation))
   return { metric, measure, fieldIds: columns.map(({ fieldId }) => fieldId) }
+}
+
+function textOf(measure: Metric, relation: string): string {
+  return measure.kind === 'scan' ? `SELECT ${measure.expression} FROM ${relation}` : measure.text
 }
 
 const numberTypes = new Set<SqlType>(['bool', 'int2', 'int4', 'int8', 'numeric', 'float4', 'float8'])

@@ -9,7 +9,9 @@ import type { CheckFinding, StepResult } from '../../core/check-run.ts'
 import type { SystemCell, SystemRows, SystemTable } from '../../core/system-read.ts'
 import type { RunKind, RunStep } from '../checks/run-kind.ts'
 import { judge } from './judge.ts'
+import { referenceSteps } from './measure-references.ts'
 import { type CheckPlan, type PlannedCheck, planChecks, schemaOf } from './plan-checks.ts'
+import { referencesOf } from './references.ts'
 import { judgeLevel, type PlannedLevel } from './service-levels.ts'
 
 /** Aggregates of one statement, below what a result may have of columns. */
@@ -24,8 +26,10 @@ export function qualityKind(clock: Clock): RunKind {
     async open(run, { model }, table) {
       const { checks: keys } = run.input
       const only = Array.isArray(keys) ? new Set(keys.map(String)) : undefined
-      const plan = planChecks(model, schemaOf(model, run.table), table, only)
-      return stepsOf(plan, table, clock)
+      const schema = schemaOf(model, run.table)
+      const plan = planChecks(model, schema, table, only)
+      const references = referencesOf(model, schema).filter(({ key }) => only?.has(key) ?? true)
+      return [...stepsOf(plan, table, clock), ...referenceSteps(references, run.table, table)]
     },
   }
 }

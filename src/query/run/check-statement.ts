@@ -31,12 +31,16 @@ export function openTableOf(ref: TableRef, schema: readonly SchemaColumn[]): Gov
   }
 }
 
-/** One SELECT over the table alone. @throws SqlError */
-export function compileSystem(table: GovernedTable, text: string): CompiledQuery {
+/** One SELECT over the table alone, or over it and those beside it. @throws SqlError */
+export function compileSystem(
+  table: GovernedTable,
+  text: string,
+  beside: readonly GovernedTable[] = [],
+): CompiledQuery {
   return compileQuery({
     text,
     principal: systemPrincipal,
-    tables: [table],
+    tables: [table, ...beside],
     searchPath: [table.schemaName],
   })
 }

@@ -11,6 +11,7 @@ import { isNull } from '../../core/result-batch.ts'
 import {
   quotedTable,
   type SystemCell,
+  type SystemPair,
   type SystemReads,
   type SystemRows,
   type SystemSnapshot,
@@ -56,7 +57,8 @@ async function openSnapshot(
   signal: AbortSignal | undefined,
 ): Promise<SystemTable> {
   const { tenant } = snapshot
-  const { loaded, table, read } = await loadSnapshot(parts, snapshot, signal)
+  const opened = await loadSnapshot(parts, snapshot, signal)
+  const { loaded, table, read } = opened
   const compile = (text: string): Load => ({ loaded, compiled: compileSystem(table, text) })
   const relation = quotedTable(table.ref)
   const rowsFor = async (load: Load, rowsMax: number, runSignal: AbortSignal) => {
@@ -93,6 +95,64 @@ async function openSnapshot(
         runSignal,
       )
     },
+    async beside(other, besideSignal) {
+      try {
+        const both = await loadBeside(parts, snapshot, opened, other, besideSignal)
+        return pairOf(both, rowsFor)
+      } catch (thrown) {
+        throw besideSignal.aborted ? besideSignal.reason : runError(thrown)
+      }
+    },
+  }
+}
+
+/** Two tables of one catalog, to be read by one statement. */
+interface LoadedPair {
+  readonly loaded: LoadedTables
+  readonly first: GovernedTable
+  /** Undefined where it is the first one itself. */
+  readonly second: GovernedTable | undefined
+}
+
+/** @throws as `loadSnapshot` */
+async function loadBeside(
+  parts: SystemReadParts,
+  { tenant, catalog, engine }: SystemSnapshot,
+  { loaded, table: first }: LoadedSnapshot,
+  other: SystemSnapshot['table'],
+  signal: AbortSignal,
+): Promise<LoadedPair> {
+  if (tableKey(other) === tableKey(first.ref)) return { loaded, first, second: undefined }
+  const { table, loaded: added } = await loadSnapshot(
+    parts,
+    { tenant, catalog, table: other, engine },
+    signal,
+    true,
+  )
+  return {
+    loaded: {
+      ...loaded,
+      governances: new Map([...loaded.governances, ...added.governances]),
+      tables: [...loaded.tables, ...added.tables],
+      snapshots: new Map([...loaded.snapshots, ...added.snapshots]),
+    },
+    first,
+    second: table,
+  }
+}
+
+function pairOf(
+  { loaded, first, second }: LoadedPair,
+  rowsFor: (load: Load, rowsMax: number, signal: AbortSignal) => Promise<SystemRows>,
+): SystemPair {
+  const target = second ?? first
+  const compile = (text: string): Load =>
+    compiled(() => ({ loaded, compiled: compileSystem(first, text, second === undefined ? [] : [second]) }))
+  return {
+    columns: target.columns.map(({ name, fieldId, type }) => ({ name, fieldId, type })),
+    relation: quotedTable(target.ref),
+    check: (text) => void compile(text),
+    run: async (text, rowsMax, signal) => await rowsFor(compile(text), rowsMax, signal),
   }
 }
 
@@ -130,15 +190,20 @@ function nativeQuery(
   return { ...query, columns: names.map((name) => ({ name, type: 'text' as const })), emit: () => parts }
 }
 
-/** @throws SqlError as `loadTables`; 42P01 where the catalog has no such table */
+/**
+ * @param isPinned whether the table's pin decides, where no snapshot is wanted
+ * @throws SqlError as `loadTables`; 42P01 where the catalog has no such table
+ */
 async function loadSnapshot(
   { store, states }: SystemReadParts,
   { tenant, catalog, table: ref, snapshotId: wanted, engine }: SystemSnapshot,
   signal: AbortSignal | undefined,
+  isPinned = false,
 ): Promise<LoadedSnapshot> {
   const stored = await loadRead(store, tenant, catalog, [ref])
   if (stored === undefined) throw new SqlError('3D000', 'There is no such catalog.')
-  const isClone = stored.governances.get(tableKey(ref))?.isClone === true
+  const governance = stored.governances.get(tableKey(ref))
+  const isClone = governance?.isClone === true
   const state = await states.load(tenant, stored.credential, ref, signal).catch((thrown: unknown) => {
     if (!(thrown instanceof CatalogError)) throw thrown
     if (thrown.code === 'ErrTableNotFound') throw new SqlError('42P01', 'The catalog has no such table.')
@@ -146,7 +211,7 @@ async function loadSnapshot(
   })
   if (state.restricted || (isClone && state.nameMapped))
     throw new SqlError('42501', 'The table is restricted in ways that are not applied here.')
-  const snapshotId = wanted ?? state.currentSnapshotId
+  const snapshotId = wanted ?? (isPinned ? governance?.pin?.snapshotId : undefined) ?? state.currentSnapshotId
   const schemaId =
     (snapshotId === undefined ? undefined : state.snapshotSchemaIds.get(snapshotId)) ?? state.currentSchemaId
   const schema = state.schemas.get(schemaId)

@@ -86,6 +86,8 @@ export interface ModelProperty {
   /** JSON texts of the allowed values; absent where every value is allowed. */
   readonly enum?: readonly string[]
   readonly options: Readonly<Record<string, unknown>>
+  /** What is declared of items, keys and values inside, which no check reaches: `[]: enum`, `[].sku: required`. */
+  readonly inside?: readonly string[]
   readonly relationships: readonly ModelRelationship[]
   readonly quality: readonly ModelQuality[]
   readonly masks: readonly ModelMask[]

@@ -21,6 +21,7 @@ import {
 } from './model.ts'
 import { type DocumentProblem, DocumentRefusal } from './problem.ts'
 import { type ContractDocument, plainValue } from './read-document.ts'
+import { declaredInside } from './read-inside.ts'
 import { type CovenantLevel, covenantProblems, located } from './validate-document.ts'
 
 type Plain = Readonly<Record<string, unknown>>
@@ -230,6 +231,7 @@ class ModelReader {
 function propertyOf(plain: Plain, name: string, ours: Plain): ModelProperty {
   const position = plain.primaryKeyPosition
   const values = objects(plain.enum).map((entry) => JSON.stringify(entry.value ?? null))
+  const inside = declaredInside(plain)
   return {
     name,
     ...text(plain, 'id'),
@@ -243,6 +245,7 @@ function propertyOf(plain: Plain, name: string, ours: Plain): ModelProperty {
     ...(typeof position === 'number' && position > 0 && { primaryKeyPosition: position }),
     ...(values.length > 0 && { enum: values }),
     options: isObject(plain.logicalTypeOptions) ? { ...plain.logicalTypeOptions } : {},
+    ...(inside.length > 0 && { inside }),
     relationships: relationshipsOf(plain.relationships),
     quality: objects(plain.quality).map(qualityOf),
     masks: objects(ours.masks).map(maskOf),

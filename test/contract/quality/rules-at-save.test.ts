@@ -31,11 +31,19 @@ interface Document {
   readonly rules?: readonly string[]
   /** Rules of the column `email`. */
   readonly email?: readonly string[]
+  /** What else the property `email` declares. */
+  readonly declares?: string
   readonly table?: string
   readonly servers?: string
 }
 
-const text = ({ rules = [], email = [], table = 'people', servers = '' }: Document) => `apiVersion: v3.2.0
+const text = ({
+  rules = [],
+  email = [],
+  declares = '',
+  table = 'people',
+  servers = '',
+}: Document) => `apiVersion: v3.2.0
 kind: DataContract
 id: ${table}
 version: 1.0.0
@@ -51,6 +59,7 @@ schema:
   - name: email
     logicalType: string
     quality: [${email.join(', ')}]
+    ${declares}
 `
 
 interface Problem {
@@ -115,6 +124,26 @@ describe('a document is refused with a rule', () => {
   })
 
   test.each([
+    ['a look-around', 'logicalTypeOptions: {pattern: "a(?=b)"}', 'email: pattern', 'Look-around'],
+    ['a pattern that is none', 'logicalTypeOptions: {pattern: "[a"}', 'email: pattern', 'invalid regular'],
+    [
+      'more values than are compared',
+      `enum: [${Array.from({ length: 1_001 }, (_, index) => `{value: v${index}}`).join(', ')}]`,
+      ...(['email: enum', 'it lists too many values'] as const),
+    ],
+  ])('that its schema declares: %s', async (_, declares, key, message) => {
+    for (const draft of [false, true]) {
+      const { status, problems } = await save({ declares }, { draft })
+      expect([status, problems.length]).toEqual([422, 1])
+      expect(problems[0]?.path).toBe('/schema/0')
+      expect(problems[0]?.message).toStartWith(
+        `The quality rule ${key} of crm.people.email cannot be measured: `,
+      )
+      expect(problems[0]?.message).toContain(message)
+    }
+  })
+
+  test.each([
     ['{id: u, metric: nullValues, unit: euros, mustBe: 0}', 'rows or percent'],
     ['{id: u, metric: rowCount, unit: percent, mustBeGreaterThan: 0}', 'use rows, or leave it out'],
   ])('with a unit that means nothing: %s', async (rule, means) => {
@@ -140,6 +169,7 @@ test('rules that can be measured are saved, with units that mean something', asy
       '{id: n, metric: rowCount, unit: rows, mustBeGreaterThan: 0}',
       '{id: k, metric: duplicateValues, arguments: {properties: [id, email]}, unit: percent, mustBe: 0}',
     ],
+    declares: 'required: true\n    unique: true\n    logicalTypeOptions: {pattern: "@", maxLength: 200}',
     email: [pattern('^[^@]+@[^@]+$'), '{id: e, metric: nullValues, unit: Percent, mustBeLessThan: 5}'],
   }
   expect(await save(document, { draft: true })).toEqual({ status: 201, problems: [] })

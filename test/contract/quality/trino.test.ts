@@ -3,6 +3,7 @@
 import { expect, test } from 'bun:test'
 import { TrinoSQL } from 'dt-sql-parser'
 import { metricOf } from '../../../src/contract/quality/measure.ts'
+import { declaredMetric } from '../../../src/contract/quality/measure-declared.ts'
 import { scanText } from '../../../src/contract/quality/quality-kind.ts'
 import type { GovernedTable } from '../../../src/core/governed-table.ts'
 import { compileQuery } from '../../../src/query/compile/compile.ts'
@@ -60,4 +61,41 @@ test('a pattern that the engines would read differently is refused when it is pl
       const text = metric.kind === 'scan' ? scanText([metric.expression], relation) : ''
       expect(() => emitted(text, dialect)).toThrow()
     }
+})
+
+/** What a schema may declare of each type; the text of a moment is in the form of its type. */
+const declarable = types.flatMap((type, index) => {
+  const bound = { date: '2024-01-31', timestamptz: '2024-01-31T12:00:00Z' }[type] ?? 5
+  const isText = type === 'string' || type === 'uuid'
+  const isNumber = /^(long|decimal|double)/.test(type)
+  const words: readonly (readonly [word: string, value?: unknown])[] = [
+    ['required'],
+    ['unique'],
+    ['enum', [{ boolean: true, uuid: '00000000-0000-0000-0000-000000000001' }[type] ?? bound]],
+    ...(isText
+      ? ([
+          ['minLength', 2],
+          ['maxLength', 9],
+          ['pattern', '^[a-z]+$'],
+        ] as const)
+      : []),
+    ...(isNumber || typeof bound === 'string'
+      ? ['minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum'].map((word) => [word, bound] as const)
+      : []),
+    ...(isNumber && type !== 'double' ? ([['multipleOf', 0.5]] as const) : []),
+  ]
+  return words.map(([word, value]) => ({ type, index, word, value }))
+})
+
+test.each(declarable.map((one) => [`${one.word} of ${one.type}`, one] as const))('declared: %s', (_, one) => {
+  const declared = {
+    word: one.word,
+    paths: [[columns[one.index]?.name ?? '']],
+    value: one.value,
+    options: {},
+  }
+  const { measure } = declaredMetric(declared, { columns, relation })
+  const text = measure.kind === 'scan' ? scanText([measure.expression], relation) : measure.text
+  expect(grammar.validate(emitted(text, 'trino'))).toEqual([])
+  expect(emitted(text, 'duckdb')).not.toBe('')
 })

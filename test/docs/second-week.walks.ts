@@ -1,0 +1,418 @@
+/**
+ * The second week of a lakehouse under contract, lived twice: by the command line alone, and by REST alone. A steward
+ * puts a table that is there already under contract, a writer and an analyst meet it, a second steward signs what
+ * loosens, an auditor asks who read what, an administrator looks after it. After each step both lives have the same
+ * result. Commits and SQL statements go as clients send them, in both.
+ */
+
+import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
+import { tableInFolder } from '../../demo/lake/iceberg-writer.ts'
+import { runCovenant } from '../../src/admin/verbs.ts'
+import { sessionScopes } from '../../src/core/session.ts'
+import { createServiceSession } from '../../src/store/session/sessions.ts'
+import { type Lake, readAs, startLake } from '../support/lake.ts'
+import { licenseForAll } from '../support/license.ts'
+
+setDefaultTimeout(300_000)
+
+const people = {
+  stella: ['steward'],
+  stan: ['steward'],
+  audra: ['auditor'],
+  ada: ['administrator', 'steward'],
+  ann: ['analyst'],
+  walt: ['writer'],
+} as const
+type Person = keyof typeof people
+
+interface Life extends AsyncDisposable {
+  readonly lake: Lake
+  readonly secrets: Readonly<Record<Person, string>>
+}
+
+interface Outcome {
+  /** 0: done. */
+  readonly status: number
+  readonly value: unknown
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'covenant-second-week-'))
+const lives: { words?: Life; rest?: Life } = {}
+beforeAll(async () => {
+  lives.words = await begin('words')
+  lives.rest = await begin('rest')
+})
+afterAll(async () => {
+  await lives.words?.[Symbol.asyncDispose]()
+  await lives.rest?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** A catalog with a table that nobody governs, a service before it, and sessions of the people. */
+async function begin(name: string): Promise<Life> {
+  const own = join(folder, name)
+  const catalog = await startDevCatalog({ folder: join(own, 'catalog') })
+  const lake = await startLake({
+    ...{ catalog: { url: catalog.url, warehouse: 'dev', folder: own }, tables: [] },
+    env: { SVC_LICENSE: licenseForAll() },
+  })
+  const toCatalog = async (path: string, body: object) => {
+    const made = await fetch(`${catalog.url}/v1/dev/${path}`, { method: 'POST', body: JSON.stringify(body) })
+    if (!made.ok && made.status !== 409) throw new Error(await made.text())
+  }
+  const table = tableInFolder(join(own, 'catalog/warehouse/crm'), 'people', {
+    fields: [
+      { id: 1, name: 'id', type: 'long', required: true },
+      { id: 2, name: 'email', type: 'string' },
+      { id: 3, name: 'region', type: 'string' },
+    ],
+  })
+  const { metadataLocation } = await table.append([
+    {
+      rows: [
+        { id: 1, email: 'ann@example.org', region: 'EU' },
+        { id: 2, email: 'bob@example.org', region: 'US' },
+      ],
+    },
+  ])
+  await toCatalog('namespaces', { namespace: ['crm'] })
+  await toCatalog('namespaces/crm/register', { name: 'people', 'metadata-location': metadataLocation })
+  const secrets: Partial<Record<Person, string>> = {}
+  for (const [sub, roles] of Object.entries(people)) {
+    const scopes = sub === 'walt' ? (['commit', 'read'] as const) : sessionScopes
+    const made = { name: sub, principal: { sub, roles }, scopes }
+    secrets[sub as Person] = (await createServiceSession(lake.store, lake.tenant, made)).secret
+  }
+  return {
+    lake,
+    secrets: secrets as Life['secrets'],
+    async [Symbol.asyncDispose]() {
+      await lake[Symbol.asyncDispose]()
+      await catalog.stop()
+    },
+  }
+}
+
+function lifeOf(name: keyof typeof lives): Life {
+  const life = lives[name]
+  if (life === undefined) throw new Error('there is no such life')
+  return life
+}
+
+async function byRest(who: Person, [method, path, body]: Request_): Promise<Outcome> {
+  const { lake, secrets } = lifeOf('rest')
+  const isDocument = typeof body === 'string'
+  const response = await fetch(new URL(path, lake.app.url), {
+    method,
+    headers: {
+      'x-svc-session': secrets[who],
+      ...(body !== undefined && { 'content-type': isDocument ? 'application/yaml' : 'application/json' }),
+    },
+    ...(body !== undefined && { body: isDocument ? body : JSON.stringify(body) }),
+  })
+  const text = await response.text()
+  return { status: response.ok ? 0 : 1, value: valueOf(text) }
+}
+
+async function byWords(who: Person, words: readonly string[]): Promise<Outcome> {
+  const { lake, secrets } = lifeOf('words')
+  const [out, err]: [string[], string[]] = [[], []]
+  const status = await runCovenant([...words, '--json'], {
+    env: { COVENANT_URL: lake.app.url.origin, COVENANT_SESSION: secrets[who] },
+    stdin: async () => '',
+    print: (text) => void out.push(text),
+    complain: (text) => void err.push(text),
+  })
+  return { status, value: status === 0 ? valueOf(out.join('\n')) : err.join('\n') }
+}
+
+function valueOf(text: string): unknown {
+  if (text.trim() === '') return undefined
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
+
+/** Without what differs between two lives: ids, times, hashes, and how long something took. */
+function common(value: unknown, name = ''): unknown {
+  if (Array.isArray(value)) return value.map((item) => common(item))
+  if (typeof value === 'object' && value !== null)
+    return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, common(member, key)]))
+  if (typeof value === 'number' && /_ms$|^ms$|bytes/.test(name)) return 0
+  if (typeof value !== 'string') return value
+  return value
+    .replace(/[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/g, 'ID')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/\b[0-9a-f]{16,64}\b/g, 'HASH')
+    .replace(/\b\d{15,19}\b/g, 'SNAPSHOT')
+    .replace(/second-week-[^"]*\/(words|rest)\//g, 'FOLDER/')
+}
+
+type Request_ = readonly [method: string, path: string, body?: object | string]
+
+interface Step {
+  readonly who: Person
+  readonly rest: Request_
+  readonly words: readonly string[]
+  /** What the result of both says. */
+  readonly says?: RegExp
+}
+
+/** Does a step in both lives; it must succeed in both, and say the same. */
+async function both({ who, rest, words, says = /./ }: Step): Promise<unknown> {
+  const [one, other] = [await byWords(who, words), await byRest(who, rest)]
+  expect({ words, ...one }).toMatchObject({ status: 0 })
+  expect({ rest, ...other }).toMatchObject({ status: 0 })
+  expect(common(one.value)).toEqual(common(other.value))
+  if (one.value !== undefined) expect(JSON.stringify(one.value)).toMatch(says)
+  return one.value
+}
+
+function document(version: string, more = ''): string {
+  return `apiVersion: v3.2.0
+kind: DataContract
+id: people
+version: ${version}
+description: {purpose: Customers by region}
+team: {name: crm, members: [{username: stella, role: Owner}]}
+support: [{channel: '#crm', url: 'https://chat.example/crm'}]
+schema:
+- name: people
+  customProperties:
+  - {property: covenant, vendor: covenant, value: {table: {namespace: [crm], name: people}, mode: enforce${more}}}
+  properties:
+  - {name: id, logicalType: integer, required: true}
+  - {name: email, logicalType: string}
+  - {name: region, logicalType: string}
+`
+}
+
+/** The document of a version as a file, for the words. */
+function file(version: string, more?: string): string {
+  const path = join(folder, `people-${version}.odcs.yaml`)
+  writeFileSync(path, document(version, more))
+  return path
+}
+
+const table = '/api/v1/contracts/tables/crm/people'
+
+/** Statement over the wire, in both lives: the lines must be equal. */
+async function read(who: Person, statement: string): Promise<readonly string[]> {
+  const ask = ({ lake, secrets }: Life) =>
+    readAs({ ...lake.env, PGUSER: who, PGPASSWORD: secrets[who] }, statement).catch((error) => [
+      String(error),
+    ])
+  const [one, other] = [await ask(lifeOf('words')), await ask(lifeOf('rest'))]
+  expect(one).toEqual(other)
+  return one
+}
+
+/** A commit of the writer that drops the column email. @returns statuses of both lives and what the refusal says */
+async function dropEmail(): Promise<readonly [number, string]> {
+  const send = async ({ lake, secrets }: Life) => {
+    const response = await fetch(new URL('/v1/iceberg/lake/v1/namespaces/crm/tables/people', lake.app.url), {
+      method: 'POST',
+      headers: { 'x-svc-session': secrets.walt, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        requirements: [],
+        updates: [
+          {
+            action: 'add-schema',
+            schema: {
+              type: 'struct',
+              'schema-id': 1,
+              fields: [
+                { id: 1, name: 'id', type: 'long', required: true },
+                { id: 3, name: 'region', type: 'string', required: false },
+              ],
+            },
+          },
+          { action: 'set-current-schema', 'schema-id': -1 },
+        ],
+      }),
+    })
+    return [response.status, await response.text()] as const
+  }
+  const [one, other] = [await send(lifeOf('words')), await send(lifeOf('rest'))]
+  expect(common(one)).toEqual(common(other))
+  return one
+}
+
+describe('day 2: the steward puts a table under contract that is there already', () => {
+  test('who asks is a steward', async () => {
+    await both({ who: 'stella', rest: ['GET', '/api/v1/session'], words: ['whoami'], says: /steward/ })
+  })
+
+  test('an analyst cannot read a table without a contract', async () => {
+    expect((await read('ann', 'SELECT id FROM crm.people')).join()).toContain('active contract')
+  })
+
+  test('the document says what it would change before it is put', async () => {
+    const compare: Request_ = ['POST', '/api/v1/contracts/documents/people/compare', document('1.0.0')]
+    const words = ['contract', 'diff', 'people', file('1.0.0')]
+    await both({ who: 'stella', rest: compare, words, says: /"mode":"enforce"/ })
+  })
+
+  test('the document is put, and says what holds for commits', async () => {
+    const rest: Request_ = ['PUT', '/api/v1/contracts/documents/people', document('1.0.0')]
+    const words = ['contract', 'put', 'people', file('1.0.0')]
+    await both({ who: 'stella', rest, words, says: /"commits":\[\{"table".*"mode":"enforce"/ })
+  })
+
+  test('a mask, a tag and a row filter follow', async () => {
+    const mask: Step = {
+      who: 'stella',
+      rest: [
+        'PUT',
+        `${table}/columns/email/masks/hide`,
+        { action: 'mask-alphanum', exempt_roles: ['officer'] },
+      ],
+      words: 'contract mask set crm.people email hide --action mask-alphanum --exempt-roles officer'.split(
+        ' ',
+      ),
+    }
+    await both(mask)
+    await both({
+      who: 'stella',
+      rest: ['PUT', `${table}/columns/email/tags/pii`, {}],
+      words: 'contract tag set-column crm.people email pii'.split(' '),
+    })
+    await both({
+      who: 'stella',
+      rest: ['PUT', `${table}/row-filters/eu`, { expression: "region = 'EU'", exempt_roles: ['officer'] }],
+      words: [
+        ...'contract filter set crm.people eu --exempt-roles officer --expression'.split(' '),
+        "region = 'EU'",
+      ],
+    })
+  })
+
+  test('the table shows all of it', async () => {
+    await both({
+      who: 'stella',
+      rest: ['GET', table],
+      words: ['contract', 'show', 'crm.people'],
+      says: /hide.*pii/,
+    })
+  })
+
+  test('the steward sees the table as an analyst does', async () => {
+    await both({
+      who: 'stella',
+      rest: [
+        'POST',
+        '/api/v1/contracts/as-seen-by',
+        {
+          catalog: 'lake',
+          table: { namespace: ['crm'], name: 'people' },
+          principal: { sub: 'ann', roles: ['analyst'] },
+          rows: 5,
+        },
+      ],
+      words: 'as-seen-by lake.crm.people --principal ann --roles analyst --rows 5'.split(' '),
+      says: /xxx@xxxxxxx\.xxx/,
+    })
+  })
+})
+
+describe('day 3: an analyst reads, a writer is refused', () => {
+  test('the analyst reads rows of the region, masked', async () => {
+    expect(await read('ann', 'SELECT id, email FROM crm.people')).toEqual(['1|xxx@xxxxxxx.xxx'])
+  })
+
+  test('the analyst asks why', async () => {
+    const statement = 'SELECT id, email FROM crm.people'
+    const rest: Request_ = ['POST', '/api/v1/query/explain', { statement, catalog: 'lake' }]
+    await both({ who: 'ann', rest, words: ['explain', statement, '--catalog', 'lake'], says: /hide/ })
+  })
+
+  test('the analyst sees the contract, and whom to ask', async () => {
+    await both({ who: 'ann', rest: ['GET', table], words: ['contract', 'show', 'crm.people'], says: /#crm/ })
+  })
+
+  test('the writer cannot drop a declared column, and is told by which rule', async () => {
+    const [status, text] = await dropEmail()
+    expect(status).toBe(403)
+    expect(text).toContain('people')
+  })
+})
+
+describe('day 5: a version that loosens is signed by another steward', () => {
+  test('it is proposed as a draft', async () => {
+    const body = document('1.1.0', ', additionalColumns: allow')
+    const rest: Request_ = ['POST', '/api/v1/contracts/documents/people/versions', body]
+    const words = ['contract', 'propose', 'people', file('1.1.0', ', additionalColumns: allow')]
+    await both({ who: 'stella', rest, words, says: /"state":"draft"/ })
+    await both({
+      who: 'stella',
+      rest: ['POST', '/api/v1/contracts/documents/people/versions/2/moves', { move: 'propose' }],
+      words: 'contract move people 2 propose'.split(' '),
+    })
+  })
+
+  test('its versions are listed with their states', async () => {
+    const rest: Request_ = ['GET', '/api/v1/contracts/documents/people/versions']
+    await both({ who: 'stan', rest, words: ['contract', 'versions', 'people'], says: /"number":2/ })
+  })
+
+  test('every move of it is on record', async () => {
+    const rest: Request_ = ['GET', '/api/v1/contracts/documents/people/moves']
+    await both({ who: 'stan', rest, words: ['contract', 'moves', 'people'], says: /propose/ })
+  })
+})
+
+describe('day 6: the auditor asks for evidence', () => {
+  const from = '2020-01-01T00:00:00Z'
+  const to = '2100-01-01T00:00:00Z'
+
+  test('who changed what', async () => {
+    const rest: Request_ = ['GET', '/api/v1/contracts/changes']
+    await both({ who: 'audra', rest, words: ['changes'], says: /stella/ })
+  })
+
+  test('who read how much', async () => {
+    const rest: Request_ = ['GET', '/api/v1/usage/totals?by=principal']
+    await both({ who: 'audra', rest, words: ['usage', 'totals', '--by', 'principal'], says: /ann/ })
+  })
+
+  test('every read of the analyst', async () => {
+    const rest: Request_ = ['GET', '/api/v1/usage?principal=ann']
+    await both({ who: 'audra', rest, words: ['usage', '--principal', 'ann'], says: /crm/ })
+  })
+
+  test('who set and removed tags', async () => {
+    const rest: Request_ = ['GET', '/api/v1/contracts/tag-history']
+    await both({ who: 'audra', rest, words: ['contract', 'tag', 'history'], says: /pii/ })
+  })
+})
+
+describe('day 8: the administrator looks after it', () => {
+  test('where contracts are missing or weak', async () => {
+    const rest: Request_ = ['GET', '/api/v1/contracts/coverage?limit=1000']
+    await both({ who: 'ada', rest, words: ['coverage'], says: /"tables":1/ })
+  })
+
+  test('the checks of the contract are run and listed', async () => {
+    const body = { contract: 'people', namespace: ['crm'], table: 'people', catalog: 'lake' }
+    await both({
+      who: 'ada',
+      rest: ['POST', '/api/v1/checks/runs', body],
+      words: 'checks run people crm.people --catalog lake'.split(' '),
+    })
+  })
+
+  test('the service is ready', async () => {
+    await both({
+      who: 'ada',
+      rest: ['GET', '/readyz'],
+      words: ['service', 'ready'],
+      says: /"accepting":true/,
+    })
+  })
+})
