@@ -95,11 +95,7 @@ function named(name: string): Operation {
   return found
 }
 
-function print(
-  terminal: Terminal,
-  { counts, items }: Answer,
-  json: boolean,
-): void {
+function print(terminal: Terminal, { counts, items }: Answer, json: boolean): void {
   if (json) {
     terminal.print(JSON.stringify({ counts, items }, null, 2))
     return
