@@ -9,7 +9,7 @@ import type { NamedVerb } from './named-verb.ts'
 const commonFlags = ['url', 'session-file'] as const
 const pageFlags = ['limit', 'page-token'] as const
 
-export const commonUsage = '[--json] [--url URL] [--session-file FILE]'
+export const commonUsage = '[--json] [--url URL] [--session-file FILE] [--profile NAME]'
 export const pageUsage = '[--limit N] [--all] [--page-token TOKEN]'
 
 export interface ReadWords {
