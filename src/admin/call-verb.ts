@@ -23,7 +23,7 @@ all; a word that is no name lists those that have it. covenant call OPERATION --
   --every         prints the items of all pages as one list
 
 The service is that of --url or COVENANT_URL. The session is the secret in COVENANT_SESSION, or in the file that
---session-file or COVENANT_SESSION_FILE names.
+--session-file or COVENANT_SESSION_FILE names. Without them, both are those of a profile (covenant login --help).
 ${exitStatusHelp}`
 
 /** Flags of the verb itself. */

@@ -191,7 +191,7 @@ export function helpText(words: readonly string[], commands: readonly Command[])
     `Prints JSON; with --field, only the value of that field, or nothing if it is empty.
 
 With --url or COVENANT_URL, a call goes to the service there, over HTTP. Its session is the secret in COVENANT_SESSION,
-or in the file that --session-file or COVENANT_SESSION_FILE names. Without --tenant it concerns the session's tenant.
+or in the file that --session-file or COVENANT_SESSION_FILE names. --profile NAME has both. Without --tenant it concerns the session's tenant.
 Otherwise it works on the store that SVC_DATABASE_URL or SVC_DATA_DIR names, as the operator. The embedded store has
 one owner at a time: while a service runs on it, use --url.
 ${exitStatusHelp}`,

@@ -15,7 +15,7 @@ const statuses =
   'Exit status: 0 no change or done, 1 error, 2 changes, 3 breaking changes, 64 wrong usage, 69 service not reachable, 130 interrupted.'
 
 const remote = `The service is that of --url or COVENANT_URL. The session is the secret in COVENANT_SESSION, or in the file that
---session-file or COVENANT_SESSION_FILE names.`
+--session-file or COVENANT_SESSION_FILE names. Without them, both are those of a profile (covenant login --help).`
 
 const folder =
   'FOLDER is `contracts` where it is left out; its files are **/*.odcs.yaml, .odcs.yml and .odcs.json.'

@@ -1,7 +1,22 @@
 /** What a verb by name is: an operation of the service, the words that it takes, and how its result is shown. */
 
 import type { Terminal } from '../terminal.ts'
-import type { ReadWords } from './read-words.ts'
+
+/** The words and flags of a call, as its usage tells them apart. */
+export interface ReadWords {
+  /** By the names of the usage: `TABLE`, `ID`. */
+  readonly places: ReadonlyMap<string, string>
+  /** All words that are no flags. */
+  readonly rest: readonly string[]
+  /** By their names, without the common ones. Switches are `true`. */
+  readonly flags: ReadonlyMap<string, string>
+  readonly json: boolean
+  readonly all: boolean
+  readonly limit: number | undefined
+  readonly pageToken: string | undefined
+  readonly url: string | undefined
+  readonly sessionFile: string | undefined
+}
 
 export interface NamedVerb {
   /** The words that name it, such as `contract mask set`. */

@@ -3,29 +3,14 @@
 import type { ParseArgsOptionsConfig } from 'node:util'
 import { UsageError } from '../exit-status.ts'
 import { parseWords } from '../parse-words.ts'
-import type { NamedVerb } from './named-verb.ts'
+import type { NamedVerb, ReadWords } from './named-verb.ts'
 
 /** Flags of every verb by name, and those of each that lists pages. */
 const commonFlags = ['url', 'session-file'] as const
 const pageFlags = ['limit', 'page-token'] as const
 
-export const commonUsage = '[--json] [--url URL] [--session-file FILE]'
+export const commonUsage = '[--json] [--url URL] [--session-file FILE] [--profile NAME]'
 export const pageUsage = '[--limit N] [--all] [--page-token TOKEN]'
-
-export interface ReadWords {
-  /** By the names of the usage: `TABLE`, `ID`. */
-  readonly places: ReadonlyMap<string, string>
-  /** All words that are no flags. */
-  readonly rest: readonly string[]
-  /** By their names, without the common ones. Switches are `true`. */
-  readonly flags: ReadonlyMap<string, string>
-  readonly json: boolean
-  readonly all: boolean
-  readonly limit: number | undefined
-  readonly pageToken: string | undefined
-  readonly url: string | undefined
-  readonly sessionFile: string | undefined
-}
 
 /** Items that `--limit` may ask for. */
 const itemsMax = 100_000

@@ -9,9 +9,9 @@ import { serviceAddress } from '../service-address.ts'
 import type { Terminal } from '../terminal.ts'
 import { fieldsText, listText } from '../text-table.ts'
 import { groupHelp, verbHelp } from './named-help.ts'
-import type { NamedVerb } from './named-verb.ts'
+import type { NamedVerb, ReadWords } from './named-verb.ts'
 import { findNamed, namedVerbs } from './named-verbs.ts'
-import { type ReadWords, readNamedWords } from './read-words.ts'
+import { readNamedWords } from './read-words.ts'
 
 /**
  * Runs the verb. It never throws.

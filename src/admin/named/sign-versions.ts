@@ -19,7 +19,7 @@ import { UsageError } from '../exit-status.ts'
 import { serviceAddress } from '../service-address.ts'
 import type { Terminal } from '../terminal.ts'
 import { cellText, shownText } from '../text-table.ts'
-import type { ReadWords } from './read-words.ts'
+import type { ReadWords } from './named-verb.ts'
 
 /** Shows, asks and signs, version by version. @throws UsageError, and Fault as the service refuses */
 export async function signVersions(read: ReadWords, terminal: Terminal): Promise<void> {
