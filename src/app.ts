@@ -10,7 +10,7 @@ import { assembleAuth, identityProvider } from './app/assemble-auth.ts'
 import { assembleChecks, type Checks } from './app/assemble-checks.ts'
 import { assembleContracts } from './app/assemble-contracts.ts'
 import { assembleFeatures } from './app/assemble-features.ts'
-import { assembleGateway } from './app/assemble-gateway.ts'
+import { assembleGateway, endGateway } from './app/assemble-gateway.ts'
 import { assembleReadPath } from './app/assemble-read-path.ts'
 import { assembleRoutes } from './app/assemble-routes.ts'
 import { openBudget } from './app/open-budget.ts'
@@ -212,7 +212,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     journal,
     options,
   )
-  opened.defer(() => gateway.unaudited.stop())
+  opened.defer(() => endGateway(gateway))
   await gateway.unaudited.readJournal()
   // After the journal, which explains files that would otherwise look like those of another commit.
   if (store.backend === 'embedded')

@@ -11,6 +11,7 @@ import { lineageCommands } from './lineage-commands.ts'
 import { lineageServiceCommands } from './lineage-service-commands.ts'
 import { policyCommands } from './policy-commands.ts'
 import { quarantineCommands } from './quarantine-commands.ts'
+import { readerCommands } from './reader-commands.ts'
 import { replayCommands } from './replay-commands.ts'
 import { retentionCommands } from './retention-commands.ts'
 import { semanticsCommands } from './semantics-commands.ts'
@@ -30,6 +31,7 @@ export const commands: readonly Command[] = [
   ...replayCommands,
   ...tagCommands,
   ...auditCommands,
+  ...readerCommands,
   ...intentCommands,
   ...retentionCommands,
   ...graphCommands,

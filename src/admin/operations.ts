@@ -21,6 +21,8 @@ import { namespaceOperations } from '../lineage/namespace-operations.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import { reachOperations } from '../lineage/reach-operations.ts'
 import { retirementOperations } from '../lineage/retirement-operations.ts'
+import { readersOperations } from '../query/readers/operation.ts'
+import { readOperations } from '../query/usage/read-operations.ts'
 import { glossaryOperations } from '../semantics/glossary-operations.ts'
 import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
@@ -47,6 +49,8 @@ const all = [
   ...lineageOperations,
   ...reachOperations,
   ...checkRunOperations,
+  ...readOperations,
+  ...readersOperations,
   ...interchangeOperations,
   ...glossaryOperations,
 ] as readonly Operation[]

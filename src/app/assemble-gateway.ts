@@ -4,6 +4,7 @@ import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import { clientFiles } from '../gateway/base/client-files.ts'
 import { fedTables } from '../gateway/base/fed-tables.ts'
 import type { GatewayParts } from '../gateway/base/parts.ts'
+import { RawReadRecorder } from '../gateway/base/raw-read-recorder.ts'
 import { SendTurns } from '../gateway/base/send-turns.ts'
 import { SpeculativeCache } from '../gateway/base/speculative-cache.ts'
 import { TableCache } from '../gateway/base/table-cache.ts'
@@ -63,6 +64,7 @@ export function assembleGateway(
     speculative: new SpeculativeCache(),
     fedTables: fedTables(),
     clientFiles: clientFiles(),
+    rawReads: new RawReadRecorder(shared),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
     // Unverified roles must not exempt from masks.
@@ -74,4 +76,9 @@ export function assembleGateway(
     boundRules: (...asked) => boundRulesOf(shared.store, ...asked),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),
   }
+}
+
+/** Ends what the pipeline does by itself, and writes what it still holds. */
+export async function endGateway({ unaudited, rawReads }: GatewayParts): Promise<void> {
+  await Promise.all([unaudited.stop(), rawReads.stop()])
 }

@@ -3,6 +3,7 @@
  * of the statement.
  */
 
+import type { RawReadKind, RawReadProtection } from './raw-read.ts'
 import type { TableRef } from './table-ref.ts'
 
 export const usageOutcomes = ['completed', 'refused', 'failed', 'cancelled'] as const
@@ -64,4 +65,12 @@ export interface UsageRecord extends AppliedGovernance {
   /** The tool by which an agent asked, and what its client calls itself: text by a stranger, 64 characters at most. */
   readonly tool?: string
   readonly client?: string
+  /** Of a record of the surface `iceberg`: what was given, to which session, how often, and until when. */
+  readonly raw?: {
+    readonly sessionId: string | undefined
+    readonly given: RawReadKind
+    readonly times: number
+    readonly lastAtMs: number
+    readonly protection: RawReadProtection
+  }
 }

@@ -14,6 +14,7 @@ import { readLineageOperations } from './lineage/operations.ts'
 import type { QueryService } from './query-service.ts'
 import { readersOperations } from './readers/operation.ts'
 import { usageOperations } from './usage/operations.ts'
+import { readOperations } from './usage/read-operations.ts'
 
 interface QueryNeeds {
   readonly states: TableStates
@@ -27,7 +28,7 @@ export function queryFeature(core: Core, needs: QueryNeeds): Feature {
     operations: [
       ...bind(explainOperations, { ...core, ...needs }),
       ...bind(asSeenByOperations, { ...core, ...needs }),
-      ...bind([...usageOperations, ...readLineageOperations, ...readersOperations], core),
+      ...bind([...usageOperations, ...readOperations, ...readLineageOperations, ...readersOperations], core),
     ],
     jobs: [
       {

@@ -277,7 +277,7 @@ describe('the audit log and intents', () => {
 describe('the administration log', () => {
   // A hand-over needs a dropped table, so it is tried over HTTP. An import is on record among the changes of contracts. To enable a webhook is the change that disables it.
   const read =
-    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable|summary|findings|import|installation|send|walk|reach)$/
+    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable|summary|findings|import|installation|send|walk|reach)$|^who-/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))

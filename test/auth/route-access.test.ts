@@ -180,6 +180,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/lineage/runs/*': 'read',
   'GET /api/v1/usage': 'read',
   'GET /api/v1/usage/totals': 'read',
+  'GET /api/v1/usage/readers': 'read steward administrator auditor',
   'PUT /api/v1/semantics/tables/:namespace/:table': 'admin steward',
   'GET /api/v1/semantics/tables/:namespace/:table': 'read',
   'GET /api/v1/events': 'read steward administrator owner',

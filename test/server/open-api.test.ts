@@ -632,7 +632,9 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     await succeed('POST', `${start}/intents/settle-proven`, { ...who, body: { reason: 'seen' } })
     expect((await ask('POST', `${one}/settle`, { ...who, body: settlement })).status).toBe(404)
   }
-  for (const path of ['usage', 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
+  const march = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
+  const reads = `usage/readers?namespace=sales&table=orders&${march}`
+  for (const path of ['usage', reads, 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
     await succeed('GET', `/api/v1/${path}`, as)
   const owner = { secret: await session(service, service.owner.tenant, ['admin'], ['owner']) }
   const trusted = { issuer: 'https://login.partner.example', audience: 'covenant' }

@@ -5,6 +5,7 @@
 
 import { Lru } from '../../base/lru.ts'
 import { SharedChecks } from '../../base/shared-checks.ts'
+import type { RawRead } from '../../core/raw-read.ts'
 import type { SnapshotPlan } from '../../engine/iceberg/snapshot-plan.ts'
 import { limits } from '../../limits.ts'
 import type { PlanTask } from '../../vending/plan/plan-task.ts'
@@ -25,6 +26,8 @@ interface MadePlan {
 export interface SignStanding {
   readonly settings: SignSettings
   readonly scope: SignScope
+  /** What each signature is noted as. */
+  readonly read: RawRead
 }
 
 export interface ClientFiles {

@@ -27,6 +27,7 @@ import type { ReadRestrictions } from '../../wire/iceberg/read-restrictions.ts'
 import type { ClientFiles } from './client-files.ts'
 import type { PassCrashPoint } from './crash-points.ts'
 import type { FedTables } from './fed-tables.ts'
+import type { RawReadRecorder } from './raw-read-recorder.ts'
 import type { SendTurns } from './send-turns.ts'
 import type { SpeculativeCache } from './speculative-cache.ts'
 import type { TableCache } from './table-cache.ts'
@@ -119,6 +120,8 @@ export interface GatewayParts {
   readonly speculative: SpeculativeCache
   readonly fedTables: FedTables
   readonly clientFiles: ClientFiles
+  /** Takes what callers may read without a filter or mask. */
+  readonly rawReads: Pick<RawReadRecorder, 'note' | 'flush' | 'stop'>
   readonly metrics: Metrics
   readonly log: Logger
   readonly clock: Clock

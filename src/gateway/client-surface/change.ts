@@ -27,6 +27,7 @@ import { assertNamespaceAbsent } from './assert-namespace-absent.ts'
 import { assertPresent } from './assert-present.ts'
 import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
+import { noteMade, noteRawRead } from './note-raw-read.ts'
 import { assertOneViewName, noteViewName } from './one-view-name.ts'
 import { ownBody } from './own-body.ts'
 import { assertNotTrusted } from './restrictions.ts'
@@ -145,6 +146,7 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   const disclosed =
     withheld || disclosure.denied ? { ...disclosure, vended: false, masked: true } : disclosure
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
+  if (!masked) noteMade(surface, action, disclosed)
   const headers = verdictHeaders(surface.commitId, warnings)
   if (!masked && isAskedToVend(surface)) {
     const vended = await unlessFailed(surface, action.table, async () =>
@@ -155,6 +157,7 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
       ),
     )
     const whole = vended === undefined ? body : withCredentials(body, action.table, vended)
+    if (vended !== undefined) noteRawRead(surface, action.table, 'credentials', disclosure.sight)
     return jsonResponse(200, whole, { ...uncached, ...headers })
   }
   if (!masked && isAskedToSign(surface)) {

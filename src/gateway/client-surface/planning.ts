@@ -12,12 +12,14 @@ import { filesMatching } from '../../engine/iceberg/prune-predicate.ts'
 import { type ScanTasks, scanTasks } from '../../engine/iceberg/scan-tasks.ts'
 import { canonicalPath } from '../../storage/canonical-path.ts'
 import { givenOut } from '../../storage/roots.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { openPlanTask, type PlanTask, sealPlanTask } from '../../vending/plan/plan-task.ts'
 import { vendingSettings } from '../../vending/settings.ts'
 import { presignGet } from '../../vending/sign/presign-s3.ts'
 import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
 import { currentSnapshotId } from '../../wire/iceberg/table-metadata.ts'
+import { noteRawRead } from './note-raw-read.ts'
 import { filterOf, readPlanRequest, readPlanTask } from './plan-request.ts'
 import { isAskedToSign, isLicensed, snapshotPart, snapshotRefusal } from './signing.ts'
 import { snapshotPlan } from './snapshot-plans.ts'
@@ -36,6 +38,7 @@ interface PlannableTable {
   readonly owner: TerritoryOwner
   /** The upstream's reply to loadTable. */
   readonly loaded: Uint8Array
+  readonly sight: FileSight
 }
 
 /** Most files of one page. */
@@ -132,7 +135,7 @@ function isCallers(surface: SurfaceRequest, task: PlanTask): boolean {
 /** One page of a plan, with the task that leads to the next. */
 async function page(
   surface: SurfaceRequest,
-  { owner, loaded }: PlannableTable,
+  { owner, loaded, sight }: PlannableTable,
   task: PlanTask,
 ): Promise<Response> {
   const { parts, tenant, upstream } = surface
@@ -168,6 +171,7 @@ async function page(
       'not_acceptable',
       'The snapshot has position delete files, which name data files by their paths, so presigned addresses cannot stand for these. Have requests signed instead (X-Iceberg-Access-Delegation: remote-signing).',
     )
+  noteRawRead(surface, table, 'plan', sight, { snapshotId: task.snapshotId })
   const from = task.from + pageFiles
   const next = from < files.length ? [sealPlanTask(parts.store.secretsKey, { ...task, from })] : undefined
   if (surface.path.operation === 'fetchScanTasks')
@@ -175,6 +179,7 @@ async function page(
   const vended = isAskedToVend(surface)
     ? await vendUnlessRefused(() => vendTable(surface, owner, governance.territory))
     : undefined
+  if (vended !== undefined) noteRawRead(surface, table, 'credentials', sight)
   const scheme = schemeOf(metadataLocationOf(topLevelMembers(loaded)))
   const credentials = vended && storageCredentials(table, vended, scheme)
   return jsonResponse(200, stringifyJson(completed(task.planId, credentials, tasks, next)), uncached)

@@ -4,6 +4,7 @@ import { Fault } from '../../base/fault.ts'
 import { inNextTurn } from '../../base/turn.ts'
 import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
@@ -12,6 +13,7 @@ import { upstreamPath } from './client-path.ts'
 import { commitsAtomically } from './commits-atomically.ts'
 import { feedLoaded } from './feed-loaded.ts'
 import { LoadVend } from './load-vend.ts'
+import { noteRawRead } from './note-raw-read.ts'
 import { assertOneViewName } from './one-view-name.ts'
 import { defaultOperations, endpointOf, type OperationId, operations, planOperations } from './operations.ts'
 import { passThrough, type QueryName, queryOf } from './pass-through.ts'
@@ -95,7 +97,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
-  const disclosure = await readDisclosureOf(surface, table)
+  const { sight, ...disclosure } = await readDisclosureOf(surface, table)
   const vends = !disclosure.masked && vend !== undefined
   if (vends) vend.begin()
   const signs = !disclosure.masked && isAskedToSign(surface)
@@ -111,6 +113,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified') {
     noteConfirmed(surface, table, ifNoneMatch)
+    noteRawRead(surface, table, 'load', sight)
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
   }
   if (snapshots !== 'refs') noteLoaded(surface, table, loaded.body)
@@ -119,11 +122,16 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const shown = { ...disclosure, vended: disclosure.vended && !isOutsideRoots && !(await isOutside()) }
   const disclosed = await discloseReply(loaded.body, tableMembers, shown)
   const { masked } = disclosed
-  if (masked && (await isTrusted(surface)))
-    return await restrictedTable(surface, table, loaded.body, disclosed.body)
+  if (masked && (await isTrusted(surface))) {
+    const restricted = await restrictedTable(surface, table, loaded.body, disclosed.body)
+    noteRawRead(surface, table, 'load', sight, { protection: 'told' })
+    return restricted
+  }
   const body =
     !masked && !isOutsideRoots && wantsScans(surface) ? withPlanning(disclosed.body) : disclosed.body
   const vended = vends && !masked ? await vendUnlessRefused(() => vend.take(placed)) : undefined
+  if (!masked) noteRawRead(surface, table, 'load', sight)
+  if (!masked && (vended !== undefined || shown.vended)) noteRawRead(surface, table, 'credentials', sight)
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
   const signing =
     signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body) : undefined
@@ -175,10 +183,11 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
     throw new Fault('not_acceptable', 'This catalog does not vend credentials.')
   const table = tableRefOf(surface)
   const asked = issuesCredentials(surface) ? askTerritory(surface, table) : undefined
-  const loaded = await assertUnmasked(surface)
+  const { loaded, sight } = await assertUnmasked(surface)
   const { owner, territory, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
   if (asked !== undefined) {
     const vended = await vendTable(surface, owner, await territory(asked))
+    noteRawRead(surface, table, 'credentials', sight)
     const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
     return jsonResponse(200, credentialsReply(table, vended, location), uncached)
   }
@@ -186,6 +195,7 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   if (await isOutside()) throw outsideTerritory(table)
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
+  noteRawRead(surface, table, 'credentials', sight)
   return jsonResponse(200, disclosed.body)
 }
 
@@ -194,20 +204,22 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   const isOwn = plansScans(surface.upstream)
   const isCancel = surface.request.method === 'DELETE'
   if (isOwn && isCancel) return cancelOwn(surface)
-  const loaded = await assertUnmasked(surface)
+  const { loaded, sight } = await assertUnmasked(surface)
   if (isCancel) return await passThrough(surface)
   const table = tableRefOf(surface)
   const { owner, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
   if (isOutsideRoots) throw outsideRoots(table)
   if (isOwn) {
     if (await isOutside()) throw outsideTerritory(table)
-    return await planOwn(surface, { owner, loaded })
+    return await planOwn(surface, { owner, loaded, sight })
   }
   const disclosure = await readDisclosureOf(surface, table)
   const shown = { ...disclosure, vended: disclosure.vended && !(await isOutside()) }
   const reply = await completeReply(surface, [])
   await assertPlannedInside(surface, owner, reply)
   const { body } = await discloseReply(reply, planMembers, shown)
+  noteRawRead(surface, table, 'plan', sight)
+  if (shown.vended) noteRawRead(surface, table, 'credentials', sight)
   return jsonResponse(200, body)
 }
 
@@ -229,12 +241,14 @@ function outsideTerritory(table: TableRef): Fault {
 
 /**
  * Loads the table, because only the reply to a load shows whether the upstream restricts reading.
- * @returns the upstream's reply
+ * @returns the upstream's reply, and the sight on which that rests
  * @throws Fault `policy_denied` if a filter or mask applies, or the upstream restricts reading
  */
-async function assertUnmasked(surface: SurfaceRequest): Promise<Uint8Array> {
+async function assertUnmasked(
+  surface: SurfaceRequest,
+): Promise<{ readonly loaded: Uint8Array; readonly sight: FileSight }> {
   const table = tableRefOf(surface)
-  const { masked } = await readDisclosureOf(surface, table)
+  const { masked, sight } = await readDisclosureOf(surface, table)
   if (masked)
     throw new Fault(
       'policy_denied',
@@ -247,7 +261,7 @@ async function assertUnmasked(surface: SurfaceRequest): Promise<Uint8Array> {
       'policy_denied',
       `policy denied: the upstream catalog restricts reading ${tableName(table)}, so its files are not given out`,
     )
-  return loaded.body
+  return { loaded: loaded.body, sight }
 }
 
 async function completeReply(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {

@@ -8,6 +8,7 @@ import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { foldName } from '../../core/name-case.ts'
+import type { RawRead } from '../../core/raw-read.ts'
 import { parseTenantId } from '../../core/tenant.ts'
 import { folderPrefixesOf } from '../../core/territory-owner.ts'
 import { readBody } from '../../http/read-body.ts'
@@ -27,6 +28,7 @@ import type { ClientFiles, SignStanding } from '../base/client-files.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import { icebergRoot } from '../base/path.ts'
 import { sightOf } from '../stages/masked.ts'
+import { protectionOf } from './note-raw-read.ts'
 import { snapshotRefusal, ticketHeader } from './signing.ts'
 import { isDenied, jsonResponse, withoutContract } from './surface-request.ts'
 
@@ -72,7 +74,9 @@ async function sign(
   if (ticket === undefined || !isOfPath || ticket.expiresAtMs <= parts.clock.now())
     throw new Fault('unauthenticated', 'The sign ticket is not valid. Load the table again.')
   const wanted = readWanted((await readBody(request, signBodyBytesMax)).bytes)
-  const { settings, scope } = await parts.clientFiles.signStandings.ask(text, () => standingOf(parts, ticket))
+  const { settings, scope, read } = await parts.clientFiles.signStandings.ask(text, () =>
+    standingOf(parts, ticket),
+  )
   const judged = judgeRequest(wanted, settings, scope)
   if (!judged.isAllowed || !isTimely(wanted, parts.clock.now())) {
     parts.metrics.requestsSigned.inc({ outcome: 'refused' })
@@ -86,6 +90,7 @@ async function sign(
   const { keys, sessionToken, region } = settings
   const headers = signS3({ ...keys, sessionToken, region }, signed, parts.clock.now())
   parts.metrics.requestsSigned.inc({ outcome: 'signed' })
+  parts.rawReads.note(read)
   return jsonResponse(200, JSON.stringify({ uri: wanted.uri, headers }), {
     'cache-control': judged.isRepeatable && settings.cachesSignatures ? 'private' : 'no-cache',
   })
@@ -124,9 +129,19 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
   const { territory } = governance
   const owner = { catalog: catalogOf(credential), table, tableUuid: ticket.tableUuid }
   const prefixes = givenOut(folderPrefixesOf(territory, owner), credential.config)
+  // The principal of a session that is sent alone is the tenant's id.
+  const isAlone = ticket.sub === tenant
+  const read: RawRead = {
+    ...{ tenant, sessionId: session.sessionId, catalog: credential.nickname, table },
+    principal: isAlone ? session.principal.sub : ticket.sub,
+    principalSource: isAlone ? 'session' : 'ticket',
+    given: 'sign',
+    protection: protectionOf(sight),
+    ...{ contract: sight.contract, snapshotId: ticket.snapshotId },
+  }
   const isWriter = ticket.access === 'write' && session.scopes.includes('commit')
   const scope = { deletes: settings.deletes, prefixes }
-  if (isWriter) return { settings, scope: { ...scope, access: 'write', mayRead: () => true } }
+  if (isWriter) return { settings, read, scope: { ...scope, access: 'write', mayRead: () => true } }
   const snapshotId = ticket.snapshotId === undefined ? undefined : BigInt(ticket.snapshotId)
   const refusal = snapshotRefusal(governance, owner, snapshotId)
   if (refusal !== undefined)
@@ -146,7 +161,7 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
   const files = await filesOf(parts.clientFiles, key, () =>
     snapshotFiles(access, parts.budget, ticket, prefixes),
   )
-  return { settings, scope: { ...scope, access: 'read', mayRead: (path) => files.has(path) } }
+  return { settings, read, scope: { ...scope, access: 'read', mayRead: (path) => files.has(path) } }
 }
 
 /** Reads the files of a snapshot once. What cannot be read is not kept. */

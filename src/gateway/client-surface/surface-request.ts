@@ -51,25 +51,30 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
   return request.headers.get('x-iceberg-access-delegation') ?? undefined
 }
 
+/** With what the look-up said. */
+interface SeenDisclosure extends Disclosure {
+  readonly sight: FileSight
+}
+
 /**
  * What a response about a table may disclose to this client.
  * @throws Fault `unavailable` if the look-up of filters and masks fails
  */
-export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
+export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<SeenDisclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
   const sight = await sightOf(parts, tenant, table, identified)
   const { masked } = sight
   const { credential } = upstream
   const passes = vendingModeOf(credential) === 'pass-through' && storageRoots(credential.config).length > 0
   const vended = passes && !masked && delegationOf(surface) !== undefined
-  return { masked, vended, commits: mayCommit, denied: isDenied(sight, mayCommit) }
+  return { masked, vended, commits: mayCommit, denied: isDenied(sight, mayCommit), sight }
 }
 
 /**
  * What the response to a read may disclose.
  * @throws Fault as {@link disclosureOf}; `policy_denied` where the caller may not read the table without a contract
  */
-export async function readDisclosureOf(surface: SurfaceRequest, table: TableRef): Promise<Disclosure> {
+export async function readDisclosureOf(surface: SurfaceRequest, table: TableRef): Promise<SeenDisclosure> {
   const disclosure = await disclosureOf(surface, table)
   if (disclosure.denied) throw withoutContract(table)
   return disclosure

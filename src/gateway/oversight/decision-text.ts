@@ -50,7 +50,8 @@ export function exportRecord(format: ExportFormat, shown: Shown): string {
 /** Signs that begin a formula in a spreadsheet, the full-width ones too, and white space that some leave out before them. */
 const beginsFormula = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/
 
-function csvCell(text: string): string {
+/** A cell of CSV, as above. */
+export function csvCell(text: string): string {
   const safe = beginsFormula.test(text) ? `'${text}` : text
   return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }

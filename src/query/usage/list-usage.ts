@@ -82,5 +82,14 @@ function usageView(usage: ListedUsage, all: boolean) {
     fingerprint: usage.fingerprint,
     tool: usage.tool,
     client: usage.client,
+    ...(usage.raw && {
+      raw_read: {
+        session_id: usage.raw.sessionId,
+        given: usage.raw.given,
+        times: usage.raw.times,
+        last_at: new Date(usage.raw.lastAtMs),
+        protection: usage.raw.protection,
+      },
+    }),
   }
 }

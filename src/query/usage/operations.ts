@@ -1,5 +1,6 @@
 /** Declares GET /api/v1/usage and /api/v1/usage/totals: usage records in pages, and their totals. */
 
+import { rawReadKinds, rawReadProtections } from '../../core/raw-read.ts'
 import { protectionKinds, usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { pageRequest } from '../../http/page-view.ts'
@@ -76,6 +77,21 @@ const record = object({
   fingerprint: maybe(text),
   tool: maybe(described(text, 'of the Model Context Protocol')),
   client: maybe(described(text, 'what the client of `tool` calls itself')),
+  raw_read: maybe(
+    described(
+      object({
+        session_id: maybe(uuid),
+        given: oneOf(rawReadKinds),
+        times: wholeNumber,
+        last_at: time,
+        protection: described(
+          oneOf(rawReadProtections),
+          '`exempt`: filters or masks of the table were passed over; `told`: an engine was told to apply them',
+        ),
+      }),
+      'on the surface `iceberg`: what was given of a table, so that its files can be read',
+    ),
+  ),
 })
 const total = object({
   key: text,

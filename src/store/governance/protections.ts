@@ -30,12 +30,21 @@ function masksApply(governance: Governance | undefined, principal: Principal): b
   return governance !== undefined && !isWhole(seenTable(governance, everySchema(governance), principal))
 }
 
+/** Whether the table has a filter or mask for anybody. */
+function isProtected(governance: Governance | undefined): boolean {
+  if (governance === undefined) return false
+  return governance.rowFilters.length > 0 || governance.columns.some(({ masks }) => masks.length > 0)
+}
+
 /** What a caller of the Iceberg surface may have of a table, as far as contracts, filters and masks say. */
 export interface FileSight {
   /** As {@link isMaskedFor}. */
   readonly masked: boolean
   /** The tenant's setting, where the table has no active contract, or is not known; undefined where it has one. */
   readonly uncontracted: Uncontracted | undefined
+  /** Whether the table has filters or masks, none of which applies to the principal. */
+  readonly passedOver?: boolean
+  readonly contract?: Governance['contract']
 }
 
 /** The sight of one table, in one round trip. @throws Fault as `loadGovernance` does */
@@ -47,8 +56,11 @@ export async function fileSight(
 ): Promise<FileSight> {
   const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
   const governance = governances.get(tableKey(table))
+  const masked = masksApply(governance, principal)
   return {
-    masked: masksApply(governance, principal),
+    masked,
+    ...(!masked && isProtected(governance) && { passedOver: true }),
+    ...(governance?.contract && { contract: governance.contract }),
     uncontracted: governance?.contract === undefined ? uncontracted : undefined,
   }
 }

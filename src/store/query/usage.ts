@@ -1,5 +1,6 @@
 /** Writes usage records of the read path, adds them up, and reads them in pages and as totals. */
 
+import type { RawReadKind, RawReadProtection } from '../../core/raw-read.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
 import { type Condition, given } from '../database/conditions.ts'
@@ -114,6 +115,11 @@ interface Row {
   readonly fingerprint: string | null
   readonly tool: string | null
   readonly client: string | null
+  readonly session_id: string | null
+  readonly given: RawReadKind | null
+  readonly given_times: string | null
+  readonly last_at: Date | null
+  readonly protection: RawReadProtection | null
 }
 
 /** What a filter asks of `svc.query_usage u`, after the tenant. */
@@ -190,7 +196,15 @@ function listed(row: Row): ListedUsage {
     fingerprint: row.fingerprint ?? undefined,
     ...(row.tool !== null && { tool: row.tool }),
     ...(row.client !== null && { client: row.client }),
+    ...rawOf(row),
   }
+}
+
+function rawOf(row: Row): Pick<ListedUsage, 'raw'> {
+  const { given, protection, session_id: sessionId } = row
+  if (given === null || protection === null) return {}
+  const times = { times: Number(row.given_times), lastAtMs: (row.last_at ?? row.started_at).getTime() }
+  return { raw: { sessionId: sessionId ?? undefined, given, protection, ...times } }
 }
 
 /** What totals are grouped by. A query of several tables or contracts is in the group of each. */

@@ -40,4 +40,5 @@ export const unreached: Readonly<Record<string, string>> = {
 `),
     'Nothing is planted that it shows; its own tests hold its answers.',
   ),
+  who_read: 'It takes two times in order, which its schema does not tell; its own tests hold its answers.',
 }
