@@ -9,21 +9,21 @@ import {
   maybe,
   object,
   oneOf,
-  ordinal,
   pageInput,
   tableIdentifier,
   text,
+  wholeNumber,
 } from '../http/schemas.ts'
 import { coverageCounts, type UncoveredTable, uncoveredTables } from '../store/contract/coverage.ts'
 import { auditing, type ContractParts, contractsPath, operation } from './parts.ts'
 
 const counts = object({
-  tables: described(ordinal, 'that the store knows, or the last sweep of a catalog listed'),
-  uncontracted: described(ordinal, 'without an active contract'),
-  without_owner: described(ordinal, 'whose document names neither a team nor a member'),
-  unprotected_findings: described(ordinal, 'with a finding that stands, on a column without a mask'),
-  in_shadow: described(ordinal, 'whose contract only records commits that break it'),
-  unread: described(ordinal, 'under contract, and read by no statement of the last 90 days'),
+  tables: described(wholeNumber, 'that the store knows, or the last sweep of a catalog listed'),
+  uncontracted: described(wholeNumber, 'without an active contract'),
+  without_owner: described(wholeNumber, 'whose document names neither a team nor a member'),
+  unprotected_findings: described(wholeNumber, 'with a finding that stands, on a column without a mask'),
+  in_shadow: described(wholeNumber, 'whose contract only records commits that break it'),
+  unread: described(wholeNumber, 'under contract, and read by no statement of the last 90 days'),
 })
 
 const kind = described(

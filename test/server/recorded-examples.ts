@@ -56,12 +56,16 @@ export function exampleRecorder() {
       const { input, output } = examples.get(operation) ?? {}
       examples.set(operation, { input: larger(input, request), output: larger(output, answer) })
     },
-    /** Adds them to the file where RECORD=1, sorted by operation. */
+    /**
+     * Adds to the file what it lacks where RECORD=1, sorted by operation. What is there stays, because some of it is
+     * written by hand: remove an example that is no longer true, and record again.
+     */
     write() {
       if (process.env.RECORD !== '1') return
-      const all = { ...(declared as Readonly<Record<string, Example>>), ...Object.fromEntries(examples) }
+      const all = { ...Object.fromEntries(examples), ...(declared as Readonly<Record<string, Example>>) }
+      for (const [operation, example] of examples) all[operation] = { ...example, ...all[operation] }
       const sorted = Object.entries(all).sort(([a], [b]) => (a < b ? -1 : 1))
-      writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), null, 1)}\n`)
+      writeFileSync(file, `${JSON.stringify(Object.fromEntries(sorted), null, 2)}\n`)
     },
   }
 }

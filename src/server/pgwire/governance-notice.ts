@@ -26,13 +26,15 @@ export async function askedOf(
   session: SessionState,
   query: PreparedQuery<string>,
 ): Promise<string | undefined> {
-  if (!mayTell(session, query) || session.toldStatements.has(String(Bun.hash(query.source)))) return undefined
+  const { toldStatements } = session
+  if (!mayTell(session, query) || toldStatements.has(String(Bun.hash(query.source)))) return undefined
   return await query.ask?.().catch(() => undefined)
 }
 
 function mayTell(session: SessionState, { protections = [] }: PreparedQuery<string>): boolean {
   return (
     protections.length > 0 &&
+    session.toldStatements.size < toldMax &&
     wantsNotices(session) &&
     !silent.has(session.settings.get('client_min_messages'))
   )
@@ -51,7 +53,7 @@ export function tellGoverned(
   const { toldStatements } = session
   if (!mayTell(session, query)) return
   const key = String(Bun.hash(source))
-  if (toldStatements.has(key) || toldStatements.size >= toldMax) return
+  if (toldStatements.has(key)) return
   const message = governedMessage(protections)
   if (message === undefined) return
   toldStatements.add(key)
