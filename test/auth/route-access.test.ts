@@ -17,6 +17,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /version': 'open',
   'GET /docs': 'open',
   'GET /docs/style.css': 'open',
+  'GET /docs/search': 'open',
   'GET /docs/*': 'open',
   'GET /api/docs': 'open',
   'GET /api/docs/start.js': 'open',

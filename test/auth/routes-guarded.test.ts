@@ -18,6 +18,7 @@ const withoutSession = [
   // Pages of this version, which say nothing of what the service holds.
   'GET /docs',
   'GET /docs/style.css',
+  'GET /docs/search',
   'GET /docs/*',
   'GET /api/docs',
   'GET /api/docs/start.js',
