@@ -11,7 +11,7 @@ import type { SchemaColumn } from '../../core/table-schema.ts'
 
 /** How much of its values a viewer sees of a column. */
 export const columnSights = ['clear', 'masked', 'hidden'] as const
-export type ColumnSight = (typeof columnSights)[number]
+type ColumnSight = (typeof columnSights)[number]
 
 /** How many of its rows a viewer sees. */
 export const rowSights = ['all', 'filtered', 'none'] as const

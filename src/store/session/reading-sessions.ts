@@ -7,7 +7,7 @@ import type { Store } from '../store.ts'
 import { toPrincipal } from './sessions.ts'
 
 /** A service session that is valid and has the scope `read`. */
-export interface ReadingSession {
+interface ReadingSession {
   readonly id: string
   readonly name: string
   readonly principal: Principal

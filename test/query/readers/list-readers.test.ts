@@ -15,6 +15,7 @@ import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
 import { approvedOf, intentOf } from '../../support/commits.ts'
 import { versionOf } from '../../support/contract-versions.ts'
+import { graphql } from '../../support/graphql.ts'
 import { ask, session } from '../../support/identity.ts'
 import { type Lake, startLake } from '../../support/lake.ts'
 import { licenseForAll } from '../../support/license.ts'
@@ -66,6 +67,7 @@ beforeAll(async () => {
   await seen('petra', Date.now() - 2 * dayMs)
   await seen('otto', Date.now() - 100 * dayMs)
   await seen('service:clerk', Date.now())
+  await seen('stella', Date.now())
   await seen('mallory', Date.now(), foreign)
   await seen('lola', Date.now())
   const login = { principal: { sub: 'lola', roles: ['officer'] }, scopes: ['read'] as const }
@@ -244,14 +246,14 @@ describe('people are listed as far as they were seen', () => {
   })
 
   test('who was seen through a service session of that subject is judged by its roles', async () => {
-    expect((await lineOf('person', 'ann'))?.reasons).toContain(
-      'judged by the roles of a service session of that subject: officer',
+    expect((await lineOf('person', 'stella'))?.reasons).toContain(
+      'judged by the roles of a service session of that subject: steward',
     )
   })
 
   test('services, people of another tenant, and who was not seen for 90 days are absent', async () => {
     const names = (await linesOf('person')).map(({ name }) => name)
-    expect(names).toEqual(expect.arrayContaining(['ann', 'carl', 'lola', 'petra']))
+    expect(names).toEqual(expect.arrayContaining(['carl', 'lola', 'petra', 'stella']))
     for (const absent of ['otto', 'service:clerk', 'mallory', lake.tenant])
       expect(names).not.toContain(absent)
   })
@@ -295,4 +297,40 @@ test('an analyst may not ask, and a steward of another tenant finds nothing', as
   expect((await ask(lake, 'GET', orders, analyst)).status).toBe(403)
   expect((await ask(lake, 'GET', orders, outsider)).status).toBe(404)
   expect((await ask(lake, 'GET', `${orders}&column=nosuch`, steward)).status).toBe(404)
+})
+
+test('GraphQL lists the same on the table, by pages, to the same callers', async () => {
+  const whole = (await page(`${orders}&limit=1000&column=email`)).items
+  const query = `query ($after: String) { table(namespace: ["sales"], name: "orders") {
+    readers(first: 4, after: $after, column: "email") {
+      edges { node { kind name rows clear masked reasons roles by until } } pageInfo { hasNextPage endCursor } } } }`
+  const found: Line[] = []
+  let after: string | null = null
+  do {
+    const { data, errors } = await graphql(lake, steward, query, { after })
+    expect(errors).toEqual([])
+    const { edges, pageInfo } = data.table.readers
+    found.push(...edges.map(({ node }: { node: Line }) => node))
+    after = pageInfo.hasNextPage ? pageInfo.endCursor : null
+  } while (after !== null)
+  expect(found).toEqual(
+    whole.map(({ kind, name, rows = null, clear = [], masked = [], reasons, ...line }) => ({
+      ...{ kind, name, rows, clear, masked, reasons },
+      ...{ roles: line.roles ?? null, by: line.by ?? null, until: line.until ?? null },
+    })),
+  )
+  const refused = await graphql(lake, analyst, query)
+  expect([refused.data.table.readers, refused.errors[0]?.extensions?.code]).toEqual([null, 'FORBIDDEN'])
+  expect((await graphql(lake, outsider, query)).data.table).toBe(null)
+})
+
+test('one operation of GraphQL lists the readers of ten tables, and refuses more', async () => {
+  const of = (count: number) =>
+    `{ table(namespace: ["sales"], name: "orders") { ${Array.from(
+      { length: count },
+      (_, at) => `r${at}: readers(first: 1) { totalCount }`,
+    ).join(' ')} } }`
+  expect((await graphql(lake, steward, of(10))).errors).toEqual([])
+  const { errors } = await graphql(lake, steward, of(11))
+  expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('more than 10 tables')])
 })
