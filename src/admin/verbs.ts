@@ -139,6 +139,8 @@ const groups: readonly (readonly [name: string, summary: string])[] = [
   ['usage', 'Who read what, and totals of it.'],
   ['explain', 'What a statement would read, and which policies apply.'],
   ['as-seen-by', 'A table as a person or role sees it.'],
+  ['who-can-read', 'Who can read a table, with the reasons.'],
+  ['who-read', 'Who read a table between two times.'],
   ['changes', 'What was changed, and by whom.'],
   ['decisions', 'Decisions on commits, as a file.'],
   ['lineage', 'Datasets, jobs and runs of lineage.'],

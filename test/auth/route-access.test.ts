@@ -227,6 +227,7 @@ const access: Readonly<Record<string, string>> = {
   'POST /api/v1/policies/:id/unbind': 'admin administrator owner',
   'POST /api/v1/query/as-seen-by': 'read steward administrator',
   'GET /api/v1/query/readers': 'read steward administrator auditor',
+  'GET /api/v1/query/readers/list': 'read steward administrator auditor',
   'POST /api/v1/policies/try': 'read steward administrator owner',
   'GET /api/v1/lineage/reads': 'read steward administrator owner auditor',
   'POST /api/v1/policy-replays': 'admin steward administrator owner',

@@ -596,6 +596,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   await succeed('POST', '/api/v1/query/as-seen-by', { ...as, body: { ...seen, rows: 0 } })
   await succeed('GET', '/api/v1/query/readers?namespace=sales&table=orders', as)
+  await succeed('GET', '/api/v1/query/readers/list?namespace=sales&table=orders&limit=3', as)
   const dialect = 'trino'
   expect((await ask('POST', explain, { ...as, body: { statement, dialect } })).status).toBe(409)
   expect((await ask('POST', explain, { ...as, body: { statement: 'select', dialect } })).status).toBe(400)

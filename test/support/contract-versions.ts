@@ -8,7 +8,7 @@ import type { Store } from '../../src/store/store.ts'
 import { actorOf } from './actor.ts'
 
 /** A version that is in force, with a document of nothing but its names. */
-function versionOf(contract: string): NewVersion {
+export function versionOf(contract: string): NewVersion {
   const body = new TextEncoder().encode(`id: ${contract}\n`)
   return {
     contract,

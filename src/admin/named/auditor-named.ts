@@ -1,4 +1,4 @@
-/** Declares the verbs by name that an auditor has most use for: who read what, what a person sees, what was changed. */
+/** Declares the verbs by name that an auditor has most use for: who reads what and who can, what a person sees, what was changed. */
 
 import { listing, type NamedVerb, single } from './named-verb.ts'
 import { seenText } from './seen-text.ts'
@@ -58,6 +58,30 @@ export const auditorNamed: readonly NamedVerb[] = [
       fixed: { principal: {} },
       text: seenText,
       examples: ['as-seen-by lake.sales.orders --principal ann@example.com --roles analyst --rows 5'],
+    },
+  ),
+  listing(
+    'who-can-read',
+    'list_readers',
+    'TABLE [--column NAME]',
+    'Lists who can read a table, each with the reasons',
+    ['kind', 'name', 'rows', 'clear', 'masked', 'last_seen_at', 'until', 'reasons'],
+    {
+      details:
+        'Anyone, roles, versions approved by break-glass, attestations, live service sessions, and people seen in the last 90 days. With --json all members.',
+      examples: ['who-can-read sales.orders --column email --all'],
+    },
+  ),
+  listing(
+    'who-read',
+    'who_read',
+    'TABLE --from TIME --to TIME [--column NAME] [--saw whole|filtered|masked|told]',
+    'Lists who read a table between two times, over all surfaces',
+    ['principal', 'surface', 'session=session.name', 'given', 'saw', 'reads', 'first_at', 'last_at'],
+    {
+      examples: [
+        'who-read sales.orders --column email --from 2026-03-01T00:00:00Z --to 2026-04-01T00:00:00Z --all',
+      ],
     },
   ),
   listing(

@@ -1,6 +1,7 @@
-/** Declares the operation that tells who may read a table. */
+/** Declares the operations that tell who may read a table: by its protections, and as a list with reasons. */
 
 import { operationsOf } from '../../http/declare.ts'
+import { pageRequest, pageView } from '../../http/page-view.ts'
 import {
   described,
   list,
@@ -10,11 +11,15 @@ import {
   oneOf,
   ordinal,
   pageInput,
+  pageOf,
   tableIdentifier,
   text,
+  time,
   uuid,
 } from '../../http/schemas.ts'
-import { columnSights, type ReadersParts, whoCanRead } from './who-can-read.ts'
+import { listReaders, type ReaderLine, readerKinds, seenDays } from './list-readers.ts'
+import { columnSights, rowSights } from './sight-reasons.ts'
+import { type ReadersParts, whoCanRead } from './who-can-read.ts'
 
 const operation = operationsOf<ReadersParts>()
 const { namespace, name } = tableIdentifier.properties
@@ -44,7 +49,7 @@ const readersOutput = {
       object({
         ...{ session_id: uuid, name: text },
         principal: object({ sub: text, email: maybe(text), roles: list(text) }),
-        rows: oneOf(['all', 'filtered']),
+        rows: oneOf(rowSights),
         ...{ clear: list(text), masked: list(text), hidden: list(text) },
       }),
     ),
@@ -52,6 +57,24 @@ const readersOutput = {
   ),
   next_page_token: maybe(described(text, 'of the sessions; absent on the last page')),
 }
+
+const names = list(text)
+
+const readerLine = object({
+  kind: oneOf(readerKinds),
+  name: described(text, 'role, session, subject, metric, or contract and number of its version'),
+  sub: maybe(described(text, 'of a session or person')),
+  session_id: maybe(uuid),
+  roles: maybe(described(names, 'of a session; of a person those that were recorded last')),
+  rows: maybe(described(oneOf(rowSights), 'absent where the line is no reader, but lets readers see more')),
+  ...{ clear: maybe(names), masked: maybe(names), hidden: maybe(names) },
+  reasons: described(names, 'in words'),
+  last_seen_at: maybe(time),
+  surface: maybe(described(text, 'on which a person was seen last; `commit` for a change of a table')),
+  by: maybe(described(text, 'who attested, or broke the glass')),
+  since: maybe(time),
+  until: maybe(time),
+})
 
 export const readersOperations = [
   operation({
@@ -70,4 +93,25 @@ export const readersOperations = [
     run: async ({ parts, caller }, { namespace: levels, table, ...asked }) =>
       await whoCanRead(parts, caller.tenant, { table: { namespace: levels, name: table }, ...asked }),
   }),
+  operation({
+    name: 'list_readers',
+    tag: 'query',
+    summary: 'Lists who can read a table or a column, each with the reasons in words',
+    description: `Anyone, roles that exempt or reveal, versions approved by break-glass, attestations that lift masks, live service sessions with the scope \`read\`, and people who were seen in the last ${seenDays} days. What a person sees is judged by the roles that were recorded last; a person who was not seen has what the roles have. A page may hold fewer lines than its limit.`,
+    method: 'GET',
+    path: '/api/v1/query/readers/list',
+    access: { scope: 'read', roles: ['steward', 'administrator', 'auditor'] },
+    gives: { overseen: ['existence', 'description', 'columns'] },
+    input: readersInput,
+    output: pageOf(readerLine),
+    faults: { not_found: 'There is no such table or column that can be read.' },
+    run: async ({ parts, caller }, { namespace: levels, table, column, ...page }) => {
+      const asked = { table: { namespace: levels, name: table }, column, ...pageRequest(page) }
+      return pageView(await listReaders(parts, caller.tenant, asked), lineView)
+    },
+  }),
 ]
+
+function lineView({ place: _, sessionId: session_id, lastSeenAt: last_seen_at, ...line }: ReaderLine) {
+  return { ...line, session_id, last_seen_at }
+}

@@ -7,14 +7,14 @@
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import type { Governance, StoredProtection } from '../../core/governance.ts'
-import { isMasked } from '../../core/governed-table.ts'
-import { currentSchema, isReadable, type SeenTable, seenTable } from '../../core/seen-table.ts'
+import { currentSchema, isReadable, seenTable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { type PageInput, pageRequest } from '../../http/page-view.ts'
 import { loadGovernances } from '../../store/governance/governance.ts'
 import { listServiceSessions, type ServiceSession } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
+import { reasonedSight, sightsOf } from './sight-reasons.ts'
 
 export interface ReadersParts {
   readonly store: Store
@@ -27,22 +27,12 @@ interface Asked extends PageInput {
   readonly column?: string | undefined
 }
 
-/** How much of its values a viewer sees of a column. */
-export const columnSights = ['clear', 'masked', 'hidden'] as const
-type Sight = (typeof columnSights)[number]
-
 /**
  * Who may read a table or one of its columns. Sessions come by pages; the protections are on each.
  * @throws Fault `not_found` for a table or column that there is not, and for a table that nobody reads
  */
 export async function whoCanRead({ store, clock }: ReadersParts, tenant: TenantId, asked: Asked) {
-  const { table, column } = asked
-  const governance = (await loadGovernances(store, tenant, [table])).get(tableKey(table))
-  const schema = governance && currentSchema(governance)
-  if (governance === undefined || schema === undefined || schema.length === 0 || !isReadable(governance))
-    throw new Fault('not_found', 'There is no such table that can be read.')
-  const names = schema.map(({ name }) => name).filter((name) => column === undefined || name === column)
-  if (names.length === 0) throw new Fault('not_found', `The table has no column \`${column}\`.`)
+  const { governance, schema, names } = await readableTable(store, tenant, asked.table, asked.column)
   const { contract } = governance
   const { items, next } = await listServiceSessions(store, tenant, pageRequest(asked))
   const now = clock.now()
@@ -57,32 +47,36 @@ export async function whoCanRead({ store, clock }: ReadersParts, tenant: TenantI
     })),
     sessions: items
       .filter((session) => reads(session, now))
-      .map((session) => sessionView(seenTable(governance, schema, session.principal), session, names)),
+      .map(({ id: session_id, name, principal }) => {
+        const { reasons: _, ...sight } = reasonedSight(governance, schema, principal, names)
+        return { session_id, name, principal, ...sight }
+      }),
     next_page_token: next,
   }
+}
+
+/**
+ * A table that can be read, with its current schema and the names of the columns that are asked about.
+ * @throws Fault `not_found`
+ */
+export async function readableTable(
+  store: Store,
+  tenant: TenantId,
+  table: TableRef,
+  column: string | undefined,
+) {
+  const governance = (await loadGovernances(store, tenant, [table])).get(tableKey(table))
+  const schema = governance && currentSchema(governance)
+  if (governance === undefined || schema === undefined || schema.length === 0 || !isReadable(governance))
+    throw new Fault('not_found', 'There is no such table that can be read.')
+  const names = schema.map(({ name }) => name).filter((name) => column === undefined || name === column)
+  if (names.length === 0) throw new Fault('not_found', `The table has no column \`${column}\`.`)
+  return { governance, schema, names }
 }
 
 function reads({ scopes, revokedAt, expiresAt }: ServiceSession, nowMs: number): boolean {
   const isOver = expiresAt !== undefined && expiresAt.getTime() <= nowMs
   return scopes.includes('read') && revokedAt === undefined && !isOver
-}
-
-function sessionView(seen: SeenTable, { id, name, principal }: ServiceSession, names: readonly string[]) {
-  const found = sightsOf(seen)
-  const columns = (sight: Sight) => names.filter((each) => (found.get(each) ?? 'hidden') === sight)
-  return {
-    ...{ session_id: id, name, principal },
-    rows: seen.rowFilters.length === 0 ? ('all' as const) : ('filtered' as const),
-    ...{ clear: columns('clear'), masked: columns('masked'), hidden: columns('hidden') },
-  }
-}
-
-/** By the names of the columns. */
-function sightsOf({ columns, hidden }: SeenTable): ReadonlyMap<string, Sight> {
-  return new Map([
-    ...columns.map((column) => [column.name, isMasked(column) ? 'masked' : 'clear'] as const),
-    ...hidden.map(({ name }) => [name, 'hidden'] as const),
-  ])
 }
 
 const exempting = ({ policyId: id, exemptRoles: exempt_roles }: StoredProtection) => ({ id, exempt_roles })

@@ -29,6 +29,10 @@ const more = {
     overseen: ['existence', 'description'],
     overseers: ['steward', 'administrator', 'auditor'],
   },
+  ofReaders: {
+    overseen: ['existence', 'description', 'columns'],
+    overseers: ['steward', 'administrator', 'auditor'],
+  },
   ownUsage: {
     own: ['existence', 'counts'],
     overseen: ['existence', 'counts'],
@@ -59,6 +63,11 @@ const byType: Readonly<Record<string, TypeGives>> = {
     description: 'commits contract contractVersion description pinnedSnapshotId',
     columns: 'columns primaryKey rowFilters qualityChecks qualityRuns',
     overseen: 'writeEvents',
+    ofReaders: 'readers',
+  },
+  TableReader: {
+    ofReaders:
+      'by clear hidden kind lastSeenAt masked name reasons roles rows sessionId since sub surface until',
   },
   Column: { existence: 'table', description: 'description', columns: 'id mask name required tags type' },
   ColumnMask: { columns: 'action' },

@@ -12,6 +12,7 @@ import { addContracts } from './types/contracts.ts'
 import { addCoverage } from './types/coverage.ts'
 import { addMetricValues } from './types/metric-values.ts'
 import { addOversight } from './types/oversight.ts'
+import { addReaders } from './types/readers.ts'
 import { makeRefs } from './types/refs.ts'
 import { addSemantics } from './types/semantics.ts'
 import { addTables } from './types/tables.ts'
@@ -23,6 +24,7 @@ export function makeSchema(): GraphQLSchema {
   addTables(builder, refs)
   addContracts(builder, refs)
   addCoverage(builder, refs)
+  addReaders(builder, refs)
   addOversight(builder, refs)
   addSemantics(builder, refs)
   addMetricValues(builder)

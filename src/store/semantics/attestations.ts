@@ -235,3 +235,22 @@ export function listAttestations(
 ): Promise<readonly StoredAttestation[]> {
   return store.tenantTransaction(tenant, (tx) => attestationsIn(tx, metric, null), { readOnly: true })
 }
+
+/** Who made attestations, when and why, by their ids. */
+export async function attestationsNamed(
+  store: Store,
+  tenant: TenantId,
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, Pick<StoredAttestation, 'at' | 'by' | 'reason'>>> {
+  if (ids.length === 0) return new Map()
+  const rows = await store.tenantQuery<Pick<Row, 'attestation_id' | 'at' | 'actor_sub' | 'reason'>>(
+    tenant,
+    `select attestation_id, at, actor_sub, reason from svc.metric_attestation
+     where tenant_id = $1 and attestation_id in (select jsonb_array_elements_text($2::text::jsonb)::uuid)`,
+    [tenant, JSON.stringify(ids)],
+    { readOnly: true },
+  )
+  return new Map(
+    rows.map(({ attestation_id: id, actor_sub: by, at, reason }) => [id, { at, by, reason }] as const),
+  )
+}

@@ -40,7 +40,6 @@ const withoutVerb: Readonly<Record<string, readonly string[]>> = {
     ...['get_key_set', 'get_transform_plan', 'issue_subject_keys'],
   ],
   'an administration command has it under a list': ['change_catalog', 'get_tenant'],
-  'a verb of its own is to come': ['show_readers'],
 }
 
 /** Operations of administration commands whose names are put together. */

@@ -9,6 +9,7 @@ import type { PolicyOutcome } from '../../../core/decision.ts'
 import type { GlossaryTerm } from '../../../core/metric.ts'
 import type { Policy } from '../../../core/policy.ts'
 import type { Person, SupportChannel, WhomToAsk } from '../../../core/whom-to-ask.ts'
+import type { ReaderLine } from '../../../query/readers/list-readers.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { CoverageCounts, UncoveredTable } from '../../../store/contract/coverage.ts'
@@ -159,6 +160,7 @@ export function makeRefs(builder: Builder) {
     contract: paged<ContractModel>(builder, 'Contract'),
     version: paged<ContractVersion>(builder, 'ContractVersion'),
     uncovered: paged<UncoveredTable>(builder, 'UncoveredTable'),
+    tableReader: paged<ReaderLine>(builder, 'TableReader'),
     move: paged<RecordedMove>(builder, 'ContractMove'),
     pin: paged<PinEvent>(builder, 'PinEvent'),
     writeEvent: paged<ListedDecision>(builder, 'WriteEvent'),
