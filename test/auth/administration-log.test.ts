@@ -282,6 +282,11 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/api/v1/contracts/settings',
     body: { uncontracted: 'readable' },
   },
+  put_classification_tags: {
+    action: 'put-settings',
+    path: '/api/v1/contracts/settings/classifications',
+    body: { items: [{ classification: 'restricted', tag: 'pii' }] },
+  },
   delete_column_mask: { action: 'delete-mask', path: `${column}/masks/m` },
   delete_tag_mask: { action: 'delete-mask', path: `${tag}/masks/m` },
   delete_table_tag: { action: 'delete-tag', path: `${table}/tags/whole` },
