@@ -138,10 +138,10 @@ export const limits = {
   documentKeysMax: 30_000,
   /** Bounds of a contract document: bytes, levels, and expansions of aliases. */
   contractDocumentBytesMax: 1 * MiB,
-  /** Classifications of documents that give a tag, of a tenant. */
-  classificationTagsMax: 100,
   contractDocumentDepthMax: 64,
   contractDocumentAliasesMax: 100,
+  /** Classifications of documents that give a tag, of a tenant. */
+  classificationTagsMax: 100,
   /** Milliseconds that a worker may take for one task on a document. */
   contractDocumentMs: 20_000,
   catalogAnswerBytesMax: 64 * MiB,

@@ -11,6 +11,7 @@ import { tokenIssuerOperations } from '../../src/auth/issuer-operations.ts'
 import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
+import { classificationOperations } from '../../src/contract/classification-operations.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
 import { gitOperations } from '../../src/contract/git/operations.ts'
 import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
@@ -767,6 +768,7 @@ const administering = (
     ...reportOperations,
     ...checkRunOperations,
     ...oversightOperations,
+    ...classificationOperations,
     ...detectionOperations,
     ...classifierOperations,
     ...writeOversightOperations,
