@@ -140,6 +140,8 @@ export const limits = {
   contractDocumentBytesMax: 1 * MiB,
   contractDocumentDepthMax: 64,
   contractDocumentAliasesMax: 100,
+  /** Classifications of documents that give a tag, of a tenant. */
+  classificationTagsMax: 100,
   /** Milliseconds that a worker may take for one task on a document. */
   contractDocumentMs: 20_000,
   catalogAnswerBytesMax: 64 * MiB,

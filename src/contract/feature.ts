@@ -7,6 +7,7 @@ import { adoptOperations } from './adopt/operations.ts'
 import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
 import { checkOperations, checkRunOperations } from './checks/operations.ts'
 import { reportOperations } from './checks/report-results.ts'
+import { classificationOperations } from './classification-operations.ts'
 import { coverageJob } from './coverage-digest.ts'
 import { coverageOperations } from './coverage-operations.ts'
 import { documentOperations } from './document/operations.ts'
@@ -35,6 +36,7 @@ const contractOperations = [
   ...tagOperations,
   ...pinOperations,
   ...oversightOperations,
+  ...classificationOperations,
   ...coverageOperations,
   ...looseningOperations,
 ]

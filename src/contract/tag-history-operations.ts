@@ -42,11 +42,12 @@ const change = {
   finding: maybe(uuid),
   contract: maybe(text),
   contract_version: maybe(ordinal),
+  classification: maybe(described(text, 'in the document of that version, which gives the tag')),
   note: maybe(text),
 }
 
 function changeView({ at, source, actor, by, evidence }: RecordedTagChange) {
-  const { finding, contract, contractVersion, note } = evidence
+  const { finding, contract, contractVersion, classification, note } = evidence
   return {
     at,
     source,
@@ -56,6 +57,7 @@ function changeView({ at, source, actor, by, evidence }: RecordedTagChange) {
     finding,
     contract,
     contract_version: contractVersion,
+    classification,
     note,
   }
 }

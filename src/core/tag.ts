@@ -15,5 +15,7 @@ export interface TagEvidence {
   /** Contract with the number of its version. */
   readonly contract?: string | undefined
   readonly contractVersion?: number | undefined
+  /** Of the property in that version, which gives the tag by the tenant's settings. */
+  readonly classification?: string | undefined
   readonly note?: string | undefined
 }

@@ -11,6 +11,7 @@ import { tokenIssuerOperations } from '../../src/auth/issuer-operations.ts'
 import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
+import { classificationOperations } from '../../src/contract/classification-operations.ts'
 import { documentOperations } from '../../src/contract/document/operations.ts'
 import { gitOperations } from '../../src/contract/git/operations.ts'
 import { lifeCycleOperations } from '../../src/contract/lifecycle/operations.ts'
@@ -281,6 +282,11 @@ const steps: Readonly<Record<string, Step>> = {
     action: 'put-settings',
     path: '/api/v1/contracts/settings',
     body: { uncontracted: 'readable' },
+  },
+  put_classification_tags: {
+    action: 'put-settings',
+    path: '/api/v1/contracts/settings/classifications',
+    body: { items: [{ classification: 'restricted', tag: 'pii' }] },
   },
   delete_column_mask: { action: 'delete-mask', path: `${column}/masks/m` },
   delete_tag_mask: { action: 'delete-mask', path: `${tag}/masks/m` },
@@ -762,6 +768,7 @@ const administering = (
     ...reportOperations,
     ...checkRunOperations,
     ...oversightOperations,
+    ...classificationOperations,
     ...detectionOperations,
     ...classifierOperations,
     ...writeOversightOperations,

@@ -299,6 +299,8 @@ const access: Readonly<Record<string, string>> = {
   'POST /api/v1/detection/classifiers/:name/deactivate': 'admin steward',
   'GET /api/v1/contracts/settings': 'read steward administrator',
   'PUT /api/v1/contracts/settings': 'admin steward administrator',
+  'GET /api/v1/contracts/settings/classifications': 'read steward administrator',
+  'PUT /api/v1/contracts/settings/classifications': 'admin steward administrator',
   'GET /api/v1/contracts/changes': 'read steward administrator auditor',
   'GET /api/v1/contracts/coverage': 'read steward administrator auditor',
   'GET /api/v1/contracts/document-extension': 'read',

@@ -347,6 +347,7 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   'is the sign-off itself': ['sign_loosening'],
   'moves readers to another snapshot under the same filters and masks': ['pin_table', 'unpin_table'],
   'concerns tables without a contract': ['put_read_settings'],
+  'moves no tag before a document is put in force, which is judged then': ['put_classification_tags'],
   'says what the columns mean, and reads them under the filters and masks of each reader': [
     ...['put_table_model', 'put_term', 'delete_term', 'put_metric', 'move_metric', 'import_semantics'],
   ],

@@ -582,6 +582,9 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
     await succeed('GET', `${inCatalog}/${path}`, as)
   await succeed('PUT', `${root}/settings`, { ...as, body: { uncontracted: 'readable' } })
   await succeed('GET', `${root}/settings`, as)
+  const classes = { items: [{ classification: 'restricted', tag: 'pii' }] }
+  await succeed('PUT', `${root}/settings/classifications`, { ...as, body: classes })
+  await succeed('GET', `${root}/settings/classifications`, as)
 
   const statement = 'select amount from sales.orders where id = $1'
   const explain = '/api/v1/query/explain'

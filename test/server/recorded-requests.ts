@@ -70,6 +70,12 @@ export const recordedRequests: readonly (readonly [method: string, path: string,
   ['GET', '/api/v1/contracts/catalogs/main/tables/sales/orders/proposal'],
   ['PUT', '/api/v1/contracts/settings', { uncontracted: 'readable' }],
   ['GET', '/api/v1/contracts/settings'],
+  [
+    'PUT',
+    '/api/v1/contracts/settings/classifications',
+    { items: [{ classification: 'restricted', tag: 'pii' }] },
+  ],
+  ['GET', '/api/v1/contracts/settings/classifications'],
   ['GET', '/api/v1/contracts/changes?limit=3'],
   ['GET', '/api/v1/contracts/coverage?kind=without_owner&limit=3'],
   [

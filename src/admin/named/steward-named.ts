@@ -265,6 +265,18 @@ const settings: readonly NamedVerb[] = [
     'Changes them',
   ),
   single(
+    'settings classifications',
+    'get_classification_tags',
+    '',
+    'Shows which tag each classification in documents gives',
+  ),
+  single(
+    'settings classifications put',
+    'put_classification_tags',
+    'FILE',
+    'Saves which tag each classification gives, as JSON: items of classification and tag',
+  ),
+  single(
     'settings life-cycle',
     'get_life_cycle_settings',
     '',

@@ -36,6 +36,8 @@ export interface ClassifyOptions {
   readonly fieldIdsAfter?: TableFieldIds
   /** What of the semantic layer reads the columns. */
   readonly uses?: readonly ColumnUse[]
+  /** Of the tags that come and go with the newer version, whatever the older one was. */
+  readonly tags?: readonly Finding[]
 }
 
 /**

@@ -11,7 +11,7 @@ import type { ClassifyOptions } from './classify.ts'
 export async function loadFieldIds(
   run: RunQuery,
   after: ContractModel,
-): Promise<Required<Omit<ClassifyOptions, 'uses'>>> {
+): Promise<Required<Omit<ClassifyOptions, 'uses' | 'tags'>>> {
   const tables = governing(after).map(({ table }) => table)
   const [before, now] = [new Map<string, Record<string, number>>(), new Map<string, Record<string, number>>()]
   for (const table of tables) {

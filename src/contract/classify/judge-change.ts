@@ -31,10 +31,11 @@ export function judgeChange(
   options: ClassifyOptions = {},
 ): ChangeVerdict {
   const [newest] = earlier
-  const all =
-    newest === undefined
-      ? [classify(undefined, after, options)]
-      : earlier.map((one) => classify(one, after, options))
+  const compared: readonly (ContractModel | undefined)[] = newest === undefined ? [undefined] : earlier
+  const all = compared.map((one, index) => [
+    ...classify(one, after, options),
+    ...(index === 0 ? (options.tags ?? []) : []),
+  ])
   // Access is what the newest version gives; what an older one hid does not matter.
   const access = all[0]?.some((one) => one.access === 'loosened') ?? false
   const unique = new Map(all.flat().map((one) => [`${one.at} ${one.change} ${one.message}`, one]))

@@ -9,6 +9,7 @@ import type { ContractModel } from '../../wire/odcs/model.ts'
 import { loadFieldIds } from '../classify/field-ids.ts'
 import { type ChangeVerdict, judgeChange, parseVersion } from '../classify/judge-change.ts'
 import { stepProblemOf } from '../classify/step-problem.ts'
+import { tagFindings } from '../classify/tag-findings.ts'
 import { verdictSchema, verdictView } from '../classify/verdict-view.ts'
 import { commitRulesOf, commitRulesSchema } from '../commit/commit-rules.ts'
 import { neededSignOffs } from '../lifecycle/state-machine.ts'
@@ -66,5 +67,6 @@ export async function judgeAgainstForce(
     major === undefined ? earlier.slice(0, 1) : earlier.slice(0, since < 0 ? earlier.length : since)
   const tables = governing(compared[0]).map(({ table }) => table)
   const uses = await readColumnUses(run, tables)
-  return judgeChange(compared, model, { ...(await loadFieldIds(run, model)), uses })
+  const tags = await tagFindings(run, tenant, model)
+  return judgeChange(compared, model, { ...(await loadFieldIds(run, model)), uses, tags })
 }

@@ -4,10 +4,10 @@ import type { RawContext, SessionAccess } from '../../core/operation.ts'
 import { readBodyOf } from '../../http/read-body.ts'
 import { anyObject, described, flag, list, maybe, object, oneOf, ordinal, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
+import { readClassificationTags } from '../../store/contract/classification-tags.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
 import { writtenApiVersions } from '../../wire/odcs/api-versions.ts'
 import type { ReadDocument } from '../../wire/odcs/document-task.ts'
-import { fieldOutcomes } from '../../wire/odcs/field-report.ts'
 import covenantSchema from '../../wire/odcs/schemas/covenant.schema.json' with { type: 'json' }
 import type { ChangeContext } from '../change.ts'
 import { commitRulesOf, commitRulesSchema } from '../commit/commit-rules.ts'
@@ -25,6 +25,7 @@ import { compareDocument, comparisonSchema } from './compare-document.ts'
 import { deleteDocument } from './delete-document.ts'
 import { documentWarnings } from './document-warnings.ts'
 import { editedDocument, exportDocument } from './export-document.ts'
+import { fieldSchema, fieldView } from './field-view.ts'
 import { type PutVersion, putDocument } from './put-document.ts'
 import { contentTypes, formatOfBody, idOf, readContractDocument } from './read.ts'
 import { readEdits } from './read-edits.ts'
@@ -33,20 +34,6 @@ export const documentPath = `${contractsPath}/documents/{id}` as const
 const tag = 'contracts'
 const yamlOrJson = Object.values(contentTypes)
 
-const field = object({
-  path: described(text, 'items of lists are counted together'),
-  outcome: described(
-    oneOf(fieldOutcomes),
-    'enforced: requests are refused or altered by it; stored: shown or compared, and not enforced; ignored: only kept',
-  ),
-  count: described(ordinal, 'how often the field is there'),
-  enforced_after_days: maybe(
-    described(
-      ordinal,
-      'it is enforced so many days after the contract begins to govern the table; absent: at once',
-    ),
-  ),
-})
 const imported = object({
   id: text,
   number: described(ordinal, 'rises by one with each version'),
@@ -55,7 +42,7 @@ const imported = object({
   sha256: text,
   state: text,
   unverified: described(flag, 'whether it is in force without checks'),
-  fields: list(field),
+  fields: list(fieldSchema),
   commits: commitRulesSchema,
   warnings: described(
     list(text),
@@ -207,9 +194,10 @@ async function importView(
   { number, sha256, state, unverified }: PutVersion,
 ) {
   const run: RunQuery = (statement, params) => on.store.tenantQuery(on.tenant, statement, params)
-  const [commits, warnings] = await Promise.all([
+  const [commits, warnings, map] = await Promise.all([
     commitRulesOf(run, model, clock.now()),
     documentWarnings(on, model),
+    readClassificationTags(run, on.tenant),
   ])
   const { id, version, apiVersion: api_version } = model
   return {
@@ -220,12 +208,8 @@ async function importView(
     sha256,
     state,
     unverified,
-    fields: fields.map(fieldView),
+    fields: fields.map((one) => fieldView(one, model, map)),
     commits,
     warnings,
   }
-}
-
-function fieldView({ afterDays, ...field }: ReadDocument['fields'][number]) {
-  return { ...field, ...(afterDays !== undefined && { enforced_after_days: afterDays }) }
 }

@@ -10,12 +10,14 @@ import type { ContractAction } from '../../core/administration.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { RecordedChange } from '../../store/contract/changes.ts'
+import { documentTagChanges, putDocumentTags } from '../../store/contract/document-tags.ts'
 import { appendPin, type NewPin } from '../../store/contract/pins.ts'
 import { governing, putInForce } from '../../store/contract/put-in-force.ts'
 import {
   addVersion,
   type ContractVersion,
   hasLifeCycle,
+  type RunQuery,
   setState,
   versionInForce,
 } from '../../store/contract/versions.ts'
@@ -66,13 +68,13 @@ export async function putDocument(
   const problem = testProblemOf(model)
   if (problem !== undefined) throw new Fault('unprocessable', `${problem}.`)
   const sha256 = new Bun.CryptoHasher('sha256').update(bytes).digest('hex')
-  const now = await versionInForce(
-    (text, params) => on.store.tenantQuery(tenant, text, params),
-    tenant,
-    contract,
-  )
+  const run: RunQuery = (text, params) => on.store.tenantQuery(tenant, text, params)
+  const now = await versionInForce(run, tenant, contract)
   const again = now?.sha256 === sha256 && !now.lifeCycle ? now : undefined
-  if (again !== undefined && !(await hasDrifted(on.store, tenant, again, model))) return again
+  if (again !== undefined && !(await hasDrifted(on.store, tenant, again, model))) {
+    const { coming, going, missing } = await documentTagChanges(run, tenant, model)
+    if (coming.length + going.length + missing.length === 0) return again
+  }
   const declared = declaredBy(model)
   assertCompiles(model)
   const pins = await wantedPins(parts, on, model)
@@ -97,6 +99,7 @@ export async function putDocument(
       after: model,
       declared,
     })
+    await putDocumentTags(tx, tenant, on.actor, { contract, number, model }, () => true)
     for (const { table, pin } of pins)
       await appendPin(tx, tenant, { table, actor: on.actor, atMs: parts.clock.now() }, pin)
     await syncCommitPolicies(tx, tenant, contract, { nowMs: parts.clock.now(), by: on.actor })

@@ -10,6 +10,7 @@ import type { NewCheckRun } from '../../core/check-run.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { deployRunsOf, requestCheckRun } from '../../store/check/check-runs.ts'
+import { putDocumentTags } from '../../store/contract/document-tags.ts'
 import {
   deprecatedAt,
   readLifeCycleSettings,
@@ -33,6 +34,7 @@ import {
 import type { Tx } from '../../store/database/session.ts'
 import type { ChangeContext } from '../change.ts'
 import { stepProblemOf } from '../classify/step-problem.ts'
+import { saysTagGoes } from '../classify/tag-findings.ts'
 import { verdictView } from '../classify/verdict-view.ts'
 import { syncCommitPolicies } from '../commit/sync-policies.ts'
 import { judgeAgainstForce } from '../document/compare-document.ts'
@@ -186,9 +188,15 @@ export class Step {
     if (!isVerified) await setUnverified(this.tx, this.#tenant, version)
     await this.#record(version, move, 'active', true, reason)
     const declared = declaredBy(model)
-    return await putInForce(this.tx, this.#tenant, {
+    const concerned = await putInForce(this.tx, this.#tenant, {
       ...{ contract, number, after: model, declared, before: base?.model },
     })
+    const signed = { contract, number, model }
+    // What the proposal did not show, because the settings changed since, nobody has signed.
+    await putDocumentTags(this.tx, this.#tenant, this.on.actor, signed, (tag) =>
+      saysTagGoes(version.verdict, tag),
+    )
+    return concerned
   }
 
   async #record(

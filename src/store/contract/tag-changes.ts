@@ -54,8 +54,8 @@ export async function recordTagChange(tx: Tx, actor: Actor, change: TagChange): 
   )
 }
 
-function storedEvidence({ finding, contract, contractVersion, note }: TagEvidence) {
-  return { finding, contract, contract_version: contractVersion, note }
+function storedEvidence({ finding, contract, contractVersion, classification, note }: TagEvidence) {
+  return { finding, contract, contract_version: contractVersion, classification, note }
 }
 
 /**
@@ -141,11 +141,18 @@ function toChange(row: Row): RecordedTagChange {
   }
 }
 
-function readEvidence({ finding, contract, contract_version, note }: Readonly<Record<string, unknown>>) {
+function readEvidence({
+  finding,
+  contract,
+  contract_version,
+  classification,
+  note,
+}: Readonly<Record<string, unknown>>) {
   return {
     finding: finding === undefined ? undefined : String(finding),
     contract: contract === undefined ? undefined : String(contract),
     contractVersion: contract_version === undefined ? undefined : Number(contract_version),
+    classification: classification === undefined ? undefined : String(classification),
     note: note === undefined ? undefined : String(note),
   }
 }

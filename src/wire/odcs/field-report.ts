@@ -48,7 +48,15 @@ const storedOfSchema: ReadonlySet<string> = new Set([
   ...['name', 'id', 'physicalName', 'description', 'relationships', 'quality'].map((name) => `.${name}`),
   ...[
     ...['name', 'id', 'physicalName', 'description', 'logicalType', 'physicalType', 'required', 'unique'],
-    ...['primaryKey', 'primaryKeyPosition', 'enum', 'logicalTypeOptions', 'relationships', 'quality'],
+    ...[
+      'primaryKey',
+      'primaryKeyPosition',
+      'enum',
+      'logicalTypeOptions',
+      'relationships',
+      'quality',
+      'classification',
+    ],
   ].map((name) => `.properties[].${name}`),
 ])
 

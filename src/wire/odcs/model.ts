@@ -83,6 +83,8 @@ export interface ModelProperty {
   readonly unique: boolean
   readonly primaryKey: boolean
   readonly primaryKeyPosition?: number
+  /** Its own and those of items, keys and values inside; absent where it has none, and in versions stored earlier. */
+  readonly classifications?: readonly string[]
   /** JSON texts of the allowed values; absent where every value is allowed. */
   readonly enum?: readonly string[]
   readonly options: Readonly<Record<string, unknown>>

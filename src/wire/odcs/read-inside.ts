@@ -18,6 +18,19 @@ export function declaredInside({ items, map }: Plain): readonly string[] {
   )
 }
 
+/** The classifications of a property and of all inside it that is no column of its own, each once. */
+export function classificationsOf(plain: Plain): readonly string[] {
+  const { classification, items, map } = plain
+  const own = typeof classification === 'string' && classification !== '' ? [classification] : []
+  const parts = [items, ...(isObject(map) ? [map.key, map.value] : [])].filter(isObject)
+  return [...new Set([...own, ...parts.flatMap(classificationsWithin)])]
+}
+
+function classificationsWithin(plain: Plain): readonly string[] {
+  const fields = Array.isArray(plain.properties) ? plain.properties.filter(isObject) : []
+  return [...classificationsOf(plain), ...fields.flatMap(classificationsWithin)]
+}
+
 function declaredAt(plain: Plain, at: string): readonly string[] {
   const { properties, logicalTypeOptions, quality } = plain
   const words = [

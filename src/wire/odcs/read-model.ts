@@ -21,7 +21,7 @@ import {
 } from './model.ts'
 import { type DocumentProblem, DocumentRefusal } from './problem.ts'
 import { type ContractDocument, plainValue } from './read-document.ts'
-import { declaredInside } from './read-inside.ts'
+import { classificationsOf, declaredInside } from './read-inside.ts'
 import { type CovenantLevel, covenantProblems, located } from './validate-document.ts'
 
 type Plain = Readonly<Record<string, unknown>>
@@ -232,6 +232,7 @@ function propertyOf(plain: Plain, name: string, ours: Plain): ModelProperty {
   const position = plain.primaryKeyPosition
   const values = objects(plain.enum).map((entry) => JSON.stringify(entry.value ?? null))
   const inside = declaredInside(plain)
+  const classifications = classificationsOf(plain)
   return {
     name,
     ...text(plain, 'id'),
@@ -243,6 +244,7 @@ function propertyOf(plain: Plain, name: string, ours: Plain): ModelProperty {
     unique: plain.unique === true,
     primaryKey: plain.primaryKey === true,
     ...(typeof position === 'number' && position > 0 && { primaryKeyPosition: position }),
+    ...(classifications.length > 0 && { classifications }),
     ...(values.length > 0 && { enum: values }),
     options: isObject(plain.logicalTypeOptions) ? { ...plain.logicalTypeOptions } : {},
     ...(inside.length > 0 && { inside }),

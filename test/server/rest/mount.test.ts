@@ -3,6 +3,7 @@
 import { describe, expect, test } from 'bun:test'
 import { ownOperations } from '../../../src/auth/administration/own-operations.ts'
 import { Fault } from '../../../src/base/fault.ts'
+import { classificationOperations } from '../../../src/contract/classification-operations.ts'
 import { oversightOperations } from '../../../src/contract/oversight-operations.ts'
 import { pinOperations } from '../../../src/contract/pin-operations.ts'
 import { policyOperations } from '../../../src/contract/policy-operations.ts'
@@ -35,6 +36,7 @@ const signedIn = {
 const declared = [
   ...ownOperations,
   ...oversightOperations,
+  ...classificationOperations,
   ...pinOperations,
   ...policyOperations,
   ...tableOperations,
