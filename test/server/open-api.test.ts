@@ -576,7 +576,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   await succeed('GET', table, as)
   await succeed('GET', table, { secret: service.owner.secret })
   await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
-  for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
+  for (const path of [`${table}/pins`, `${root}/changes`, `${root}/in-force`]) await succeed('GET', path, as)
   const inCatalog = `${root}/catalogs/main`
   for (const path of ['namespaces', 'namespaces/sales/tables', 'tables/sales/orders/proposal'])
     await succeed('GET', `${inCatalog}/${path}`, as)
@@ -634,7 +634,14 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   const march = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
   const reads = `usage/readers?namespace=sales&table=orders&${march}`
-  for (const path of ['usage', reads, 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
+  for (const path of [
+    'usage',
+    'usage/export',
+    reads,
+    'usage/totals?by=day',
+    'detection/runs',
+    'detection/findings',
+  ])
     await succeed('GET', `/api/v1/${path}`, as)
   const owner = { secret: await session(service, service.owner.tenant, ['admin'], ['owner']) }
   const trusted = { issuer: 'https://login.partner.example', audience: 'covenant' }
