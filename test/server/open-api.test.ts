@@ -576,7 +576,7 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   await succeed('GET', table, as)
   await succeed('GET', table, { secret: service.owner.secret })
   await succeed('GET', `${root}/tables`, { secret: service.owner.secret })
-  for (const path of [`${table}/pins`, `${root}/changes`, `${root}/in-force`]) await succeed('GET', path, as)
+  for (const path of [`${table}/pins`, `${root}/changes`]) await succeed('GET', path, as)
   const inCatalog = `${root}/catalogs/main`
   for (const path of ['namespaces', 'namespaces/sales/tables', 'tables/sales/orders/proposal'])
     await succeed('GET', `${inCatalog}/${path}`, as)
@@ -724,6 +724,8 @@ test('says what contract documents answer', async () => {
   expect((await ask('PATCH', path, patch)).status).toBe(409)
   await succeed('POST', `${path}/compare`, { ...as, body, headers: yaml })
   await succeed('DELETE', path, as)
+  const inForce = await succeed('GET', '/api/v1/contracts/in-force?contract=d', as)
+  expect(inForce.items).toMatchObject([{ number: 1 }, { number: 2 }])
   await succeed('GET', '/api/v1/contracts/document-extension', as)
 })
 
