@@ -1,7 +1,7 @@
 /** Commands that ask who may read a table, and who read it. They need a service, because its session decides who may ask. */
 
 import { sawOfTable } from '../core/table-reads.ts'
-import { exportFormats } from '../gateway/oversight/export-formats.ts'
+import { csvCell, exportFormats } from '../http/export-formats.ts'
 import { type Command, requireService } from './command.ts'
 import type { Flags } from './flags.ts'
 
@@ -33,7 +33,6 @@ export const readerCommands: readonly Command[] = [
       const isCsv = flags.choice('format', exportFormats) === 'csv'
       const times = { from: flags.required('from'), to: flags.required('to') }
       const input = { ...asked(flags), ...times, saw: flags.choice('saw', sawOfTable), limit: 1000 }
-      const { csvCell } = await import('../gateway/oversight/decision-text.ts')
       const lineOf = (one: ShownReads) => `${cellsOf(one).map(csvCell).join(',')}\r\n`
       return {
         ...{ operation: 'who_read', input },

@@ -79,6 +79,12 @@ const verbs: readonly Verb[] = [
     run: async (words, terminal) => (await import('./coverage-verb.ts')).showCoverage(words, terminal),
   },
   {
+    name: 'evidence',
+    summary: 'Writes what is on record of a table between two times into a folder.',
+    run: async (words, terminal) =>
+      (await import('./evidence/evidence-verb.ts')).writeEvidence(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),

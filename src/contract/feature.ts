@@ -12,6 +12,7 @@ import { coverageJob } from './coverage-digest.ts'
 import { coverageOperations } from './coverage-operations.ts'
 import { documentOperations } from './document/operations.ts'
 import { gitOperations } from './git/operations.ts'
+import { inForceOperations } from './in-force-operations.ts'
 import { lifeCycleOperations } from './lifecycle/operations.ts'
 import { looseningOperations } from './loosening/operations.ts'
 import { oversightOperations } from './oversight-operations.ts'
@@ -30,6 +31,7 @@ const contractOperations = [
   ...adoptOperations,
   ...lifeCycleOperations,
   ...gitOperations,
+  ...inForceOperations,
   ...checkOperations,
   ...reportOperations,
   ...policyOperations,

@@ -276,6 +276,8 @@ describe('a command over HTTP', () => {
       ...['list', 'remove'].map((one) => `glossary ${one}`),
       ...['put', 'remove'].flatMap((one) => [`source ${one}`, `dataset-namespace ${one}`]),
       ...['retire', 'list', 'restore'].map((one) => `lineage ${one}`),
+      // test/admin/reader-commands.test.ts
+      ...['who-read', 'who-can-read'],
       // test/admin/lineage-service-commands.test.ts
       ...['send', 'walk', 'reach'].map((one) => `lineage ${one}`),
       ...['set', 'list'].map((one) => `staleness ${one}`),

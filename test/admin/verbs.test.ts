@@ -49,6 +49,7 @@ test('without words, and with help, the verbs are listed', async () => {
       'export',
       'adopt',
       'coverage',
+      'evidence',
       'import',
       'completion',
       'replay',

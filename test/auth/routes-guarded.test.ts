@@ -57,6 +57,7 @@ const aboutOneself = [
   'GET /api/v1/lineage/datasets',
   'GET /api/v1/detection/findings',
   'GET /api/v1/usage',
+  'GET /api/v1/usage/export',
   'GET /api/v1/metrics',
   'GET /api/v1/glossary',
   'GET /api/v1/semantics/tables',

@@ -638,7 +638,14 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   }
   const march = 'from=2026-03-01T00:00:00Z&to=2026-04-01T00:00:00Z'
   const reads = `usage/readers?namespace=sales&table=orders&${march}`
-  for (const path of ['usage', reads, 'usage/totals?by=day', 'detection/runs', 'detection/findings'])
+  for (const path of [
+    'usage',
+    'usage/export',
+    reads,
+    'usage/totals?by=day',
+    'detection/runs',
+    'detection/findings',
+  ])
     await succeed('GET', `/api/v1/${path}`, as)
   const owner = { secret: await session(service, service.owner.tenant, ['admin'], ['owner']) }
   const trusted = { issuer: 'https://login.partner.example', audience: 'covenant' }
@@ -721,6 +728,8 @@ test('says what contract documents answer', async () => {
   expect((await ask('PATCH', path, patch)).status).toBe(409)
   await succeed('POST', `${path}/compare`, { ...as, body, headers: yaml })
   await succeed('DELETE', path, as)
+  const inForce = await succeed('GET', '/api/v1/contracts/in-force?contract=d', as)
+  expect(inForce.items).toMatchObject([{ number: 1 }, { number: 2 }])
   await succeed('GET', '/api/v1/contracts/document-extension', as)
 })
 

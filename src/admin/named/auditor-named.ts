@@ -4,6 +4,8 @@ import { listing, type NamedVerb, single } from './named-verb.ts'
 import { seenText } from './seen-text.ts'
 
 const times = '[--from TIME] [--to TIME]'
+const reads =
+  '[--table TABLE] [--column COLUMN] [--principal SUB] [--outcome completed|refused|failed|cancelled]'
 const outcomes = '[--outcome completed|refused|failed|cancelled]'
 const person = { principal: 'principal.sub', roles: 'principal.roles', email: 'principal.email' }
 
@@ -11,7 +13,7 @@ export const auditorNamed: readonly NamedVerb[] = [
   listing(
     'usage',
     'list_usage',
-    `[--principal SUB] ${outcomes} ${times}`,
+    `${reads} ${times}`,
     'Lists reads, newest first',
     [
       'started_at',
@@ -32,6 +34,13 @@ export const auditorNamed: readonly NamedVerb[] = [
     'Sums reads up',
     ['key', 'queries', 'rows_out', 'bytes_out', 'bytes_scanned', 'run_ms'],
     { examples: ['usage totals --by contract'] },
+  ),
+  single(
+    'usage export',
+    'export_usage',
+    `${reads} ${times} [--format csv|jsonl]`,
+    'Prints reads as CSV or one JSON object a line',
+    { examples: ['usage export --table sales.orders --column email --format csv'] },
   ),
   single(
     'explain',

@@ -41,8 +41,17 @@ const documents: readonly NamedVerb[] = [
   single(
     'contract document',
     'get_contract_document',
-    'ID [--apiversion VERSION]',
-    'Prints the document in force',
+    'ID [--apiversion VERSION] [--as-of TIME]',
+    'Prints the document in force, now or at a time',
+    { examples: ['contract document orders --as-of 2026-03-01T00:00:00Z'] },
+  ),
+  listing(
+    'contract in-force',
+    'list_contracts_in_force',
+    '[--as-of TIME] [--from TIME] [--to TIME] [--contract ID] [--table TABLE]',
+    'Lists versions of contracts with when they were in force',
+    ['id', 'number', 'version', 'state', 'in_force_from', 'in_force_until', 'tables', 'sha256'],
+    { examples: ['contract in-force --as-of 2026-03-01T00:00:00Z --table sales.orders'] },
   ),
   listing(
     'contract versions',

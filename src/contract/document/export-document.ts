@@ -1,8 +1,10 @@
 /** Sends the document of a contract's version in force, as received or converted, and reads it for an edit. */
 
 import { Fault } from '../../base/fault.ts'
+import { parseRfc3339 } from '../../base/rfc3339.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { readOverviews } from '../../store/contract/contract-overview.ts'
+import { termAt } from '../../store/contract/in-force.ts'
 import {
   type ContractVersion,
   documentOf,
@@ -17,6 +19,7 @@ import type { ReadDocument } from '../../wire/odcs/document-task.ts'
 import { type DocumentEdit, toYamlText } from '../../wire/odcs/edit-document.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
 import type { ChangeContext } from '../change.ts'
+import { requirePast, stateAt } from '../in-force-operations.ts'
 import type { DocumentCodec } from './document-codec.ts'
 import { type MadeTable, makeDocument } from './make-document.ts'
 import { acceptedFormat, contentTypes, convertContractDocument, readContractDocument } from './read.ts'
@@ -27,8 +30,9 @@ interface ExportParts {
 }
 
 /**
- * The document in force. Its ETag is the SHA-256 of the stored bytes where those are sent.
- * @throws Fault `not_found`, `not_acceptable`, `unprocessable` where another version cannot say it
+ * The document in force, now or at the time that the request names as `as_of`. Its ETag is the SHA-256 of the stored bytes where those are sent.
+ * @throws Fault `not_found`, `not_acceptable`, `unprocessable` where another version cannot say it, `bad_request` for a
+ * time that is none, or is to come
  */
 export async function exportDocument(
   { store, codec }: ExportParts,
@@ -37,6 +41,14 @@ export async function exportDocument(
   request: Request,
 ): Promise<Response> {
   const run: RunQuery = (text, params) => store.tenantQuery(tenant, text, params)
+  const asOf = wantedTime(request)
+  if (asOf !== undefined) {
+    await requirePast(run, asOf)
+    const term = await termAt(run, tenant, contract, asOf)
+    if (term === undefined) throw noDocumentAt(asOf)
+    const then = { ...term, state: stateAt(term, asOf) }
+    return await sendDocument(codec, tenant, then, await documentOf(run, tenant, term), request)
+  }
   const version = await versionInForce(run, tenant, contract)
   if (version === undefined) return await sendMade({ store, codec }, tenant, contract, request)
   const bytes = await documentOf(run, tenant, version)
@@ -70,6 +82,24 @@ async function sendMade(
     bytes,
     request,
   )
+}
+
+const noDocumentAt = (asOf: Date) =>
+  new Fault(
+    'not_found',
+    `No document of the contract was in force at ${asOf.toISOString()}. What was put on tables without a document is in the list of changes.`,
+  )
+
+function wantedTime(request: Request): Date | undefined {
+  const given = new URL(request.url).searchParams.get('as_of')
+  if (given === null) return undefined
+  const time = parseRfc3339(given)
+  if (time === undefined)
+    throw new Fault(
+      'bad_request',
+      '`as_of` must be a time as RFC 3339 writes it, such as 2026-03-01T00:00:00Z.',
+    )
+  return time
 }
 
 const noDocument = () => new Fault('not_found', 'The contract has no document in force.')

@@ -2,7 +2,18 @@
 
 import type { RawContext, SessionAccess } from '../../core/operation.ts'
 import { readBodyOf } from '../../http/read-body.ts'
-import { anyObject, described, flag, list, maybe, object, oneOf, ordinal, text } from '../../http/schemas.ts'
+import {
+  anyObject,
+  described,
+  flag,
+  list,
+  maybe,
+  object,
+  oneOf,
+  ordinal,
+  text,
+  time,
+} from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { readClassificationTags } from '../../store/contract/classification-tags.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
@@ -64,7 +75,7 @@ export const documentOperations = [
     name: 'get_contract_document',
     tag,
     summary:
-      'The document of a contract’s version in force: its bytes as received, unless another form is asked for',
+      'The document of a contract’s version in force, now or at a time: its bytes as received, unless another form is asked for',
     method: 'GET',
     path: documentPath,
     // A document holds the text of row filters, which readers do not see.
@@ -73,12 +84,13 @@ export const documentOperations = [
     input: object({
       id: text,
       apiVersion: maybe(described(oneOf(writtenApiVersions), 'default: the document’s own')),
+      as_of: maybe(described(time, 'the document that was in force at this time; default: now')),
     }),
     headers: { Accept: { description: 'application/yaml or application/json; default: as received' } },
     media: { response: yamlOrJson },
     status: 200,
     faults: {
-      not_found: 'The contract has no document.',
+      not_found: 'The contract has no document, or none was in force at that time.',
       not_acceptable: 'The document cannot be had in that format.',
       unprocessable: 'That version of the standard has no word for a field; see `error.problems`.',
     },

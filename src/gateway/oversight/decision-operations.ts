@@ -7,6 +7,7 @@ import { decisions } from '../../core/decision.ts'
 import type { RawContext, SessionAccess } from '../../core/operation.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { type ExportFormat, exportFormats } from '../../http/export-formats.ts'
 import { ownNames } from '../../http/own-names.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import { readInput } from '../../http/read-input.ts'
@@ -31,7 +32,6 @@ import { type DecisionFilter, listDecisions } from '../../store/commit/decision-
 import { givesWritten, showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { exportDecisions, tablesOf } from './export-decisions.ts'
-import { type ExportFormat, exportFormats } from './export-formats.ts'
 import {
   decisionRecordSchema,
   decisionRecordView,

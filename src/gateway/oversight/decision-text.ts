@@ -4,8 +4,8 @@
  */
 
 import { type TableRef, tableName } from '../../core/table-ref.ts'
+import { csvCell, type ExportFormat } from '../../http/export-formats.ts'
 import type { ListedDecision } from '../../store/commit/decision-list.ts'
-import type { ExportFormat } from './export-formats.ts'
 import { explainedDecisionView } from './views.ts'
 
 type Shown = ReturnType<typeof explainedDecisionView>
@@ -45,15 +45,6 @@ export function exportRecord(format: ExportFormat, shown: Shown): string {
   return `${Object.values(columns)
     .map((of) => csvCell(of(shown) ?? ''))
     .join(',')}\r\n`
-}
-
-/** Signs that begin a formula in a spreadsheet, the full-width ones too, and white space that some leave out before them. */
-const beginsFormula = /^\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|^[\t\r\n]/
-
-/** A cell of CSV, as above. */
-export function csvCell(text: string): string {
-  const safe = beginsFormula.test(text) ? `'${text}` : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
 }
 
 /** A page of decisions as text. @param shown whether values that were written into a table's commits are */

@@ -2,11 +2,11 @@
 
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { type ExportFormat, exportResponse } from '../../http/export-formats.ts'
 import { type DecisionFilter, type ListedDecision, listDecisions } from '../../store/commit/decision-list.ts'
 import { showsWritten, type ValuesReader } from '../../store/governance/written-values.ts'
 import type { Store } from '../../store/store.ts'
 import { exportHead, exportPage } from './decision-text.ts'
-import { type ExportFormat, exportMedia } from './export-formats.ts'
 
 /** Decisions held in memory at once. */
 const pageCount = 100
@@ -23,35 +23,11 @@ interface DecisionExport {
 }
 
 /**
- * The response: decisions that were on record when it began, newest first, each once. A failure after the first page
- * breaks the transfer off, so that what is incomplete does not look complete.
+ * The response: decisions that were on record when it began, newest first, each once.
  * @throws Fault of the first page
  */
 export async function exportDecisions(wanted: DecisionExport): Promise<Response> {
-  const { format } = wanted
-  const texts = pagesOf(wanted)
-  let next: Promise<IteratorResult<string>> | undefined = Promise.resolve(await texts.next())
-  const body = new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        const { done, value } = await (next ?? texts.next())
-        next = undefined
-        if (done) controller.close()
-        else controller.enqueue(new TextEncoder().encode(value))
-      },
-      async cancel() {
-        await texts.return(undefined)
-      },
-    },
-    { highWaterMark: 0 },
-  )
-  return new Response(body, {
-    headers: {
-      'content-type': exportMedia[format],
-      'content-disposition': `attachment; filename="decisions.${format}"`,
-      'cache-control': 'no-store',
-    },
-  })
+  return await exportResponse('decisions', wanted.format, pagesOf(wanted))
 }
 
 /** The tables of decisions, each once or more. */

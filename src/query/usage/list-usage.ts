@@ -5,7 +5,7 @@ import type { Principal } from '../../core/principal.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { pageView } from '../../http/page-view.ts'
 import type { PageRequest } from '../../store/database/page.ts'
-import { type ListedUsage, listUsage, type UsageFilter } from '../../store/query/usage.ts'
+import { type ListedUsage, type ListFilter, listUsage, type UsageFilter } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
 
 /** Whether a principal sees the records of others. */
@@ -22,7 +22,7 @@ export function seesBytesScanned({ roles }: Pick<Principal, 'roles'>): boolean {
  * Limits a filter to the principal's own records, except for a steward or administrator.
  * @throws Fault `forbidden` for a filter on another principal
  */
-export function visibleUsage(filter: UsageFilter, principal: Principal): UsageFilter {
+export function visibleUsage<F extends UsageFilter>(filter: F, principal: Principal): F {
   const { sub } = principal
   if (seesAllUsage(principal)) return filter
   if ((filter.principal ?? sub) !== sub)
@@ -42,7 +42,7 @@ export async function listUsageRecords(
   store: Store,
   tenant: TenantId,
   principal: Principal,
-  filter: UsageFilter,
+  filter: ListFilter,
   page: PageRequest,
 ) {
   const all = seesBytesScanned(principal)
@@ -54,7 +54,7 @@ export async function listUsageRecords(
  * A record as the API shows it. `bytes_scanned` depends on hidden rows and on files that were skipped by their bounds.
  * @param all whether the caller may see `bytes_scanned` below a filter or mask
  */
-function usageView(usage: ListedUsage, all: boolean) {
+export function usageView(usage: ListedUsage, all: boolean) {
   return {
     query_id: usage.queryId,
     started_at: usage.startedAt,

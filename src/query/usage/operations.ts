@@ -1,27 +1,37 @@
-/** Declares GET /api/v1/usage and /api/v1/usage/totals: usage records in pages, and their totals. */
+/** Declares GET /api/v1/usage, its export and totals: usage records in pages and as a stream, and their totals. */
 
+import { Fault } from '../../base/fault.ts'
 import { rawReadKinds, rawReadProtections } from '../../core/raw-read.ts'
 import { protectionKinds, usageOutcomes } from '../../core/usage.ts'
 import { operationsOf } from '../../http/declare.ts'
+import { type ExportFormat, exportFormats } from '../../http/export-formats.ts'
+import { ownNames } from '../../http/own-names.ts'
 import { pageRequest } from '../../http/page-view.ts'
+import { readInput } from '../../http/read-input.ts'
 import {
   described,
+  filteredTable,
   flag,
   list,
   maybe,
+  nonEmpty,
   number,
   object,
   oneOf,
   pageInput,
   pageOf,
+  type TableFilterInput,
+  tableFilter,
   tableIdentifier,
   text,
   time,
   uuid,
   wholeNumber,
 } from '../../http/schemas.ts'
-import { usageGroups } from '../../store/query/usage.ts'
+import { foldsAllNames } from '../../store/catalog-credential/name-case.ts'
+import { type ListFilter, type UsageFilter, usageGroups } from '../../store/query/usage.ts'
 import type { Store } from '../../store/store.ts'
+import { exportUsage } from './export-usage.ts'
 import { listUsageRecords } from './list-usage.ts'
 import { totalUsageBy } from './total-usage.ts'
 
@@ -39,7 +49,22 @@ const filters = {
   outcome: maybe(oneOf(usageOutcomes)),
   from: maybe(described(time, 'Started at this time or later')),
   to: maybe(described(time, 'Started before this time')),
-  ...pageInput,
+}
+const listed = {
+  ...filters,
+  ...tableFilter,
+  column: maybe(described(nonEmpty, 'At the top level of `table`; raw reads are of all columns')),
+}
+
+interface ListInput extends UsageFilter, TableFilterInput {
+  readonly column?: string | undefined
+}
+
+/** @throws Fault `bad_request` for half a table, or a column without one */
+function listFilter({ namespace, table, column, ...filter }: ListInput): ListFilter {
+  if (column !== undefined && table === undefined)
+    throw new Fault('bad_request', '`column` goes with `namespace` and `table`.')
+  return { ...filter, column, table: filteredTable({ namespace, table }) }
 }
 const read = object({
   table: tableIdentifier,
@@ -102,6 +127,30 @@ const total = object({
   run_ms: number,
 })
 
+const exported = {
+  name: 'export_usage',
+  tag: 'usage',
+  summary: 'Streams usage records as CSV or JSON Lines, newest first',
+  description:
+    'It holds the records that are there when it begins. A transfer that breaks off is not whole. In CSV an apostrophe stands before a cell that a spreadsheet would read as a formula.',
+  method: 'GET',
+  path: '/api/v1/usage/export',
+  access,
+  gives: {
+    own: ['existence', 'columns', 'counts'],
+    overseen: ['existence', 'columns', 'counts'],
+    overseers: ['steward', 'administrator', 'auditor'],
+  },
+  input: object({ ...listed, format: maybe(oneOf(exportFormats, { default: 'jsonl' })) }),
+  media: { response: ['application/x-ndjson', 'text/csv'] },
+  status: 200,
+  faults,
+} as const
+
+interface ExportInput extends ListInput {
+  readonly format?: ExportFormat
+}
+
 export const usageOperations = [
   operation({
     name: 'list_usage',
@@ -115,17 +164,29 @@ export const usageOperations = [
       overseen: ['existence', 'columns', 'counts'],
       overseers: ['steward', 'administrator', 'auditor'],
     },
-    input: object(filters),
+    input: object({ ...listed, ...pageInput }),
     output: pageOf(record),
     faults,
-    run: ({ parts, caller }, { limit, page_token, ...filter }) =>
-      listUsageRecords(
+    run: async ({ parts, caller }, { limit, page_token, ...filter }) =>
+      await listUsageRecords(
         parts.store,
         caller.tenant,
         caller.principal,
-        filter,
+        listFilter(filter),
         pageRequest({ limit, page_token }),
       ),
+  }),
+  operation({
+    ...exported,
+    respond: async ({ parts, caller, request, signal, again }) => {
+      const sent = (await readInput(exported, request, again)) as ExportInput
+      const own = await ownNames(exported.input, sent, () => foldsAllNames(parts.store, caller.tenant))
+      const { format: wanted = 'jsonl', ...filter } = own
+      return await exportUsage({
+        ...{ store: parts.store, tenant: caller.tenant, principal: caller.principal },
+        ...{ filter: listFilter(filter), format: wanted, signal, again },
+      })
+    },
   }),
   operation({
     name: 'total_usage',
@@ -140,7 +201,7 @@ export const usageOperations = [
       overseen: ['existence', 'counts'],
       overseers: ['steward', 'administrator', 'auditor'],
     },
-    input: object({ by: oneOf(usageGroups), ...filters }),
+    input: object({ by: oneOf(usageGroups), ...filters, ...pageInput }),
     output: pageOf(total),
     faults,
     run: ({ parts, caller }, { by, limit, page_token, ...filter }) =>

@@ -1,6 +1,7 @@
 /** Writes usage records of the read path, adds them up, and reads them in pages and as totals. */
 
 import type { RawReadKind, RawReadProtection } from '../../core/raw-read.ts'
+import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { UsageOutcome, UsageRecord } from '../../core/usage.ts'
 import { type Condition, given } from '../database/conditions.ts'
@@ -88,6 +89,13 @@ export interface UsageFilter {
   readonly to?: Date | undefined
 }
 
+export interface ListFilter extends UsageFilter {
+  /** Queries that read this table, or name it and were refused. */
+  readonly table?: TableRef | undefined
+  /** At the top level of `table`. Raw reads are of all columns. */
+  readonly column?: string | undefined
+}
+
 export interface ListedUsage extends Omit<UsageRecord, 'startedAtMs'> {
   readonly startedAt: Date
 }
@@ -134,6 +142,22 @@ function conditionsOf({ principal, outcome, from, to }: UsageFilter): readonly C
   ]
 }
 
+/** Names are compared whole. */
+function tableConditionsOf({ table, column }: ListFilter): readonly Condition[] {
+  if (table === undefined) return []
+  const names = [storableJson(table.namespace), storableText(table.name)]
+  const isTable = "r -> 'namespace' = ?::text::jsonb and r ->> 'name' = ?::text"
+  if (column === undefined)
+    return [[`exists (select from jsonb_array_elements(u.reads) r where ${isTable})`, ...names]]
+  return [
+    [
+      `exists (select from jsonb_array_elements(u.reads) r where ${isTable}
+        and (u.given is not null or jsonb_exists(r -> 'columns', ?::text)))`,
+      ...[...names, storableText(column)],
+    ],
+  ]
+}
+
 /**
  * The tenant's records, newest first.
  * @throws Fault `bad_request` for a bad page token
@@ -141,11 +165,12 @@ function conditionsOf({ principal, outcome, from, to }: UsageFilter): readonly C
 export async function listUsage(
   store: Store,
   tenant: TenantId,
-  filter: UsageFilter,
+  filter: ListFilter,
   page: PageRequest,
+  signal?: AbortSignal,
 ): Promise<Page<ListedUsage>> {
   const limit = pageLimit(page)
-  const { text, params } = given([tenant, limit + 1], ...conditionsOf(filter), [
+  const { text, params } = given([tenant, limit + 1], ...conditionsOf(filter), ...tableConditionsOf(filter), [
     'u.usage_seq < ?::int8',
     afterCount(page),
   ])
@@ -153,6 +178,7 @@ export async function listUsage(
     tenant,
     `select u.* from svc.query_usage u where u.tenant_id = $1${text} order by u.usage_seq desc limit $2::int`,
     params,
+    { readOnly: true, ...(signal && { signal }) },
   )
   const found = toPage(rows, limit, (row) => row.usage_seq)
   return { ...found, items: found.items.map(listed) }

@@ -175,3 +175,45 @@ test('a record is never changed or removed', async () => {
       detail: '42501',
     })
 })
+
+async function exported(query: string, secret = steward) {
+  const response = await call(service, 'GET', `/api/v1/usage/export?${query}`, { secret })
+  return { status: response.status, type: response.headers.get('content-type'), text: await response.text() }
+}
+const lines = (text: string) => text.split('\n').filter((line) => line !== '')
+
+test('the export streams the same records as the list, as JSON Lines or CSV', async () => {
+  const { items } = await get('')
+  const jsonl = await exported('')
+  expect([jsonl.status, jsonl.type]).toEqual([200, 'application/x-ndjson'])
+  expect(lines(jsonl.text).map((line) => JSON.parse(line))).toEqual([...items])
+  const csv = await exported('format=csv&from=2026-01-02T00:00:00Z&to=2026-01-03T00:00:00Z')
+  expect([csv.status, csv.type]).toEqual([200, 'text/csv; charset=utf-8; header=present'])
+  const [head = '', row = '', ...more] = csv.text.split('\r\n')
+  expect(head).toStartWith('query_id,started_at,principal,')
+  expect(row).toContain(',2026-01-02T00:00:00.000Z,ada,session,pgwire,main,duckdb,')
+  expect(more).toEqual([''])
+})
+
+test('list and export take a table and a column that was read', async () => {
+  const people = 'namespace=hr%1Feu&table=people'
+  expect((await get(`?${people}`)).items.map(({ principal }) => principal)).toEqual(['bob'])
+  expect((await get(`?${people}&column=id`)).items.length).toBe(1)
+  expect((await get(`?${people}&column=name`)).items).toEqual([])
+  expect((await get('?namespace=eu%1Fhr&table=people')).items).toEqual([])
+  expect(lines((await exported(`${people}&column=id`)).text).length).toBe(1)
+  expect((await exported(`${people}&column=name&format=csv`)).text).toStartWith('query_id,')
+  expect((await exported(`${people}&column=name`)).text).toBe('')
+  expect((await exported('column=id')).status).toBe(400)
+  expect((await exported('table=people')).status).toBe(400)
+})
+
+test('the export gives a principal its own records, and no other tenant’s', async () => {
+  const own = lines((await exported('', ada)).text).map((line) => JSON.parse(line))
+  expect([...new Set(own.map(({ principal }) => principal))]).toEqual(['ada'])
+  expect((await exported('principal=bob', ada)).status).toBe(403)
+  const filtered = own.find(({ outcome }) => outcome === 'refused')
+  expect(filtered.bytes_scanned).toBeUndefined()
+  const theirs = lines((await exported('', foreign)).text).map((line) => JSON.parse(line))
+  expect(theirs.map(({ rows_out }) => rows_out)).toEqual([77])
+})
