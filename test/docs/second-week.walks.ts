@@ -7,7 +7,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { createHash } from 'node:crypto'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
@@ -140,9 +140,13 @@ function resultOf(text: string): unknown {
   }
 }
 
-/** Without what differs between two lives: ids, times, hashes, and how long something took. */
+/** Without what differs between two lives: ids, times, hashes, how long something took, and the order by ids. */
 function common(value: unknown, name = ''): unknown {
-  if (Array.isArray(value)) return value.map((item) => common(item))
+  if (Array.isArray(value))
+    return value
+      .map((item) => [JSON.stringify(common(item)), common(item)] as const)
+      .toSorted(([a = ''], [b = '']) => (a < b ? -1 : a > b ? 1 : 0))
+      .map(([, item]) => item)
   if (typeof value === 'object' && value !== null)
     return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, common(member, key)]))
   if (typeof value === 'number' && /_ms$|^ms$|bytes/.test(name)) return 0
@@ -434,6 +438,43 @@ describe('day 6: the auditor asks for evidence', () => {
   test('who set and removed tags', async () => {
     const rest: Request_ = ['GET', '/api/v1/contracts/tag-history']
     await both({ who: 'audra', rest, words: ['contract', 'tag', 'history'], says: /pii/ })
+  })
+
+  const from = '2020-01-01T00:00:00Z'
+  const recent = new Date(Date.now() - 30 * 86_400_000).toISOString()
+  const to = new Date(Date.now() + 86_400_000).toISOString()
+  const place = 'namespace=crm&table=people'
+
+  test('who read the column email, and what each saw of it', async () => {
+    const rest: Request_ = ['GET', `/api/v1/usage/readers?${place}&column=email&from=${recent}&to=${to}`]
+    const words = ['who-read', 'crm.people', '--column', 'email', '--from', recent, '--to', to]
+    await both({ who: 'audra', rest, words, says: /"principal":"ann".*"masked"/ })
+  })
+
+  test('who can read the table, each with the reasons', async () => {
+    const rest: Request_ = ['GET', `/api/v1/query/readers/list?${place}`]
+    await both({ who: 'audra', rest, words: ['who-can-read', 'crm.people'], says: /exempt.*officer/ })
+  })
+
+  test('which contract was in force when', async () => {
+    const rest: Request_ = ['GET', `/api/v1/contracts/in-force?${place}&from=${from}&to=${to}`]
+    const words = ['contract', 'in-force', '--table', 'crm.people', '--from', from, '--to', to]
+    await both({ who: 'audra', rest, words, says: /"1\.0\.0".*"1\.1\.0"/ })
+  })
+
+  test('all of it as a folder, by the command line', async () => {
+    const out = join(folder, 'evidence')
+    const words = ['evidence', 'crm.people', '--from', recent, '--to', to, '--out', out]
+    const { lake, secrets } = lifeOf('words')
+    const err: string[] = []
+    const status = await runCovenant(words, {
+      env: { COVENANT_URL: lake.app.url.origin, COVENANT_SESSION: secrets.audra },
+      stdin: async () => '',
+      print: () => {},
+      complain: (text) => void err.push(text),
+    })
+    expect({ status, err }).toMatchObject({ status: 0 })
+    expect(readFileSync(join(out, 'README.md'), 'utf8')).toContain('crm.people')
   })
 })
 
