@@ -227,7 +227,8 @@ describe('a catalog that folds names', () => {
     await commitColumns(store, owner.tenant, table, { id: 'long', email: 'string' })
     expect(await sight(table)).toEqual({ masked: false, uncontracted: 'to_writers' })
     await putContract(on, spelling, { id: `c-${table.name}`, version: 1 })
-    expect(await sight(table)).toEqual({ masked: false, uncontracted: undefined })
+    const contract = { id: `c-${table.name}`, version: 1 }
+    expect(await sight(table)).toEqual({ masked: false, uncontracted: undefined, contract })
     const mask = { id: `m-${table.name}`, action: 'replace-with-null', exemptRoles: ['steward'] } as const
     await putMask(on, { table: spelling, column: 'email' }, mask)
     expect((await sight(table)).masked).toBe(true)
