@@ -86,6 +86,13 @@ test('what is put is shown to a steward, in part to a reader, and not to a forei
       },
     ],
     row_filters: [{ id: 'f', expression: 'id > 1', exempt_roles: [] }],
+    applies_to_you: {
+      masked: [
+        { column: 'id', action: 'replace-with-null' },
+        { column: 'e-mail/1', action: 'show-last-4' },
+      ],
+      filtered: [{ id: 'f', columns: ['id'] }],
+    },
   })
   const reader = JSON.stringify(await shown(owner.secret))
   expect(reader).toContain('"tags":["key"]')
