@@ -37,7 +37,8 @@ test('every operation refuses a parameter that it does not have', async () => {
 })
 
 test.each([
-  ['/api/v1/usage?colum=email', /has no query parameter `colum`\. It takes /],
+  ['/api/v1/usage?colum=email', /has no query parameter `colum`\. Did you mean `column`\? It takes /],
+  ['/api/v1/usage?nosuch=email', /has no query parameter `nosuch`\. It takes /],
   ['/api/v1/usage?limits=5', /Did you mean `limit`\?/],
   ['/api/v1/usage?limit=5&limit=6', /`limit` is given more than once/],
 ])('%s says what is wrong', async (path, message) => {

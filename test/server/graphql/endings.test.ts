@@ -83,6 +83,8 @@ const reads: readonly (readonly [name: string, query: string])[] = [
   ['tables by words', '{ tables(first: 1, query: "orders") { edges { node { name } } } }'],
   ['contract', '{ contract(name: "orders") { state } }'],
   ['contracts', '{ contracts(first: 1) { edges { node { name } } } }'],
+  ['contractCoverage', '{ contractCoverage { tables } }'],
+  ['uncoveredTables', '{ uncoveredTables(kind: uncontracted, first: 1) { edges { node { tableName } } } }'],
   ['contractVersion', '{ contractVersion(contract: "orders", number: 1) { state } }'],
   ['policies', '{ policies(first: 1) { edges { node { name } } } }'],
   ['writeEvents', '{ writeEvents(first: 1) { edges { node { reason } } } }'],
