@@ -16,7 +16,9 @@ import type { Operation } from '../core/operation.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import { writeWhole } from './contracts/plan-file.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
+import { findsOperation } from './find-operation.ts'
 import { openHttpClient } from './http-client.ts'
+import { type ListedPage, listedPages } from './pages.ts'
 import { parseWords } from './parse-words.ts'
 import { serviceAddress } from './service-address.ts'
 import type { Terminal } from './terminal.ts'
@@ -76,7 +78,11 @@ const proposalsAtOnce = 4
 /** Milliseconds for one request: a catalog may take its time for a listing. */
 const requestMs = 120_000
 
-const operations = [...adoptOperations, ...gitOperations, ...lifeCycleOperations] as readonly Operation[]
+const named = findsOperation([
+  ...adoptOperations,
+  ...gitOperations,
+  ...lifeCycleOperations,
+] as readonly Operation[])
 
 /** Runs the verb. It never throws. @returns the exit status */
 export async function adopt(words: readonly string[], terminal: Terminal): Promise<number> {
@@ -99,12 +105,6 @@ export async function adopt(words: readonly string[], terminal: Terminal): Promi
     }
     return reportFailure(error, 'covenant adopt', terminal)
   }
-}
-
-function named(name: string): Operation {
-  const found = operations.find((operation) => operation.name === name)
-  if (found === undefined) throw new Error(`no operation is named ${name}`)
-  return found
 }
 
 /** @throws UsageError */
@@ -137,10 +137,8 @@ interface Run {
   readonly client: ReturnType<typeof openHttpClient>
 }
 
-interface Page<T> {
-  readonly items: readonly T[]
+interface Page<T> extends ListedPage<T> {
   readonly unusable?: readonly (readonly string[])[]
-  readonly next_page_token?: string
 }
 
 interface ListedTable {
@@ -266,11 +264,8 @@ async function* pagesOf<T>(
   input: Readonly<Record<string, unknown>>,
   limit = pageSize,
 ): AsyncGenerator<Page<T>> {
-  let token: string | undefined
-  do {
-    signal.throwIfAborted()
-    const page = (await client.run(operation, { ...input, limit, page_token: token })) as Page<T>
+  for await (const page of listedPages<Page<T>>(client, operation, { ...input, limit })) {
     yield page
-    token = page.next_page_token
-  } while (token !== undefined)
+    signal.throwIfAborted()
+  }
 }

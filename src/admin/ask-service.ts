@@ -1,10 +1,10 @@
 /** Sends one call of an operation that a service describes, and prints its answer; page after page where that is asked. */
 
 import { Type } from '@sinclair/typebox'
-import { pagesOf } from './command.ts'
 import { UsageError } from './exit-status.ts'
 import { openHttpClient } from './http-client.ts'
 import type { FileBody } from './member-values.ts'
+import { pagesOf } from './pages.ts'
 import { membersOf, type ServedOperation } from './served-operations.ts'
 import type { ServiceAddress } from './service-address.ts'
 

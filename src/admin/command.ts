@@ -3,6 +3,7 @@
 import type { Client, Input } from './client.ts'
 import { exitStatusHelp, UsageError } from './exit-status.ts'
 import { Flags } from './flags.ts'
+import { pagesOf } from './pages.ts'
 import { parseWords } from './parse-words.ts'
 
 /** The operation that a call runs, and its input. */
@@ -113,28 +114,6 @@ export async function runPrepared(call: Call, client: Client, print: (text: stri
   } else result = await client.run(operation, input)
   const text = printable(result, field)
   if (text !== undefined) print(text)
-}
-
-/** Pages of one listing, so that a service which repeats itself does not keep a call for ever. */
-const pagesMax = 100_000
-
-/** The items of a listing, page by page. @throws UsageError for an operation that answers with no pages */
-export async function* pagesOf(
-  client: Pick<Client, 'run'>,
-  operation: string,
-  input: Input,
-): AsyncGenerator<readonly unknown[]> {
-  let token: string | undefined
-  for (let count = 0; count < pagesMax; count++) {
-    const more = token === undefined ? {} : { page_token: token }
-    const page = (await client.run(operation, { ...input, ...more })) as
-      | { readonly items?: readonly unknown[]; readonly next_page_token?: string }
-      | undefined
-    if (!Array.isArray(page?.items)) throw new UsageError(`${operation} answers with no pages`)
-    yield page.items
-    if (page.next_page_token === undefined || page.next_page_token === token) return
-    token = page.next_page_token
-  }
 }
 
 function readFlags(

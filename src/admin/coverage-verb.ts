@@ -5,7 +5,9 @@ import { type CoverageKind, coverageKinds, unreadDays } from '../core/coverage.t
 import type { Operation } from '../core/operation.ts'
 import { type TableRef, tableName } from '../core/table-ref.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
+import { findsOperation } from './find-operation.ts'
 import { openHttpClient } from './http-client.ts'
+import { type ListedPage, listedPages } from './pages.ts'
 import { parseWords } from './parse-words.ts'
 import { serviceAddress } from './service-address.ts'
 import type { Terminal } from './terminal.ts'
@@ -41,12 +43,11 @@ interface Item {
   readonly contract?: string
 }
 
-interface Answer {
-  readonly counts?: Readonly<Record<CoverageKind | 'tables', number>>
-  readonly items: readonly Item[]
-  readonly next_page_token?: string
+interface Answer extends ListedPage<Item> {
+  readonly counts?: Readonly<Record<CoverageKind | 'tables', number>> | undefined
 }
 
+const named = findsOperation(coverageOperations as readonly Operation[])
 const pageSize = 1_000
 const requestMs = 60_000
 
@@ -73,26 +74,20 @@ export async function showCoverage(words: readonly string[], terminal: Terminal)
     if (address === undefined) throw new UsageError('Name the service with --url or COVENANT_URL')
     const signal = new AbortController().signal
     const client = openHttpClient(address, { named, signal, requestMs })
-    const ask = async (token?: string) =>
-      (await client.run('get_contract_coverage', { kind, limit: pageSize, page_token: token })) as Answer
-    const first = await ask()
-    const items = [...first.items]
-    for (let token = first.next_page_token; token !== undefined; ) {
-      const page = await ask(token)
+    const items: Item[] = []
+    let counts: Answer['counts']
+    for await (const page of listedPages<Answer>(client, 'get_contract_coverage', {
+      kind,
+      limit: pageSize,
+    })) {
+      counts ??= page.counts
       items.push(...page.items)
-      token = page.next_page_token
     }
-    print(terminal, { ...first, items }, values.json === true)
+    print(terminal, { counts, items }, values.json === true)
     return exitStatus.done
   } catch (error) {
     return reportFailure(error, 'covenant coverage', terminal)
   }
-}
-
-function named(name: string): Operation {
-  const found = (coverageOperations as readonly Operation[]).find((operation) => operation.name === name)
-  if (found === undefined) throw new Error(`no operation is named ${name}`)
-  return found
 }
 
 function print(terminal: Terminal, { counts, items }: Answer, json: boolean): void {

@@ -26,6 +26,7 @@ import { readOperations } from '../query/usage/read-operations.ts'
 import { glossaryOperations } from '../semantics/glossary-operations.ts'
 import { interchangeOperations } from '../semantics/interchange/operations.ts'
 import { webhookSubscriptionOperations } from '../webhook/operations.ts'
+import { findsOperation } from './find-operation.ts'
 
 const all = [
   ...adminOperations,
@@ -55,11 +56,5 @@ const all = [
   ...glossaryOperations,
 ] as readonly Operation[]
 
-const byName = new Map(all.map((operation) => [operation.name, operation]))
-
 /** The operation of this name. @throws Error where a command names one that is not declared */
-export function operationNamed(name: string): Operation {
-  const found = byName.get(name)
-  if (found === undefined) throw new Error(`no operation is named ${name}`)
-  return found
-}
+export const operationNamed = findsOperation(all)

@@ -6,6 +6,7 @@ import { gitOperations } from '../../contract/git/operations.ts'
 import { lifeCycleOperations } from '../../contract/lifecycle/operations.ts'
 import type { Operation } from '../../core/operation.ts'
 import type { DocumentFormat } from '../../wire/odcs/read-document.ts'
+import { findsOperation } from '../find-operation.ts'
 import { openHttpClient } from '../http-client.ts'
 import type { ServiceAddress } from '../service-address.ts'
 
@@ -110,17 +111,15 @@ export interface ContractService {
 /** Milliseconds for one request; hundreds of documents are proposed by one. */
 const requestMs = 180_000
 
-const operations = [...documentOperations, ...lifeCycleOperations, ...gitOperations] as readonly Operation[]
-
-function operationNamed(name: string): Operation {
-  const found = operations.find((operation) => operation.name === name)
-  if (found === undefined) throw new Error(`no operation is named ${name}`)
-  return found
-}
+const named = findsOperation([
+  ...documentOperations,
+  ...lifeCycleOperations,
+  ...gitOperations,
+] as readonly Operation[])
 
 /** The service at an address. Every request ends when `signal` aborts. */
 export function openContractService(address: ServiceAddress, signal: AbortSignal): ContractService {
-  const client = openHttpClient(address, { named: operationNamed, signal, requestMs })
+  const client = openHttpClient(address, { named, signal, requestMs })
   const typeOf = (format: DocumentFormat) => `application/${format}`
   return {
     origin: new URL(address.url).origin,

@@ -2,8 +2,8 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { TableRef } from '../../core/table-ref.ts'
-import { pagesOf } from '../command.ts'
 import type { openHttpClient } from '../http-client.ts'
+import { pagesOf } from '../pages.ts'
 
 type HttpClient = ReturnType<typeof openHttpClient>
 type Add = (items: readonly unknown[]) => Promise<void>
