@@ -10,7 +10,7 @@ RUN sh scripts/bun.sh --version \
  && bun install --frozen-lockfile --production
 
 FROM debian:bookworm-20260824-slim
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 ARG REVISION=unknown
 ARG CREATED=unknown
 ARG SOURCE=unknown

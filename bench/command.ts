@@ -1,6 +1,7 @@
 /** Runs the command `bun run bench`: parses its arguments, runs the entries, and prints their results. */
 
 import { parseArgs } from 'node:util'
+import { adminCommand } from './admin-command.ts'
 import { catalogTimes } from './catalog-times.ts'
 import { daxVisual } from './dax-visual.ts'
 import { detectionClassify } from './detection-classify.ts'
@@ -20,6 +21,7 @@ import { lineageBatch } from './lineage-batch.ts'
 import { lineageIngest } from './lineage-ingest.ts'
 import { mcp } from './mcp.ts'
 import { metricQuery } from './metric-query.ts'
+import { move } from './move.ts'
 import { pgwireIdle } from './pgwire-idle.ts'
 import { pgwireLatency } from './pgwire-latency.ts'
 import { pgwireStream } from './pgwire-stream.ts'
@@ -76,7 +78,9 @@ const entries: readonly BenchEntry[] = [
   growth,
   soak,
   transactionsInStep,
+  adminCommand,
   flood,
+  move,
 ]
 
 const commonOptions: Readonly<Record<string, BenchOption>> = {

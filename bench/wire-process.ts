@@ -190,7 +190,7 @@ async function compileStatement(
     searchPath,
   }
   const cache = new CompileCache(limits.compiledCacheBytes)
-  const loaded = await loadTables({ store, states }, context, text)
+  const loaded = await loadTables({ store, states, clock: systemClock }, context, text)
   const compile = () =>
     cache.compile(tenant, { text, principal, tables: loaded.tables, searchPath, parameterTypes: [] })
   const compiled = compile()

@@ -7,25 +7,25 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { cutRelease } from './release/changelog.ts'
+import { localBuild } from './release/image.ts'
+import { withRelease } from './release/released-migrations.ts'
+import { git, home, Refused, run } from './release/run.ts'
 import { versionedFiles, versionsIn, withVersion } from './release/versions.ts'
 
 const help = `Usage: bun run release VERSION [--dry-run]
 
 Makes a release from a clean working tree, in this order: sets the version everywhere, cuts the notes from what
-CHANGELOG.md has under "Unreleased", runs .ci/run, commits, and tags it v<VERSION>. It writes to dist/:
+CHANGELOG.md has under "Unreleased", writes down its migrations, which never change again, runs .ci/run, commits, and
+tags it v<VERSION>. It writes to dist/:
 covenant-<VERSION>.md (notes), covenant-<VERSION>.cdx.json (bill of materials); and builds the image
-covenant:<VERSION> where Docker runs. It pushes and publishes nothing.
+covenant:<VERSION> where Docker runs. It pushes and publishes nothing: npm run images does, from the tag.
 
   --dry-run   says what it would do and prints the notes; changes nothing
   --help      this text
 
 Exit status: 0 released, 1 refused or failed (then nothing is changed), 64 wrong usage.`
 
-const home = new URL('..', import.meta.url).pathname
 const read = (file: string) => readFileSync(join(home, file), 'utf8')
-
-/** Why there is no release, as a sentence. */
-class Refused extends Error {}
 
 function readArguments() {
   try {
@@ -39,20 +39,6 @@ function readArguments() {
   } catch {
     return undefined
   }
-}
-
-/** @throws Refused where it fails */
-function git(...words: readonly string[]): string {
-  const { exitCode, stdout, stderr } = Bun.spawnSync(['git', ...words], { cwd: home })
-  if (exitCode !== 0) throw new Refused(`git ${words[0]} failed: ${stderr.toString().trim()}`)
-  return stdout.toString().trim()
-}
-
-/** @throws Refused where it fails */
-function run(what: string, ...command: readonly string[]): void {
-  console.log(`== ${what}: ${command.join(' ')}`)
-  const { exitCode } = Bun.spawnSync([...command], { cwd: home, stdout: 'inherit', stderr: 'inherit' })
-  if (exitCode !== 0) throw new Refused(`${what} failed, with exit status ${exitCode}.`)
 }
 
 function assertReleasable(version: string): void {
@@ -78,6 +64,7 @@ function release(version: string, isDry: boolean): void {
     withVersion(file, read(file), version),
   ])
   changed.push(['CHANGELOG.md', changelog])
+  changed.push(['migrations/released.json', withRelease(new URL('../migrations/', import.meta.url), version)])
   const files = changed.map(([file]) => file)
   const docker = hasDocker()
   if (isDry) {
@@ -102,9 +89,7 @@ function release(version: string, isDry: boolean): void {
   writeFileSync(join(home, `${base}.md`), notes)
   try {
     run('bill of materials', process.execPath, 'scripts/sbom.ts', '--output', `${base}.cdx.json`)
-    const given = { VERSION: version, REVISION: revision, CREATED: now.toISOString() }
-    const args = Object.entries(given).flatMap(([name, value]) => ['--build-arg', `${name}=${value}`])
-    if (docker) run('image', 'docker', 'build', ...args, '--tag', `covenant:${version}`, '.')
+    if (docker) run('image', ...localBuild({ version, revision, createdAt: now }))
     else console.log('== image: not built, because no Docker runs here')
     git('tag', '--annotate', `v${version}`, '--cleanup=verbatim', '--file', `${base}.md`)
   } catch (error) {

@@ -6,11 +6,11 @@ import { parseArgs } from 'node:util'
 import { Spec, Validation } from '@cyclonedx/cyclonedx-library'
 import { billOfMaterials, type Manifest } from './release/bill-of-materials.ts'
 
-const help = `Usage: bun run sbom [--output FILE]
+const help = `Usage: bun run sbom [--cpu x64|arm64] [--output FILE]
 
-Writes the bill of materials of the image (CycloneDX 1.6, JSON) from bun.lock and the installed packages,
-for the CPU on which it runs.
+Writes the bill of materials of the image (CycloneDX 1.6, JSON) from bun.lock and the installed packages.
 
+  --cpu CPU       of which image; default: that of this machine. Packages of another one alone have no license in it
   --output FILE   where to; default: standard output
   --help          this text
 
@@ -22,7 +22,11 @@ const readManifest = (path: string) => JSON.parse(readFileSync(path, 'utf8')) as
 
 function readArguments() {
   try {
-    return parseArgs({ options: { output: { type: 'string' }, help: { type: 'boolean' } } }).values
+    const { values } = parseArgs({
+      options: { cpu: { type: 'string' }, output: { type: 'string' }, help: { type: 'boolean' } },
+    })
+    const { cpu = process.arch } = values
+    return cpu === 'x64' || cpu === 'arm64' ? { ...values, cpu } : undefined
   } catch {
     return undefined
   }
@@ -41,7 +45,7 @@ async function main(): Promise<number> {
     project: readManifest(join(home, 'package.json')),
     lock: readFileSync(join(home, 'bun.lock'), 'utf8'),
     bunVersion,
-    cpu: process.arch,
+    cpu: values.cpu,
     createdAt: epoch === undefined ? new Date() : new Date(Number(epoch) * 1000),
     manifestOf(path) {
       const file = join(home, 'node_modules', path, 'package.json')

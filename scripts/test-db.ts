@@ -1,12 +1,15 @@
 /**
- * The command `bun run test:db`: runs the suites that need a PostgreSQL server. It uses the server of
- * SVC_TEST_DATABASE_URL, else PostgreSQL 18 + AGE 1.8 from Debian packages in a folder. Root makes and enters that
- * folder; the server runs unprivileged.
+ * The command `bun run test:db`: runs the suites that need a PostgreSQL server, in as many processes as `npm test`. It
+ * uses the server of SVC_TEST_DATABASE_URL, else PostgreSQL 18 + AGE 1.8 from Debian packages in a folder. Root makes
+ * and enters that folder; the server runs unprivileged.
  */
 
 import { Glob } from 'bun'
 import { NoServer, openPackages, run, startPostmaster } from './postgres-packages.ts'
+import { runTests } from './run-tests.ts'
 
+/** How long each file takes on a server, by which the slowest are begun first; `--update-timings` writes it. */
+const timings = '--timings=test/timings-server.json'
 const help = `Usage: bun run test:db [bun test options and name patterns]
 
   SVC_TEST_DATABASE_URL   a PostgreSQL 18 + AGE 1.8 server, as a superuser; each test store gets a database
@@ -57,6 +60,7 @@ async function startServer(): Promise<Server> {
 const more = [
   'test/store/contract.test.ts',
   'test/store/jobs/reconcile.test.ts',
+  'test/store/keys/turn.test.ts',
   'test/store/query/usage-totals.test.ts',
   'test/store/history/detach-month.test.ts',
   'test/store/history/month-plans.test.ts',
@@ -105,16 +109,12 @@ async function main(args: readonly string[]): Promise<number> {
     return 0
   }
   try {
-    const tests = Bun.spawn(
-      [process.execPath, 'test', '--timeout=60000', ...files.map((file) => `./${file}`), ...args],
-      {
-        cwd: home,
-        env: { ...process.env, SVC_TEST_DATABASE_URL: given ?? server?.url },
-        stdio: ['ignore', 'inherit', 'inherit'],
-      },
+    const url = given ?? server?.url
+    await runTests(
+      [timings, ...files.map((file) => `./${file}`), ...args],
+      url === undefined ? {} : { SVC_TEST_DATABASE_URL: url },
     )
-    for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => tests.kill(signal))
-    return await tests.exited
+    return Number(process.exitCode)
   } finally {
     await server?.stop()
   }

@@ -264,7 +264,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   opened.defer(() => webhooks.stop())
   const drain = new Drain()
   const replays = replayWorker()
-  const provider = identityProvider(config)
+  const provider = identityProvider(config, { clock, metrics, log })
   const features = assembleFeatures({
     ...{ config, core, gateway, licensed, provider, states, keys, queries, codec, interchange, evaluator },
     ...{ checks, detection, publicUrl, xmlaUrl, replayWorker: replays },

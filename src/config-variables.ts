@@ -76,6 +76,16 @@ export const variables = {
     about:
       '32 bytes in base64 or hex that encrypt stored secrets. Required with `SVC_DATABASE_URL`; the embedded store makes a key file of its own.',
   },
+  SVC_SECRETS_KEY_NEXT: {
+    secret: true,
+    about:
+      'The key to which `SVC_SECRETS_KEY` will [turn](operations.md#to-turn-the-secrets-key). It only opens. Unset: none.',
+  },
+  SVC_SECRETS_KEY_FORMER: {
+    secret: true,
+    about:
+      'The key from which `SVC_SECRETS_KEY` [turned](operations.md#to-turn-the-secrets-key). It only opens. Unset: none; the embedded store reads `secrets.key.former`, where there is one.',
+  },
   SVC_READ_DIR: {
     about:
       'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is cached and shared.',
@@ -142,6 +152,11 @@ export const variables = {
   },
   SVC_JWT_ISSUER: { about: '`iss` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
   SVC_JWT_AUDIENCE: { about: '`aud` that a bearer token must have. Required with `SVC_JWKS_URL`.' },
+  SVC_JWT_AUTHORIZED_PARTIES: {
+    emptyRefused: true,
+    about:
+      'Clients whose bearer tokens are taken, by `azp`, or `client_id` of a token without it. Comma-separated. Unset: any, but for ID tokens ([clients](identity.md#for-which-client-a-token-was-issued)).',
+  },
   SVC_UPSTREAM_ALLOW: {
     about:
       'Comma-separated CIDR ranges or host names where upstream catalogs may have private addresses. Unset: nowhere.',

@@ -6,8 +6,10 @@
 
 import { join } from 'node:path'
 import { parseClient } from './auth/authorization/redirect-uri.ts'
+import { claimNameForm, isClaimName } from './auth/claims.ts'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
+import { checkOtherKeys, type OtherKeys } from './config-keys.ts'
 import { emptyVariables, unknownVariables } from './config-names.ts'
 import { parseTracing, type TracingConfig } from './config-tracing.ts'
 import {
@@ -47,13 +49,17 @@ export interface Config {
   readonly pgwireProxyProtocol: boolean
   readonly drainDelayMs: number
   readonly store:
-    | { readonly kind: 'postgres'; readonly databaseUrl: Secret; readonly secretsKey: Secret<Uint8Array> }
+    | ({
+        readonly kind: 'postgres'
+        readonly databaseUrl: Secret
+        readonly secretsKey: Secret<Uint8Array>
+      } & OtherKeys)
     /** Without a key, `openConfiguredStore` makes one in a file (mode 0600) inside the data directory. */
-    | {
+    | ({
         readonly kind: 'embedded'
         readonly dataDir: string
         readonly secretsKey: Secret<Uint8Array> | undefined
-      }
+      } & OtherKeys)
   /** Where accepted changes are kept until they are audited; undefined: in memory only. */
   readonly journalDir: string | undefined
   readonly migrate: boolean
@@ -81,7 +87,15 @@ export interface Config {
   readonly chatWebhookUrl: Secret | undefined
   readonly trustedProxies: readonly Cidr[]
   /** Undefined: bearer tokens are parsed without verification (docs/reference/identity.md 3.4). */
-  readonly jwt: { readonly jwksUrl: string; readonly issuer: string; readonly audience: string } | undefined
+  readonly jwt:
+    | {
+        readonly jwksUrl: string
+        readonly issuer: string
+        readonly audience: string
+        /** The clients whose tokens are taken; undefined: any. */
+        readonly authorizedParties: readonly string[] | undefined
+      }
+    | undefined
   /** Host names in lower case. */
   readonly upstreamAllow: { readonly cidrs: readonly Cidr[]; readonly hosts: readonly string[] }
   /** Clients of the authorization server: an id and one address each. */
@@ -162,6 +176,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     optional(name, (value) => parseInteger(value, min, max), `a whole number from ${min} to ${max}`) ?? min
   const mebibytes = (name: VariableName, min: number, max: number) =>
     text(name) === undefined ? undefined : integer(name, min, max) * bytesPerMiB
+  const claimName = (name: VariableName) =>
+    optional(name, (value) => (isClaimName(value) ? value : undefined), claimNameForm)
   const required = (name: VariableName, value: string | undefined, because: VariableName) => {
     if (value === undefined) problem(name, `is required with ${because}`)
   }
@@ -199,11 +215,11 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     parseDatabaseUrl,
     'a postgres:// URL, with # / % and their like percent-encoded',
   )
-  const secretsKey = optional(
-    'SVC_SECRETS_KEY',
-    parseKey,
-    '32 bytes in base64 or hex (`openssl rand -base64 32`)',
-  )
+  const key = (name: VariableName) =>
+    optional(name, parseKey, '32 bytes in base64 or hex (`openssl rand -base64 32`)')
+  const secretsKey = key('SVC_SECRETS_KEY')
+  const otherKeys = { nextKey: key('SVC_SECRETS_KEY_NEXT'), formerKey: key('SVC_SECRETS_KEY_FORMER') }
+  checkOtherKeys(secretsKey, otherKeys, problem)
   const dataDir = text('SVC_DATA_DIR') ?? variables.SVC_DATA_DIR.default
   if (databaseUrl !== undefined) required('SVC_SECRETS_KEY', text('SVC_SECRETS_KEY'), 'SVC_DATABASE_URL')
 
@@ -219,6 +235,10 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
   const keySetUrl = 'an https:// URL (http:// on loopback only)'
   const jwksUrl = optional('SVC_JWKS_URL', parseKeySetUrl, keySetUrl)
   const [issuer, audience] = [text('SVC_JWT_ISSUER'), text('SVC_JWT_AUDIENCE')]
+  const authorizedParties =
+    text('SVC_JWT_AUTHORIZED_PARTIES') === undefined
+      ? undefined
+      : list('SVC_JWT_AUTHORIZED_PARTIES', (client) => client, 'a client id')
   if (text('SVC_JWKS_URL') !== undefined) {
     required('SVC_JWT_ISSUER', issuer, 'SVC_JWKS_URL')
     required('SVC_JWT_AUDIENCE', audience, 'SVC_JWKS_URL')
@@ -226,6 +246,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     const unverified = 'has no effect without SVC_JWKS_URL: tokens would not be verified'
     if (issuer !== undefined) problem('SVC_JWT_ISSUER', unverified)
     if (audience !== undefined) problem('SVC_JWT_AUDIENCE', unverified)
+    if (authorizedParties !== undefined) problem('SVC_JWT_AUTHORIZED_PARTIES', unverified)
   }
 
   const licenseText = secret('SVC_LICENSE')
@@ -284,8 +305,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     drainDelayMs: integer('SVC_DRAIN_DELAY_SECONDS', 0, 300) * 1_000,
     store:
       databaseUrl !== undefined && secretsKey !== undefined
-        ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey }
-        : { kind: 'embedded', dataDir, secretsKey },
+        ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey, ...otherKeys }
+        : { kind: 'embedded', dataDir, secretsKey, ...otherKeys },
     journalDir: text('SVC_JOURNAL_DIR') ?? (databaseUrl === undefined ? join(dataDir, 'journal') : undefined),
     clientCertificateStrict: flag('SVC_CLIENT_CERTIFICATE_STRICT'),
     migrate: flag('SVC_MIGRATE'),
@@ -311,7 +332,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
     trustedProxies,
     jwt:
       jwksUrl !== undefined && issuer !== undefined && audience !== undefined
-        ? { jwksUrl, issuer, audience }
+        ? { jwksUrl, issuer, audience, authorizedParties }
         : undefined,
     upstreamAllow: {
       cidrs: upstreamAllow.filter((item) => typeof item !== 'string'),
@@ -338,8 +359,8 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
       apiKey: secret('IDP_API_KEY'),
       webhookSecret: secret('IDP_WEBHOOK_SECRET'),
       claims: {
-        organization: text('IDP_ORGANIZATION_CLAIM') ?? variables.IDP_ORGANIZATION_CLAIM.default,
-        roles: text('IDP_ROLES_CLAIM'),
+        organization: claimName('IDP_ORGANIZATION_CLAIM') ?? variables.IDP_ORGANIZATION_CLAIM.default,
+        roles: claimName('IDP_ROLES_CLAIM'),
       },
       internalAdminOrgId: optional(
         'IDP_INTERNAL_ADMIN_ORG_ID',

@@ -8,6 +8,9 @@ const MiB = 1024 * KiB
 /** In milliseconds. */
 const HOUR = 3_600_000
 
+/** Days from the confirmation of a tenant's removal to the removal. */
+export const removalWaitDays = { min: 7, usual: 30, max: 365 } as const
+
 export const limits = {
   commitBodyBytesMax: 16 * MiB,
   /** A body up to this declared length is read before its caller is identified. */
@@ -19,6 +22,8 @@ export const limits = {
   webhookBodyBytesMax: 256 * KiB,
   /** Other JSON bodies (administration, sessions). */
   apiBodyBytesMax: 1 * MiB,
+  /** Bodies of SCIM: a whole group may name tens of thousands of members. */
+  scimBodyBytesMax: 4 * MiB,
 
   /**
    * Estimated memory of what is parsed from one byte of a body, a response or a manifest, beside that byte itself

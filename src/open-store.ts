@@ -3,9 +3,13 @@
 import { existsSync } from 'node:fs'
 import { link, mkdir, open, readFile, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import postgres from 'postgres'
 import { Fault } from './base/fault.ts'
 import type { Config } from './config.ts'
-import { assertSecretsKey } from './store/catalog-credential/secrets-key.ts'
+import { connectionOptions } from './store/database/link.ts'
+import { toStoreFault } from './store/database/store-fault.ts'
+import { loadDerivationRoots } from './store/keys/derivation-roots.ts'
+import { assertKeysOpen, assertSecretsKey } from './store/keys/secrets-key.ts'
 import { openStore, type Store } from './store/store.ts'
 import type { Metrics } from './telemetry/metrics.ts'
 
@@ -18,6 +22,8 @@ type StoreLog = { readonly warn: (notice: string) => void }
 
 /**
  * Opens the store, under the secrets key with which it was filled.
+ * @param as `service`: the keys may begin what they are the word of an operator for, as a turn; `command`: they fill an
+ *   empty database alone; `look`: they begin nothing; `whatever the key`: they are not asked for
  * @throws Fault as `openStore`, and `misconfigured` where the data directory cannot be made, its key file is missing or
  *   holds no key, or the database was filled under another key
  */
@@ -25,20 +31,34 @@ export async function openConfiguredStore(
   config: Config,
   metrics: StoreMetrics,
   log: StoreLog,
+  as: 'service' | 'command' | 'look' | 'whatever the key' = 'service',
 ): Promise<Store> {
-  const store = await openUnchecked(config, metrics, log)
+  // Only what may fill a database makes a key for it.
+  const makesKey = as === 'service' || as === 'command'
+  const store = await openUnchecked(config, metrics, log, makesKey)
+  if (as === 'whatever the key') return store
   try {
-    await assertSecretsKey(store)
-    return store
+    if (as === 'look') {
+      await assertKeysOpen(store)
+      return store
+    }
+    const filledBy = await assertSecretsKey(store, as === 'service')
+    return { ...store, roots: await loadDerivationRoots(store, filledBy) }
   } catch (error) {
     await store.close()
     throw error
   }
 }
 
-async function openUnchecked(config: Config, metrics: StoreMetrics, log: StoreLog): Promise<Store> {
+async function openUnchecked(
+  config: Config,
+  metrics: StoreMetrics,
+  log: StoreLog,
+  makesKey: boolean,
+): Promise<Store> {
   const { store } = config
   const shared = {
+    nextKey: store.nextKey?.reveal(),
     migrate: config.migrate,
     poolMax: config.poolMax,
     onNotice: (notice: string) => log.warn(notice),
@@ -49,27 +69,66 @@ async function openUnchecked(config: Config, metrics: StoreMetrics, log: StoreLo
       ...shared,
       databaseUrl: store.databaseUrl.reveal(),
       secretsKey: store.secretsKey.reveal(),
+      formerKey: store.formerKey?.reveal(),
+    }).catch((thrown) => {
+      throw databaseAway(thrown)
     })
   await makeDataDirectory(store.dataDir)
   return await openStore({
     ...shared,
     dataDirectory: join(store.dataDir, 'store'),
-    secretsKey: store.secretsKey?.reveal() ?? (await secretsKeyOf(store.dataDir)),
+    secretsKey: store.secretsKey?.reveal() ?? (await secretsKeyOf(store.dataDir, makesKey)),
+    formerKey: store.formerKey?.reveal() ?? (await formerKeyOf(store.dataDir)),
+  })
+}
+
+/**
+ * Looks at the database with a connection of the connecting user, outside of any store.
+ * @param connectSeconds after which one that does not answer is away; absent: the driver's time
+ * @throws Fault of the store, naming the setting of a database that is away; what `work` throws
+ */
+export async function onDatabase<T>(
+  url: string,
+  work: (sql: postgres.Sql) => Promise<T>,
+  connectSeconds?: number,
+): Promise<T> {
+  const timeout = connectSeconds === undefined ? {} : { connect_timeout: connectSeconds }
+  const sql = postgres(url, { ...connectionOptions, ...timeout })
+  try {
+    return await work(sql)
+  } catch (thrown) {
+    throw databaseAway(toStoreFault(thrown))
+  } finally {
+    await sql.end({ timeout: 5 }).catch(() => {})
+  }
+}
+
+/** A database that does not answer, by the name of its setting; any other failure unchanged. */
+function databaseAway(thrown: unknown): unknown {
+  if (!(thrown instanceof Fault) || thrown.kind !== 'unavailable') return thrown
+  return new Fault('unavailable', 'SVC_DATABASE_URL: the database is not available.', {
+    ...(thrown.detail !== undefined && { detail: thrown.detail }),
+    cause: thrown.cause,
   })
 }
 
 /**
  * The key of a data directory without SVC_SECRETS_KEY. One is made only where there are no data yet, because a new key
  * could not open what the lost one has sealed.
- * @throws Fault `misconfigured` where the file is missing beside data, cannot be read or made, or holds no key
+ * @param makesKey whether one may be made at all
+ * @throws Fault `misconfigured` where the file is missing and none may be made, cannot be read or made, or holds no key
  */
-export async function secretsKeyOf(dataDir: string): Promise<Uint8Array> {
+export async function secretsKeyOf(dataDir: string, makesKey = true): Promise<Uint8Array> {
   const path = join(dataDir, 'secrets.key')
   const hasData = existsSync(join(dataDir, 'store', 'pg'))
-  if (hasData && !existsSync(path))
+  // A former key beside the data is an operator's word that the key is to turn.
+  const mayMake = makesKey && (!hasData || existsSync(formerKeyFile(dataDir)))
+  if (!existsSync(path) && !mayMake)
     throw new Fault(
       'misconfigured',
-      `${path} is missing, and ${dataDir} holds data: restore the file from a backup, or set SVC_SECRETS_KEY to its key.`,
+      hasData
+        ? `${path} is missing, and ${dataDir} holds data: restore the file from a backup, or set SVC_SECRETS_KEY to its key.`
+        : `${dataDir} holds no data and no secrets key: start the service on it first, or set SVC_DATA_DIR to the directory of the data.`,
     )
   try {
     return await secretsKeyIn(path)
@@ -77,6 +136,15 @@ export async function secretsKeyOf(dataDir: string): Promise<Uint8Array> {
     if (cause instanceof Fault) throw cause
     throw new Fault('misconfigured', `${path} cannot be read or made.`, { cause })
   }
+}
+
+/** Where the key is from which that of a data directory turns. */
+export const formerKeyFile = (dataDir: string) => join(dataDir, 'secrets.key.former')
+
+/** The key from which that of a data directory turned, where there is one. @throws as `secretsKeyOf` */
+async function formerKeyOf(dataDir: string): Promise<Uint8Array | undefined> {
+  const path = formerKeyFile(dataDir)
+  return existsSync(path) ? await secretsKeyIn(path) : undefined
 }
 
 async function makeDataDirectory(path: string): Promise<void> {

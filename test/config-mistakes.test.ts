@@ -60,6 +60,21 @@ describe('a mistake in the settings', () => {
       'SVC_SECRETS_KEY: is required with SVC_DATABASE_URL',
     ],
     ['a password for a secrets key', { SVC_SECRETS_KEY: 'hunter2-hunter2' }, `SVC_SECRETS_KEY: ${bytes}`],
+    [
+      'a next secrets key that seals already',
+      { SVC_SECRETS_KEY: key, SVC_SECRETS_KEY_NEXT: key },
+      'SVC_SECRETS_KEY_NEXT: is the same key as SVC_SECRETS_KEY',
+    ],
+    [
+      'a former secrets key that seals still',
+      { SVC_SECRETS_KEY: key, SVC_SECRETS_KEY_FORMER: key },
+      'SVC_SECRETS_KEY_FORMER: is the same key as SVC_SECRETS_KEY',
+    ],
+    [
+      'three secrets keys at once',
+      { SVC_SECRETS_KEY: key, SVC_SECRETS_KEY_NEXT: 'b'.repeat(64), SVC_SECRETS_KEY_FORMER: 'c'.repeat(64) },
+      'SVC_SECRETS_KEY_NEXT: is set together with SVC_SECRETS_KEY_FORMER: set one of them',
+    ],
     ['a secrets key that was cut', { SVC_SECRETS_KEY: key.slice(1) }, `SVC_SECRETS_KEY: ${bytes}`],
     ['a word for a switch', { SVC_MIGRATE: 'false' }, 'SVC_MIGRATE: must be 1 or 0'],
     ['no connections', { SVC_POOL_MAX: '0' }, 'SVC_POOL_MAX: must be a whole number from 1 to 200'],

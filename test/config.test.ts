@@ -27,7 +27,10 @@ describe('defaults', () => {
     expect(config.listen).toEqual({ host: undefined, port: 8080 })
     expect(config.metricsListen).toEqual({ host: undefined, port: 9100 })
     expect(config.pgwireListen).toEqual({ host: undefined, port: 5433 })
-    expect(config.store).toEqual({ kind: 'embedded', dataDir: '.data', secretsKey: undefined })
+    expect(config.store).toEqual({
+      ...{ kind: 'embedded', dataDir: '.data' },
+      ...{ secretsKey: undefined, nextKey: undefined, formerKey: undefined },
+    })
     expect(config.detectionWorkers).toBe(4)
     expect(config.alphaWebhookEnabled).toBe(true)
     expect(config.migrate).toBe(true)

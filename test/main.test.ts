@@ -69,7 +69,9 @@ test.each(['serve', 'migrate', 'admin tenant list'])(
     }
     const process_ = start(env, command.split(' '))
     const [status, said] = await Promise.all([process_.exited, new Response(process_.stderr).text()])
-    expect(said).toBe(`The database is not available.\nconnect ECONNREFUSED 127.0.0.1:${port}\n`)
+    expect(said).toBe(
+      `SVC_DATABASE_URL: the database is not available.\nconnect ECONNREFUSED 127.0.0.1:${port}\n`,
+    )
     expect(status).toBe(69)
   },
 )

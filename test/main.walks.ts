@@ -25,8 +25,11 @@ test('the service starts on an empty data directory, keeps its key to itself, an
     expect(mode & 0o777).toBe(0o600)
     // What the first look at pg_catalog would wait for is done ahead, and kept for the next start.
     await eventually(async () => existsSync(join(folder, 'pg-catalog')) && (await kept(folder)).length === 1)
+    const address = Bun.file(join(folder, 'service-url'))
+    expect(await address.text()).toBe(`${new URL(url).origin}\n${process_.pid}\n`)
     process_.kill('SIGTERM')
     expect(await process_.exited).toBe(0)
+    expect(await address.exists()).toBe(false)
   } finally {
     await rm(folder, { recursive: true, force: true })
   }

@@ -1,13 +1,16 @@
 /**
  * The mistakes that operators make before a service runs, outside of the settings (config-mistakes.test.ts): each ends
  * the start with one line that names what is wrong and what to do, and with the right exit status: 64 for arguments, 69
- * for a database that cannot be reached, 1 for everything else.
+ * for a database that cannot be reached, 1 for everything else. `covenant check` finds each of them beforehand.
  */
 
 import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { check } from '../src/admin/check.ts'
+import { exitStatus } from '../src/admin/exit-status.ts'
+import type { Terminal } from '../src/admin/terminal.ts'
 import { startApp } from '../src/app.ts'
 import { tellOperator } from '../src/base/fault.ts'
 import { ConfigError, parseConfig } from '../src/config.ts'
@@ -45,6 +48,25 @@ async function failure(env: Env, openStore = openConfiguredStore): Promise<strin
     return tellOperator(error).split('\n')
   }
   throw new Error('the service started')
+}
+
+/** What `covenant check` says that fails with these settings, and how it ends. */
+async function checked(env: Env): Promise<{ readonly status: number; readonly failed: readonly string[] }> {
+  const failed: string[] = []
+  const terminal: Pick<Terminal, 'env' | 'print' | 'complain'> = {
+    env: {
+      SVC_DATA_DIR: join(folder, 'unused'),
+      SVC_LISTEN_ADDR: '127.0.0.1:0',
+      SVC_METRICS_ADDR: '127.0.0.1:0',
+      SVC_PGWIRE_ADDR: '127.0.0.1:0',
+      SVC_XMLA_ADDR: '127.0.0.1:0',
+      ...env,
+    },
+    print: () => {},
+    complain: (line) => failed.push(line),
+  }
+  const status = await check([], terminal as Terminal)
+  return { status, failed }
 }
 
 /** A file or folder of the test's own. */
@@ -97,6 +119,10 @@ describe('a mistake outside of the settings', () => {
     ],
   ])('is named on one line before the store opens: %s', async (_, env, line) => {
     expect((await failure(env))[0]).toBe(line)
+    const { status, failed } = await checked(env)
+    expect({ status, failures: failed.length }).toEqual({ status: exitStatus.config, failures: 1 })
+    expect(failed[0]).toStartWith('FAILED  SVC_DATA_DIR: ')
+    expect(failed[0]).toContain(env.SVC_DATA_DIR ?? '')
   })
 
   test.each([
@@ -111,7 +137,12 @@ describe('a mistake outside of the settings', () => {
       SVC_DATABASE_URL: `postgres://u:hunter2@127.0.0.1:${database.port}/svc`,
       SVC_SECRETS_KEY: key,
     }
-    expect(await failure(env)).toEqual(['The database is not available.', message])
+    expect(await failure(env)).toEqual(['SVC_DATABASE_URL: the database is not available.', message])
+    const { status, failed } = await checked(env)
+    expect(status).toBe(exitStatus.unavailable)
+    expect(failed).toEqual([
+      `FAILED  SVC_DATABASE_URL, SVC_SECRETS_KEY: the database is not available. ${message}`,
+    ])
   })
 
   const { cert, key: privateKey } = makeCertificate()
@@ -165,6 +196,10 @@ describe('a mistake outside of the settings', () => {
     const told = await failure(env, async () => ({}) as Store)
     expect(told[0]).toBe(line)
     expect(told.join('\n')).not.toMatch(/hunter2|^ +at |\[object/m)
+    const { status, failed } = await checked(env)
+    expect({ status, failures: failed.length }).toEqual({ status: exitStatus.config, failures: 1 })
+    expect(failed[0]).toContain(Object.keys(env)[0] ?? '')
+    expect(failed[0]).not.toMatch(/hunter2|\n/)
   })
 
   test('ends the process with 1, without a stack trace', async () => {
@@ -172,6 +207,29 @@ describe('a mistake outside of the settings', () => {
     expect(started.status).toBe(1)
     expect(started.lines).toHaveLength(1)
   })
+})
+
+test('`covenant check` finds nothing to fail in settings with which a start would succeed, and makes no file', async () => {
+  const unmade = join(folder, 'not-yet', 'data')
+  const { cert, key: privateKey } = makeCertificate()
+  const env = {
+    SVC_DATA_DIR: unmade,
+    SVC_READ_DIR: join(folder, 'not-yet', 'read'),
+    SVC_PGWIRE_TLS_CERT_FILE: place('good.pem', cert),
+    SVC_PGWIRE_TLS_KEY_FILE: place('good-key.pem', privateKey),
+  }
+  expect(await checked(env)).toEqual({ status: exitStatus.done, failed: [] })
+  expect(existsSync(join(folder, 'not-yet'))).toBe(false)
+})
+
+test('`covenant check` notes an address that is in use, and fails one that this host does not have', async () => {
+  using taken = Bun.listen({ hostname: '127.0.0.1', port: 0, socket: { data() {} } })
+  expect(await checked({ SVC_LISTEN_ADDR: `127.0.0.1:${taken.port}` })).toEqual({ status: 0, failed: [] })
+  const { status, failed } = await checked({ SVC_LISTEN_ADDR: '192.0.2.1:18080' })
+  expect(status).toBe(exitStatus.config)
+  expect(failed).toEqual([
+    'FAILED  SVC_LISTEN_ADDR: Nothing can listen at 192.0.2.1:18080. Choose a free address of this host.',
+  ])
 })
 
 test('arguments end the process with 64, although the settings are wrong too', async () => {

@@ -1,14 +1,15 @@
 /** The secrets key: the file beside the embedded store, and the store's own check of any key. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
-import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Fault } from '../src/base/fault.ts'
 import { parseConfig } from '../src/config.ts'
 import { openConfiguredStore, secretsKeyIn, secretsKeyOf } from '../src/open-store.ts'
 import { putCatalogCredential } from '../src/store/catalog-credential/catalog-credentials.ts'
-import { assertSecretsKey } from '../src/store/catalog-credential/secrets-key.ts'
+import { sealAgain } from '../src/store/keys/seal-again.ts'
+import { assertSecretsKey, endTurn } from '../src/store/keys/secrets-key.ts'
 import { createLogger } from '../src/telemetry/log.ts'
 import { createMetrics } from '../src/telemetry/metrics.ts'
 import { openTenantStore, storeTemplate } from './support/store.ts'
@@ -60,6 +61,29 @@ describe('a data directory without SVC_SECRETS_KEY', () => {
       `misconfigured: ${directory}/secrets.key is missing, and ${directory} holds data: restore the file from a backup, or set SVC_SECRETS_KEY to its key.`,
     )
     expect(await readdir(directory)).toEqual(['store'])
+  })
+
+  test('gets none from what only looks, whatever is there', async () => {
+    const opened = async (directory: string) => {
+      const config = parseConfig({ SVC_DATA_DIR: directory })
+      const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
+      const said: string[] = []
+      for (const as of ['look', 'whatever the key'] as const)
+        await openConfiguredStore(config, unmeasured, { warn: () => {} }, as).catch((fault: Fault) =>
+          said.push(fault.publicMessage),
+        )
+      return said
+    }
+    const empty = await mkdtemp(join(folder, 'look-'))
+    const first = `${empty} holds no data and no secrets key: start the service on it first, or set SVC_DATA_DIR to the directory of the data.`
+    expect(await opened(empty)).toEqual([first, first])
+    expect(await readdir(empty)).toEqual([])
+    // A former key alone is the word of an operator for a start.
+    const turning = await mkdtemp(join(folder, 'look-'))
+    await mkdir(join(turning, 'store', 'pg'), { recursive: true })
+    await writeFile(join(turning, 'secrets.key.former'), new Uint8Array(32))
+    for (const text of await opened(turning)) expect(text).toContain('secrets.key is missing')
+    expect((await readdir(turning)).toSorted()).toEqual(['secrets.key.former', 'store'])
   })
 
   test('is refused by the name of the file where that holds too little, too much or nothing', async () => {
@@ -145,5 +169,34 @@ describe('the key of a database', () => {
     await (await open('a'.repeat(64))).close()
     expect(await open('b'.repeat(64)).catch((fault: Fault) => fault)).toMatchObject({ publicMessage: wrong })
     await (await open('a'.repeat(64))).close()
+  })
+
+  test('turns where its file stands as the former one, and that file may then go', async () => {
+    const directory = await mkdtemp(join(folder, 'turned-'))
+    await mkdir(join(directory, 'store'))
+    await cp(await storeTemplate(), join(directory, 'store', 'pg'), { recursive: true })
+    const [key, former] = [join(directory, 'secrets.key'), join(directory, 'secrets.key.former')]
+    await writeFile(key, new Uint8Array(32).fill(7))
+    const open = () =>
+      openConfiguredStore(parseConfig({ SVC_DATA_DIR: directory }), createMetrics(), { warn: () => {} })
+    const before = await open()
+    await before.close()
+
+    await rename(key, former)
+    const turning = await open()
+    expect(await readFile(key)).not.toEqual(await readFile(former))
+    expect(turning.roots).toEqual(before.roots)
+    await sealAgain(turning, new AbortController().signal)
+    expect(await endTurn(turning)).toBe(true)
+    await turning.close()
+
+    await (await open()).close()
+    await rm(former)
+    const after = await open()
+    expect(after.roots).toEqual(before.roots)
+    await after.close()
+
+    await writeFile(key, new Uint8Array(32).fill(7))
+    expect(await open().catch((fault: Fault) => fault)).toMatchObject({ publicMessage: wrong })
   })
 })

@@ -29,9 +29,37 @@ begin
   return true;
 end $$;
 
--- The trigger of append-only tables and labels.
+-- Whether the tenant of this transaction is being removed: two people said so, and its time has come. For a day after it
+-- has gone, too, as late rows are looked for that long.
+create or replace function svc.removes_tenant() returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (select from svc.tenant_removal r
+    where r.tenant_id = svc.current_tenant() and r.started_at is not null
+      and (r.removed_at is null or r.removed_at > clock_timestamp() - interval '1 day'));
+end $$;
+
+-- Whether a tenant is being removed now. Its rows go then, so that a month which has some is not detached.
+create or replace function svc.is_tenant_going(tenant uuid) returns boolean
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return exists (select from svc.tenant_removal r
+    where r.tenant_id = tenant and r.started_at is not null and r.removed_at is null);
+end $$;
+
+-- The trigger of the record of removals: no row of it goes.
+create or replace function svc.refuse_record_change() returns trigger language plpgsql as $$
+begin
+  raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
+end $$;
+
+-- The trigger of append-only tables and labels. Rows go with their tenant, by the owner alone, to whom row-level security
+-- leaves those of no other.
 create or replace function svc.refuse_change() returns trigger language plpgsql as $$
 begin
+  if tg_op = 'DELETE' and current_user = 'svc_owner' then
+    if svc.removes_tenant() then return old; end if;
+  end if;
   raise exception 'svc.% is append-only', tg_table_name using errcode = 'insufficient_privilege';
 end $$;
 
@@ -52,6 +80,10 @@ declare
   tenant uuid;
   raised bigint;
 begin
+  -- A tenant that is being removed is governed no more, and its row may be gone.
+  if tg_op = 'DELETE' and current_user = 'svc_owner' then
+    if svc.removes_tenant() then return null; end if;
+  end if;
   if tg_nargs = 1 then tenant := tg_argv[0];
   elsif tg_op = 'DELETE' then tenant := old.tenant_id;
   else tenant := new.tenant_id;
@@ -115,8 +147,8 @@ begin
   return null;
 end $$;
 
-revoke all on function svc.current_tenant, svc.enter, svc.refuse_change, svc.refuse_all_but_removal_of_body,
-  svc.raise_governance_version, svc.start_territory, svc.raise_territory_version, svc.tell_tag_change,
-  svc.status_of_decision, svc.set_status_of_finding, svc.set_status_of_findings from public;
+revoke all on function svc.current_tenant, svc.enter, svc.removes_tenant, svc.is_tenant_going, svc.refuse_record_change, svc.refuse_change,
+  svc.refuse_all_but_removal_of_body, svc.raise_governance_version, svc.start_territory, svc.raise_territory_version,
+  svc.tell_tag_change, svc.status_of_decision, svc.set_status_of_finding, svc.set_status_of_findings from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
-grant execute on function svc.enter, svc.status_of_decision to svc_tenant;
+grant execute on function svc.enter, svc.removes_tenant, svc.status_of_decision to svc_tenant;

@@ -182,7 +182,8 @@ begin
       step := 'not-over';
       return;
     end if;
-    select jsonb_agg(to_jsonb(t)) into blocked from svc.month_tenants(p.name) t where not t.is_expired or t.holds > 0;
+    select jsonb_agg(to_jsonb(t)) into blocked from svc.month_tenants(p.name) t
+      where not t.is_expired or t.holds > 0 or svc.is_tenant_going(t.tenant_id);
     if blocked is not null then
       step := 'blocked';
       return;
@@ -248,7 +249,7 @@ begin
   end if;
   execute format('lock table svc.%I in share mode', p.name);
   perform svc.lock_holds(t.tenant_id) from svc.month_tenants(p.name) t;
-  select coalesce(sum(t.row_count), 0), jsonb_agg(to_jsonb(t)) filter (where not t.is_expired or t.holds > 0),
+  select coalesce(sum(t.row_count), 0), jsonb_agg(to_jsonb(t)) filter (where not t.is_expired or t.holds > 0 or svc.is_tenant_going(t.tenant_id)),
       coalesce(jsonb_agg(to_jsonb(t)), '[]')
     into counted, blocked, tenants from svc.month_tenants(p.name) t;
   if blocked is not null or counted <> p.rows_done then

@@ -85,8 +85,44 @@ begin
             select max(v.version) from svc.transform_scope_version v
             where v.tenant_id = r.tenant_id and v.scope = r.definition ->> 'scope'), 1)))::text::agtype
         from svc.transform_reveal r
-        where r.tenant_id = svc.current_tenant() and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb))))
+        where r.tenant_id = svc.current_tenant() and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))
+      -- Grants that nobody ended; the caller's clock decides which of them hold now. A clone has none of its sources'.
+      union all select 'grant', null, null, jsonb_build_object('table', a.table_id, 'id', a.grant_id,
+          'grantee', a.grantee, 'lifts', a.lifts, 'purpose', a.purpose,
+          'from_ms', floor(extract(epoch from a.from_at) * 1000)::bigint,
+          'until_ms', floor(extract(epoch from a.until_at) * 1000)::bigint)::text::agtype
+        from svc.access_grant a
+        where a.tenant_id = svc.current_tenant() and a.ended_at is null
+          and a.table_id = any(array(select jsonb_array_elements_text(ids::jsonb))))
     select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
+end $$;
+
+-- Gives the open grants of access to a renamed table to its new name {table_id, namespace, name}. With several catalogs
+-- another table may have either name, so they end. Requests that wait were about the old name. Requests come first: who
+-- decides about one holds its row until the grant is there.
+create or replace function svc.carry_access(old_id text, new_name jsonb) returns void
+language plpgsql as $$
+begin
+  perform svc.end_access(old_id, 'the table was renamed', false);
+  if (select count(*) > 1 from svc.catalog_credential c where c.tenant_id = svc.current_tenant()) then
+    perform svc.end_access(old_id, 'the table was renamed, and the tenant has several catalogs', true);
+    return;
+  end if;
+  update svc.access_grant g
+    set table_id = new_name ->> 'table_id', table_ref = new_name - 'table_id'
+    where g.tenant_id = svc.current_tenant() and g.table_id = old_id and g.ended_at is null;
+end $$;
+
+-- Ends the requests about a table that wait, and its open grants where `grants` is true.
+create or replace function svc.end_access(old_id text, reason text, grants boolean) returns void
+language plpgsql as $$
+begin
+  update svc.access_request q set state = 'expired', ended_at = clock_timestamp()
+    where q.tenant_id = svc.current_tenant() and q.table_id = old_id and q.state = 'waiting';
+  if grants then
+    update svc.access_grant g set ended_at = clock_timestamp(), end_reason = reason
+      where g.tenant_id = svc.current_tenant() and g.table_id = old_id and g.ended_at is null;
+  end if;
 end $$;
 
 -- The governance and the territory of tables with its version, of one snapshot of the database, and the tenant's
@@ -129,5 +165,7 @@ begin
       $15, $16, $17, $18, $19, $20, $21, $22);
 end $$;
 
-revoke all on function svc.sources, svc.governance, svc.load_read, svc.record_usage from public;
-grant execute on function svc.sources, svc.governance, svc.load_read, svc.record_usage to svc_tenant;
+revoke all on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.load_read, svc.record_usage
+  from public;
+grant execute on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.load_read, svc.record_usage
+  to svc_tenant;

@@ -270,8 +270,28 @@ begin
   if looked = most then next := upto; end if;
 end $$;
 
-revoke all on function svc.kept_days, svc.retention, svc.is_held, svc.lock_holds, svc.removal_begins,
+-- What keeps a tenant from being removed: legal holds that stand, and months that have rows of it and are detached, or
+-- being detached, since such a month is verified whole.
+create or replace function svc.what_keeps_tenant(tenant uuid) returns table (kind text, name text)
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  month text;
+begin
+  -- Without the table: who asks administers the installation, and is told no names of a tenant's tables.
+  return query select 'hold', format('%s on %s (%s)', h.hold_id,
+      case when h.table_id is null then 'the whole tenant' else 'a table' end, h.reason)
+    from svc.legal_hold h where h.tenant_id = tenant and h.released_at is null order by h.hold_id;
+  for month in select p.name from svc.month_partition p
+      where (p.detached_at is not null or p.detach_step is not null) and to_regclass(format('svc.%I', p.name)) is not null
+      order by p.starts loop
+    return query execute format('select %L, %L where exists (select from svc.%I r where r.tenant_id = $1)', 'month', month, month)
+      using tenant;
+  end loop;
+end $$;
+
+revoke all on function svc.kept_days, svc.what_keeps_tenant, svc.retention, svc.is_held, svc.lock_holds, svc.removal_begins,
   svc.remove_snapshots, svc.remove_detection_runs, svc.remove_lineage, svc.remove_lineage_bodies, svc.remove_lineage_events,
   svc.remove_commit_bodies, svc.remove_graph_snapshots from public;
 grant execute on function svc.retention, svc.remove_detection_runs, svc.remove_lineage_bodies, svc.remove_lineage_events,
   svc.remove_commit_bodies, svc.remove_graph_snapshots to svc_tenant;
+grant execute on function svc.what_keeps_tenant to svc_admin;

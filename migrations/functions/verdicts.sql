@@ -175,10 +175,14 @@ begin
     perform svc.rename_territory(v);
     perform svc.rename_lineage(v ->> 'table_id', v -> 'renamed_to' ->> 'table_id');
     perform svc.carry_classifications(v ->> 'table_id', v -> 'renamed_to');
+    perform svc.carry_access(v ->> 'table_id', v -> 'renamed_to');
   elsif recorded and this_action in ('create-table', 'register-table') and v ->> 'decision' = 'APPROVED' then
     delete from lineage_renamed r where r.old_key = v ->> 'table_id';
+    perform svc.end_access(v ->> 'table_id', 'another table has the name', true);
   end if;
   if recorded and this_action in ('drop-table', 'unregister-table') and v ->> 'decision' = 'APPROVED' then
+    -- Another table may take the name.
+    perform svc.end_access(v ->> 'table_id', 'the table was dropped', true);
     update svc.territory t set dropped_at = made
       where t.tenant_id = record_verdict.tenant and t.table_id = v ->> 'table_id' and t.catalog = v ->> 'catalog'
         and t.released_at is null;

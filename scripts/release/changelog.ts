@@ -1,4 +1,4 @@
-/** The changelog, in the form of Keep a Changelog: cuts a release from what is under "Unreleased". */
+/** Cuts a release from what the changelog has under "Unreleased". */
 
 const unreleased = '## [Unreleased]'
 

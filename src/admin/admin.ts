@@ -13,5 +13,10 @@ export function admin(words: readonly string[], terminal: Terminal): Promise<num
 /** Loads what opens a store only where one is opened, and neither metrics nor logger, which no call reads. */
 async function openStore(config: Config): Promise<Store> {
   const { openConfiguredStore } = await import('../open-store.ts')
-  return await openConfiguredStore(config, { cypherQuerySeconds: { observe: () => {} } }, { warn: () => {} })
+  return await openConfiguredStore(
+    config,
+    { cypherQuerySeconds: { observe: () => {} } },
+    { warn: () => {} },
+    'command',
+  )
 }

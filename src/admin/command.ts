@@ -5,11 +5,23 @@ import { exitStatusHelp, UsageError } from './exit-status.ts'
 import { Flags } from './flags.ts'
 import { pagesOf } from './pages.ts'
 import { parseWords } from './parse-words.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The operation that a call runs, and its input. */
 export interface Wanted {
   readonly operation: string
   readonly input: Input
+  /** An operation that runs before, and whose output may say why the other one should not. */
+  readonly first?: {
+    readonly operation: string
+    readonly input: Input
+    /** @throws Fault that tells why not @returns what is worth to be told on standard error */
+    readonly permit: (output: unknown) => readonly string[]
+  }
+  /** What is wrong by an output that was printed, so that the call fails. */
+  readonly problem?: (output: unknown) => Error | undefined
+  /** Makes calls of the operation itself, and gives what is printed. */
+  readonly calls?: (client: Client) => Promise<unknown>
   /** Prints the items of all pages as one list. */
   readonly everyItem?: true
   /** Prints the items of each page as text of its own, before the next page is loaded. Each text ends its line. */
@@ -86,15 +98,21 @@ export async function prepareCall(
   return { ...(await command.prepare(flags)), field, ...where }
 }
 
-/** Runs a prepared call. @param print prints a text and ends its line */
-export async function runPrepared(call: Call, client: Client, print: (text: string) => void): Promise<void> {
-  const { operation, input, everyItem, printsItems, bodies, field } = call
+/** Runs a prepared call. @param terminal prints a text, or complains of one, and ends its line */
+export async function runPrepared(
+  call: Call,
+  client: Client,
+  { print, complain }: Pick<Terminal, 'print' | 'complain'>,
+): Promise<void> {
+  const { operation, input, first, problem, everyItem, printsItems, bodies, calls, field } = call
+  if (first !== undefined)
+    for (const line of first.permit(await client.run(first.operation, first.input))) complain(line)
   if (bodies !== undefined) {
     const answers: unknown[] = []
     for (const text of bodies.texts) answers.push(await client.run(operation, input, text))
-    const { answer, problem } = bodies.together(answers)
-    print(printable(answer, field) ?? '')
-    if (problem !== undefined) throw problem
+    const together = bodies.together(answers)
+    print(printable(together.answer, field) ?? '')
+    if (together.problem !== undefined) throw together.problem
     return
   }
   const printLines = (text: string) => {
@@ -111,9 +129,11 @@ export async function runPrepared(call: Call, client: Client, print: (text: stri
     const items: unknown[] = []
     for await (const page of pagesOf(client, operation, input)) items.push(...page)
     result = items
-  } else result = await client.run(operation, input)
+  } else result = calls === undefined ? await client.run(operation, input) : await calls(client)
   const text = printable(result, field)
   if (text !== undefined) print(text)
+  const wrong = problem?.(result)
+  if (wrong !== undefined) throw wrong
 }
 
 function readFlags(

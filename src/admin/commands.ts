@@ -7,6 +7,7 @@ import type { Command } from './command.ts'
 import { credentialCommands } from './credential-commands.ts'
 import { graphCommands } from './graph-commands.ts'
 import { intentCommands } from './intent-commands.ts'
+import { keyCommands } from './key-commands.ts'
 import { lineageCommands } from './lineage-commands.ts'
 import { lineageServiceCommands } from './lineage-service-commands.ts'
 import { policyCommands } from './policy-commands.ts'
@@ -39,6 +40,7 @@ export const commands: readonly Command[] = [
   ...quarantineCommands,
   ...credentialCommands,
   ...webhookCommands,
+  ...keyCommands,
   ...workloadCommands,
   ...sourceCommands,
   ...lineageCommands,

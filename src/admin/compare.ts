@@ -49,7 +49,7 @@ async function run(
   // A look at a database must not change it.
   const config = { ...parseConfig(env), migrate: false }
   const unmeasured = { cypherQuerySeconds: { observe: () => {} } }
-  const store = await openConfiguredStore(config, unmeasured, { warn: complain })
+  const store = await openConfiguredStore(config, unmeasured, { warn: complain }, 'look')
   const catalogs = new OpenCatalogs({ addressRules: addressRules(config.upstreamAllow) })
   const signal = interrupted?.() ?? new AbortController().signal
   const counts = Object.fromEntries(tableStandings.map((standing) => [standing, 0])) as Record<

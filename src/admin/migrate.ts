@@ -1,10 +1,8 @@
 /** `covenant migrate`: applies pending migrations to the database, or lists them. */
 
-import postgres from 'postgres'
 import { parseDatabaseUrl } from '../config-values.ts'
-import { connectionOptions } from '../store/database/link.ts'
+import { onDatabase } from '../open-store.ts'
 import { migrate, migrationStatus } from '../store/database/migrations.ts'
-import { toStoreFault } from '../store/database/store-fault.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
 
@@ -46,15 +44,10 @@ async function run(statusOnly: boolean, { env, print, complain }: Terminal): Pro
     complain('SVC_DATABASE_URL: must be a postgres:// URL, with # / % and their like percent-encoded')
     return exitStatus.config
   }
-  const sql = postgres(url, connectionOptions)
-  try {
+  await onDatabase(url, async (sql) => {
     if (!statusOnly) await migrate(sql, 'apply', complain)
     for (const { scope, applied, pending } of await migrationStatus(sql))
       print(`${scope}: ${applied} applied, ${pending.length} pending ${pending.join(' ')}`.trimEnd())
-    return exitStatus.done
-  } catch (error) {
-    throw toStoreFault(error)
-  } finally {
-    await sql.end({ timeout: 5 })
-  }
+  })
+  return exitStatus.done
 }

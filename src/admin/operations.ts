@@ -1,10 +1,13 @@
 /** The operations that the administration commands run, by name. They are declared once, for REST and for here. */
 
 import { adminOperations } from '../auth/administration/admin-operations.ts'
+import { exportOperations } from '../auth/administration/export-operations.ts'
 import { graphOperations } from '../auth/administration/graph-operations.ts'
 import { holdOperations } from '../auth/administration/hold-operations.ts'
+import { keyOperations } from '../auth/administration/key-operations.ts'
 import { monthOperations } from '../auth/administration/month-operations.ts'
 import { ownOperations } from '../auth/administration/own-operations.ts'
+import { removalOperations } from '../auth/administration/removal-operations.ts'
 import { retentionOperations } from '../auth/administration/retention-operations.ts'
 import { workloadTrustOperations } from '../auth/workload/operations.ts'
 import { checkRunOperations } from '../contract/checks/operations.ts'
@@ -17,6 +20,7 @@ import { replayOperations } from '../gateway/replay/operations.ts'
 import { territoryOperations } from '../gateway/territory/operations.ts'
 import { vendingOperations } from '../gateway/vending/operations.ts'
 import { stagedOperations } from '../gateway/vending/staged-operations.ts'
+import { catalogTrialOperations } from '../gateway/vending/try-catalog-operation.ts'
 import { namespaceOperations } from '../lineage/namespace-operations.ts'
 import { lineageOperations } from '../lineage/operations.ts'
 import { reachOperations } from '../lineage/reach-operations.ts'
@@ -36,12 +40,16 @@ const all = [
   ...retentionOperations,
   ...holdOperations,
   ...monthOperations,
+  ...removalOperations,
+  ...exportOperations,
+  ...keyOperations,
   ...refusalOperations,
   ...writeOversightOperations,
   ...replayOperations,
   ...territoryOperations,
   ...vendingOperations,
   ...stagedOperations,
+  ...catalogTrialOperations,
   ...tagHistoryOperations,
   ...webhookSubscriptionOperations,
   ...sourceOperations,

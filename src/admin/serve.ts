@@ -7,6 +7,7 @@ import { openConfiguredStore } from '../open-store.ts'
 import { createLogger } from '../telemetry/log.ts'
 import { createMetrics } from '../telemetry/metrics.ts'
 import { exitStatus, exitStatusHelp, reportFailure, UsageError } from './exit-status.ts'
+import { removeServiceUrl, writeServiceUrl } from './near-service.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: covenant serve
@@ -34,6 +35,9 @@ async function start(env: Terminal['env']): Promise<void> {
   const log = createLogger({ level: config.logLevel })
   const metrics = createMetrics()
   const store = await openConfiguredStore(config, metrics, log)
+  const dataDir = config.store.kind === 'embedded' ? config.store.dataDir : undefined
+  // One that a service left names another process, or this one before it listens.
+  if (dataDir !== undefined) await removeServiceUrl(dataDir)
   const catalogDirectory = catalogDirectoryOf(config)
   const { journalDir: journalDirectory } = config
   const app = await startApp({
@@ -41,6 +45,7 @@ async function start(env: Terminal['env']): Promise<void> {
     ...(catalogDirectory && { catalogDirectory }),
     ...(journalDirectory && { journalDirectory }),
   })
+  if (dataDir !== undefined) await writeServiceUrl(dataDir, app.url)
   log.info(
     { url: app.url.href, metrics: app.metricsUrl.href, pgwirePort: app.pgwirePort, store: store.backend },
     'listening',
@@ -61,6 +66,7 @@ async function start(env: Terminal['env']): Promise<void> {
     if (stopping) return
     stopping = true
     log.info({ signal }, 'draining')
+    if (dataDir !== undefined) await removeServiceUrl(dataDir)
     await app.stop()
     await store.close()
     log.info('stopped')

@@ -1,4 +1,4 @@
-/** Commands for service sessions: create, list, revoke, trust. */
+/** Commands for service sessions: create, list, turn, revoke, trust. */
 
 import { sessionScopes } from '../core/session.ts'
 import { type Command, onTenant } from './command.ts'
@@ -37,6 +37,19 @@ export const sessionCommands: readonly Command[] = [
       ...onTenant(flags, { own: 'list_own_sessions', admin: 'list_sessions' }, { limit: 1000 }),
       everyItem: true,
     }),
+  },
+  {
+    words: 'session turn',
+    usage: '--tenant ID --id SESSION',
+    summary:
+      'Gives a session another secret, with effect on the next request and log-in. It is shown only once; the one before is refused.',
+    fields: ['secret'],
+    prepare: (flags) =>
+      onTenant(
+        flags,
+        { own: 'turn_session_secret', admin: 'turn_tenant_session_secret' },
+        { session: flags.required('id') },
+      ),
   },
   {
     words: 'session revoke',

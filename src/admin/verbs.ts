@@ -36,6 +36,11 @@ const verbs: readonly Verb[] = [
     run: async (words, terminal) => (await import('./migrate.ts')).migrateDatabase(words, terminal),
   },
   {
+    name: 'move',
+    summary: 'Moves the embedded store to an empty PostgreSQL database.',
+    run: async (words, terminal) => (await import('./move.ts')).move(words, terminal),
+  },
+  {
     name: 'compare',
     summary: 'Says where the catalogs differ from the audit, as after a restore.',
     run: async (words, terminal) => (await import('./compare.ts')).compare(words, terminal),
@@ -105,6 +110,14 @@ const verbs: readonly Verb[] = [
       return await (await import('./transform-verb.ts')).transform(words, terminal)
     },
   },
+  {
+    name: 'keys',
+    summary: 'Keys of the tenant and the service: their ages, their turn, and what a lost one takes with it.',
+    run: async (words, terminal) => {
+      if (words[0] === 'lost') return (await import('./keys-lost.ts')).keysLost(words.slice(1), terminal)
+      return await (await import('./named/run-named.ts')).runNamed(['keys', ...words], terminal)
+    },
+  },
   ...(
     [
       ['login', 'Remembers a service and a session, or logs a person in by a code.'],
@@ -125,6 +138,11 @@ const verbs: readonly Verb[] = [
     run: async (words, terminal) => (await import('./license.ts')).license(words, terminal),
   },
   {
+    name: 'version',
+    summary: 'Shows the version, and whether the store can be upgraded to it.',
+    run: async (words, terminal) => (await import('./version-verb.ts')).showVersion(words, terminal),
+  },
+  {
     name: 'completion',
     summary: 'Prints the script by which bash, zsh or fish completes the words of covenant.',
     run: async (words, terminal) => (await import('./completion.ts')).complete(words, terminal, all),
@@ -141,6 +159,7 @@ const groups: readonly (readonly [name: string, summary: string])[] = [
   ['glossary', 'Terms of the business.'],
   ['models', 'Keys, dimensions and relationships of tables.'],
   ['loosenings', 'Changes that loosen who sees what, and their signatures.'],
+  ['access', 'Access that is asked for, granted for a time, and ends.'],
   ['settings', 'Settings of the tenant.'],
   ['usage', 'Who read what, and totals of it.'],
   ['explain', 'What a statement would read, and which policies apply.'],
@@ -195,7 +214,7 @@ ${all.map(({ name, summary }) => `  ${name.padEnd(13)}${summary}`).join('\n')}
   --version   the version
   --profile NAME   a service that covenant login remembers; for every verb that asks one
 
-Settings of serve, check, migrate, compare and admin are environment variables: docs/configuration.md.
+Settings of serve, check, migrate, move, compare and admin are environment variables: docs/configuration.md.
 ${exitStatusHelp}`
 
 /**

@@ -13,7 +13,9 @@ import { CachedOwners } from '../auth/cached-owners.ts'
 import { type ReadSessionKey, sessionFinder, sessionKeyReader } from '../auth/find-session.ts'
 import type { FindSession } from '../auth/guard.ts'
 import { IdentityProvider } from '../auth/login/identity-provider.ts'
+import { missingClaimsTeller, tellingVerifier } from '../auth/missing-claims.ts'
 import { type IssueToken, oauthTokenIssuer } from '../auth/oauth-token.ts'
+import { provisionedIdentity } from '../auth/people.ts'
 import { type IdentifyPrincipal, principalChain } from '../auth/principal-chain.ts'
 import { tellingBearerReader, tellingFinder, tellingIssuer } from '../auth/refused-credentials.ts'
 import { issuerBearerReader, TokenIssuers } from '../auth/token-issuers.ts'
@@ -49,33 +51,42 @@ interface AssembledAuth {
 interface AuthParts {
   readonly store: Store
   readonly clock: Clock
-  readonly metrics: Pick<Metrics, 'certificatesUnreadable' | 'credentialsRefused'>
+  readonly metrics: Pick<Metrics, 'certificatesUnreadable' | 'claimsMissing' | 'credentialsRefused'>
   readonly log: Logger
 }
 
 /** Assembles authentication over a store; reads nothing yet. */
 export function assembleAuth(config: Config, { store, clock, metrics, log }: AuthParts): AssembledAuth {
   const tokens = new AccessTokens(store, clock)
-  const verifyToken = config.jwt && tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl })
+  const tell = missingClaimsTeller({ clock, metrics, log })
+  const verifyToken =
+    config.jwt &&
+    tellingVerifier(tokenVerifier({ ...config.jwt, url: config.jwt.jwksUrl }), tell, {
+      names: config.idp.claims,
+      issuer: config.jwt.issuer,
+    })
   const foreignBearer = verifyToken
     ? verifyingBearerReader(verifyToken, config.idp.claims)
     : unverifiedBearerReader(config.idp.claims)
   const onRefused: OnRefused = (kind) => metrics.credentialsRefused.inc({ kind })
   const findKeys = issuerKeys({ addressRules: addressRules(config.upstreamAllow), clock })
-  const issuers = new TokenIssuers({ store, findKeys })
+  const issuers = new TokenIssuers({ store, findKeys, tell })
   const otherBearer = issuerBearerReader(issuers, foreignBearer, verifyToken !== undefined)
   const exchange = tokenExchanger({ store, findKeys, clock, log, onRefused })
   const owners = new CachedOwners()
   const auth = {
     findSession: owners.telling(tellingFinder(sessionFinder(store, tokens), onRefused)),
     readSessionKey: sessionKeyReader(store, tokens),
-    identify: principalChain({
-      trustedProxies: blockList(config.trustedProxies),
-      readBearer: tellingBearerReader(ownBearerReader(tokens, otherBearer), onRefused),
-      onUnreadableCertificate: unreadableCertificates({ clock, metrics, log }),
-      refusesUnreadableCertificates: config.clientCertificateStrict,
-      demo: config.demo,
-    }),
+    identify: provisionedIdentity(
+      store,
+      principalChain({
+        trustedProxies: blockList(config.trustedProxies),
+        readBearer: tellingBearerReader(ownBearerReader(tokens, otherBearer), onRefused),
+        onUnreadableCertificate: unreadableCertificates({ clock, metrics, log }),
+        refusesUnreadableCertificates: config.clientCertificateStrict,
+        demo: config.demo,
+      }),
+    ),
     issueToken: tellingIssuer(oauthTokenIssuer(store, tokens, exchange), onRefused),
   }
   return { auth, tokens, verifyToken, issuers, owners }
@@ -93,8 +104,12 @@ function unreadableCertificates({ clock, metrics, log }: Omit<AuthParts, 'store'
 }
 
 /** Undefined where nobody can log in by a browser. */
-export function identityProvider({ idp }: Config): IdentityProvider | undefined {
+export function identityProvider(
+  { idp }: Config,
+  parts: Omit<AuthParts, 'store'>,
+): IdentityProvider | undefined {
   const { issuerUrl, clientId, apiKey, claims } = idp
   if (issuerUrl === undefined || clientId === undefined) return undefined
-  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, claims })
+  const tell = missingClaimsTeller(parts)
+  return new IdentityProvider({ issuerUrl, clientId, clientSecret: apiKey, claims, tell })
 }

@@ -40,7 +40,7 @@ const lookMs = 5_000
 /** The check runs of a service. */
 export function assembleChecks(parts: CheckParts): Checks {
   const { store, states, engines, addressRules, clock, log, metrics, byTime } = parts
-  const reads = systemReads({ store, states, engines, log })
+  const reads = systemReads({ store, states, clock, engines, log })
   const kinds = [qualityKind(clock), reconcileKind({ store, reads, addressRules })]
   const runner = new CheckRunner({
     ...{ store, log, metrics, kinds, lookMs: byTime ? lookMs : 0 },

@@ -1,5 +1,6 @@
 /** Assembles the commit pipeline. Its routes are added with all others. */
 
+import type { IdentifiedPrincipal, Principal } from '../core/principal.ts'
 import type { AcceptedJournal } from '../gateway/base/accepted-journal.ts'
 import { clientFiles } from '../gateway/base/client-files.ts'
 import { fedTables } from '../gateway/base/fed-tables.ts'
@@ -16,6 +17,7 @@ import { tablesOfView } from '../query/compile/parse/view-tables.ts'
 import { NameCases } from '../storage/name-cases.ts'
 import { intentTimes } from '../store/commit/commit-intents.ts'
 import { fileSight } from '../store/governance/protections.ts'
+import { openMs } from '../vending/vending.ts'
 import { restrictionsFor } from './restrictions-for.ts'
 
 /** Estimated memory of the table metadata that the gateway caches. */
@@ -67,15 +69,22 @@ export function assembleGateway(
     rawReads: new RawReadRecorder(shared),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
-    // Unverified roles must not exempt from masks.
-    sightFor: (tenant, table, { principal, verified }) =>
-      fileSight(shared.store, tenant, table, verified ? principal : { sub: principal.sub, roles: [] }),
+    sightFor: (tenant, table, identified) =>
+      fileSight(shared.store, tenant, table, readerOf(identified), {
+        ...{ atMs: shared.clock.now(), openMs },
+      }),
     restrictionsFor: restrictionsFor(shared.store),
     tablesOfView,
     transformCurrent: (...asked) => isPlanCurrent(shared.store, ...asked),
     boundRules: (...asked) => boundRulesOf(shared.store, ...asked),
     passCrashPoint: overrides.passCrashPoint ?? (() => {}),
   }
+}
+
+/** Who reads files. Unverified roles and subjects exempt from no mask; a session that is sent alone reads as itself. */
+function readerOf({ principal, source, session, verified }: IdentifiedPrincipal): Principal | 'anyone' {
+  if (!verified) return 'anyone'
+  return source === 'session' && session !== undefined ? { ...principal, sub: session.sub } : principal
 }
 
 /** Ends what the pipeline does by itself, and writes what it still holds. */

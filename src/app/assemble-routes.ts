@@ -29,6 +29,7 @@ import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
 import { opsRoutes } from '../server/ops.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
+import { scimRoutes } from '../server/scim/routes.ts'
 import { foldsAllNames } from '../store/catalog-credential/name-case.ts'
 import { findSessionCreator } from '../store/session/sessions.ts'
 import type { Auth } from './assemble-auth.ts'
@@ -56,7 +57,7 @@ interface RouteParts extends Pick<ReadPath, 'states' | 'queries'> {
 export function assembleRoutes(parts: RouteParts): Routes {
   const { gateway, auth, licensed, internalAdminOrgId, states, queries, codec, checks } = parts
   const { detection, drain, journal, publicUrl } = parts
-  const { store, policies, log, clock } = gateway
+  const { store, policies, log, clock, metrics } = gateway
   const admitParts = {
     ...auth,
     licensed,
@@ -85,6 +86,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       gatewayRoutes(gateway, auth),
       operationRoutes(operations, admit, log, (tenant) => foldsAllNames(store, tenant)),
       missingAdminRoutes(admin, admit, log),
+      scimRoutes({ store, admit, log, metrics, publicUrl }),
       mcpRoutes(serveMcp, log),
       graphqlRoutes({
         parts: {

@@ -7,7 +7,7 @@ import type { Access, Caller } from '../core/operation.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { aboutRequest } from '../http/about-request.ts'
 import type { Licensed } from '../license/licensed.ts'
-import { bearerSecret } from './credentials.ts'
+import { bearerSecret, takesBearerSecret } from './credentials.ts'
 import { type FindSession, requireSession, tenantContext } from './guard.ts'
 import type { IdentifyPrincipal } from './principal-chain.ts'
 import { requireData, requireRole, verifiedPart } from './verified-principal.ts'
@@ -52,7 +52,7 @@ export function admitter(
 
 /** A bearer that is the session's secret names no principal. */
 function headersOfPrincipal(request: Request, scope: SessionScope): Headers {
-  if (scope !== 'lineage' || bearerSecret(request) === undefined) return request.headers
+  if (!takesBearerSecret(scope) || bearerSecret(request) === undefined) return request.headers
   const headers = new Headers(request.headers)
   headers.delete('authorization')
   return headers

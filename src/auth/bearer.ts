@@ -3,13 +3,14 @@
  * Without one, claims are unverified and only the write gateway uses them.
  */
 
-import { decodeJwt, type JWTPayload, type JWTVerifyGetKey, jwtVerify } from 'jose'
+import { decodeJwt, type JWTPayload } from 'jose'
 import { Fault } from '../base/fault.ts'
 import { isReservedSubject, type Principal } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import { type AccessTokens, tokenIssuer } from './access-token.ts'
-import { type ClaimNames, organizationOf, rolesIn } from './claims.ts'
-import { remoteKeys, tokenAlgorithms, tokenSkewMs } from './token-keys.ts'
+import { assertAuthorizedParty } from './authorized-party.ts'
+import { type ClaimNames, emailIn, organizationOf, rolesIn } from './claims.ts'
+import { remoteKeys, type TokenKeys, verifyByKeys } from './token-keys.ts'
 
 interface BearerPrincipal {
   readonly principal: Principal
@@ -29,6 +30,8 @@ interface JwksOptions {
   readonly url: string
   readonly issuer: string
   readonly audience: string
+  /** The clients whose tokens are taken, by `azp`; undefined: any. */
+  readonly authorizedParties?: readonly string[] | undefined
 }
 
 /** Reads claims without verifying them. It trusts the proxy or identity provider in front to have verified the token. */
@@ -58,8 +61,7 @@ export type VerifyToken = (token: string) => Promise<JWTPayload>
  */
 export function tokenVerifier(options: JwksOptions): VerifyToken {
   const keys = remoteKeys(options.url)
-  const { issuer, audience } = options
-  return (token) => verifyAccess(token, keys, { issuer, audience })
+  return (token) => verifyAccess(token, keys, options)
 }
 
 /**
@@ -68,16 +70,17 @@ export function tokenVerifier(options: JwksOptions): VerifyToken {
  */
 export async function verifyAccess(
   token: string,
-  keys: JWTVerifyGetKey,
-  { issuer, audience }: Pick<JwksOptions, 'issuer' | 'audience'>,
+  keys: TokenKeys,
+  recipients: Omit<JwksOptions, 'url'>,
 ): Promise<JWTPayload> {
   try {
-    const { payload, protectedHeader } = await jwtVerify(token, keys, {
-      ...{ issuer, audience, algorithms: [...tokenAlgorithms] },
+    const { issuer, audience } = recipients
+    const { payload, protectedHeader } = await verifyByKeys(token, keys, {
+      ...{ issuer, audience },
       requiredClaims: ['exp'],
-      clockTolerance: tokenSkewMs / 1000,
     })
     assertForAccess(protectedHeader.typ, payload)
+    assertAuthorizedParty(payload, recipients)
     return payload
   } catch (cause) {
     if (cause instanceof Fault) throw cause
@@ -152,7 +155,7 @@ export function bearerToken(authorization: string | null): string | undefined {
  * @throws Fault `unauthenticated` where they name no subject, or a reserved one, and as `rolesIn`
  */
 export function principalOf(claims: JWTPayload, names: Pick<ClaimNames, 'roles'>): Principal {
-  const { sub, email } = claims
+  const { sub } = claims
   if (typeof sub !== 'string' || sub === '')
     throw new Fault(
       'unauthenticated',
@@ -160,7 +163,8 @@ export function principalOf(claims: JWTPayload, names: Pick<ClaimNames, 'roles'>
     )
   assertPerson(sub)
   const roles = rolesIn(claims, names.roles)
-  return typeof email === 'string' ? { sub, email, roles } : { sub, roles }
+  const email = emailIn(claims)
+  return email === undefined ? { sub, roles } : { sub, email, roles }
 }
 
 /**

@@ -1,6 +1,7 @@
 /** Finds the session credential of a request: the header, an access token of this service, or the browser's cookie. */
 
 import { Fault } from '../base/fault.ts'
+import type { SessionScope } from '../core/session.ts'
 import { browserSecretPrefix, isSessionSecret, serviceSecretPrefix } from '../store/session/session-secret.ts'
 import { bearerToken, claimsToBeOurs } from './bearer.ts'
 
@@ -29,9 +30,14 @@ export function sessionCredential(request: Request): string | undefined {
   return cookie
 }
 
+/** Whether a service session's secret is taken as a bearer token, for what a scope opens. */
+export function takesBearerSecret(scope: SessionScope): boolean {
+  return scope === 'lineage' || scope === 'scim'
+}
+
 /**
  * The service session's secret that a request without another credential has as its bearer token. OpenLineage clients
- * send their API key so; the lineage receiver alone takes it.
+ * send their API key so, and identity providers that provision people; nothing else takes it.
  */
 export function bearerSecret(request: Request): string | undefined {
   const token = bearerToken(request.headers.get('authorization'))

@@ -7,17 +7,24 @@ import type { Licensed } from '../license/licensed.ts'
 import { keepMonths } from '../store/history/months.ts'
 import { rotateSigningKeys } from '../store/session/signing-keys.ts'
 import { adminOperations } from './administration/admin-operations.ts'
+import { exportOperations } from './administration/export-operations.ts'
 import { graphOperations } from './administration/graph-operations.ts'
 import { holdOperations } from './administration/hold-operations.ts'
+import { keyOperations } from './administration/key-operations.ts'
 import { monthOperations } from './administration/month-operations.ts'
 import { ownOperations } from './administration/own-operations.ts'
+import { removalOperations } from './administration/removal-operations.ts'
 import { removeAllExpired } from './administration/remove-expired.ts'
+import { removeTenants } from './administration/remove-tenants.ts'
 import { retentionOperations } from './administration/retention-operations.ts'
 import { type ClientParts, clientFinder } from './authorization/clients.ts'
 import { authorizationOperations } from './authorization/operations.ts'
 import { tokenIssuerOperations } from './issuer-operations.ts'
 import type { IdentityProvider } from './login/identity-provider.ts'
 import { loginOperations } from './login/operations.ts'
+import { measureKeys } from './measure-keys.ts'
+import { provisioningOperations } from './provisioning-operations.ts'
+import { turnSecretsKey } from './turn-secrets-key.ts'
 import { type WebhookParts, webhookOperations } from './webhooks/operations.ts'
 import { workloadTrustOperations } from './workload/operations.ts'
 
@@ -38,9 +45,11 @@ export function authFeature(core: Core, needs: AuthNeeds): Feature {
   return {
     operations: [
       ...bind([...graphOperations, ...retentionOperations, ...holdOperations, ...monthOperations], core),
+      ...bind([...removalOperations, ...exportOperations], core),
+      ...bind(keyOperations, core),
       ...bind(adminOperations, { ...core, ...needs }),
       ...bind(ownOperations, core),
-      ...bind([...workloadTrustOperations, ...tokenIssuerOperations], core),
+      ...bind([...workloadTrustOperations, ...tokenIssuerOperations, ...provisioningOperations], core),
       ...bind([...loginOperations, ...authorizationOperations], {
         ...core,
         ...needs,
@@ -50,6 +59,8 @@ export function authFeature(core: Core, needs: AuthNeeds): Feature {
       ...bind(webhookOperations, { ...core, ...needs }),
     ],
     jobs: [
+      turnSecretsKey(core),
+      measureKeys(core),
       {
         name: 'rotate-signing-keys',
         schedule: '23 3 * * *',
@@ -65,6 +76,7 @@ export function authFeature(core: Core, needs: AuthNeeds): Feature {
         schedule: '29 * * * *',
         run: (signal) => removeAllExpired(core, signal),
       },
+      removeTenants(core),
     ],
   }
 }

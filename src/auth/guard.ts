@@ -2,7 +2,7 @@
 
 import { Fault } from '../base/fault.ts'
 import type { Session, SessionScope } from '../core/session.ts'
-import { bearerSecret, sessionCredential } from './credentials.ts'
+import { bearerSecret, sessionCredential, takesBearerSecret } from './credentials.ts'
 
 /**
  * Looks up the session of a credential.
@@ -13,8 +13,8 @@ import { bearerSecret, sessionCredential } from './credentials.ts'
 export type FindSession = (credential: string, prefix?: string) => Promise<Session | undefined>
 
 /**
- * The session that a request carries in `X-Svc-Session`, in an access token or in its cookie; for the scope `lineage`
- * also in a bearer secret.
+ * The session that a request carries in `X-Svc-Session`, in an access token or in its cookie; for the scopes `lineage`
+ * and `scim` also in a bearer secret.
  * @throws Fault `unauthenticated` without a session that is known, unexpired and unrevoked; `forbidden` where it lacks
  *   `scope`, or another site's page sent the cookie
  */
@@ -24,7 +24,8 @@ export async function requireSession(
   scope: SessionScope,
   prefix?: string,
 ): Promise<Session> {
-  const credential = sessionCredential(request) ?? (scope === 'lineage' ? bearerSecret(request) : undefined)
+  const credential =
+    sessionCredential(request) ?? (takesBearerSecret(scope) ? bearerSecret(request) : undefined)
   if (credential === undefined)
     throw new Fault(
       'unauthenticated',

@@ -13,7 +13,8 @@ import {
   tokenIssuersOf,
 } from '../store/session/token-issuers.ts'
 import type { Store } from '../store/store.ts'
-import { keyMembers, keyView, readKeySource } from './workload/key-source.ts'
+import { claimNameForm, isClaimName, organizationClaimDefault } from './claims.ts'
+import { keyMembers, keyView, keyViewMembers, readKeySource } from './workload/key-source.ts'
 
 interface IssuerParts {
   readonly store: Store
@@ -30,19 +31,29 @@ const short = Type.String({ minLength: 1, maxLength: 255 })
 const issuerMembers = {
   issuer: described(short, 'the claim `iss`; one name for each issuer'),
   audience: described(short, 'what the claim `aud` must hold'),
-  organization_claim: maybe(described(short, 'names the organization, or a path to it; default: `org_id`')),
-  roles_claim: maybe(described(short, 'names the roles, or a path to them; default: `roles`, else `groups`')),
+  authorized_parties: maybe(
+    described(
+      list(short, { minItems: 1, maxItems: 20 }),
+      'the clients whose tokens are taken: one of them must be `azp`, or `client_id` without it; default: any, but for ID tokens',
+    ),
+  ),
+  organization_claim: maybe(
+    described(short, `names the organization: ${claimNameForm}; default: \`${organizationClaimDefault}\``),
+  ),
+  roles_claim: maybe(
+    described(short, `names the roles, in the same form; default: \`roles\`, else \`groups\``),
+  ),
   subject_prefix: maybe(
     described(
       Type.String({ maxLength: 64 }),
       'stands before each subject, to tell the people of issuers apart',
     ),
   ),
-  ...keyMembers,
 }
 const issuerSchema = object({
   name: short,
   ...issuerMembers,
+  ...keyViewMembers,
   organization_claim: short,
   changed_at: time,
   changed_by: object(actorMembers),
@@ -59,10 +70,10 @@ export const tokenIssuerOperations = [
     path: `${root}/{name}`,
     access: changing,
     gives: { nothing: 'own input' },
-    input: object({ name: short, ...issuerMembers }),
+    input: object({ name: short, ...issuerMembers, ...keyMembers }),
     output: issuerSchema,
     faults: {
-      bad_request: 'An address is no https URL, or a key is not public.',
+      bad_request: 'An address is no https URL, a key is not public, or a path to a claim cannot be read.',
       conflict: 'The tenant has too many issuers, or has this one under another name.',
     },
     examples: [
@@ -78,9 +89,15 @@ export const tokenIssuerOperations = [
     ],
     run: async ({ parts, caller }, input) => {
       const { name, issuer, audience, roles_claim: rolesClaim, subject_prefix: subjectPrefix = '' } = input
+      const { authorized_parties: authorizedParties } = input
       const keySource = readKeySource(parts.addressRules, input)
-      const organizationClaim = input.organization_claim ?? 'org_id'
-      const put = { name, issuer, audience, keySource, organizationClaim, rolesClaim, subjectPrefix }
+      const organizationClaim = input.organization_claim ?? organizationClaimDefault
+      assertClaimName('organization_claim', organizationClaim)
+      if (rolesClaim !== undefined) assertClaimName('roles_claim', rolesClaim)
+      const put = {
+        ...{ name, issuer, audience, authorizedParties, keySource },
+        ...{ organizationClaim, rolesClaim, subjectPrefix },
+      }
       const stored = await putTokenIssuer(parts.store, caller.tenant, put, await caller.actor())
       return issuerView(stored)
     },
@@ -116,9 +133,15 @@ export const tokenIssuerOperations = [
   }),
 ]
 
+/** @throws Fault `bad_request` */
+function assertClaimName(member: string, text: string): void {
+  if (!isClaimName(text)) throw new Fault('bad_request', `\`${member}\` must be ${claimNameForm}.`)
+}
+
 function issuerView(stored: StoredIssuer) {
   return {
     ...{ name: stored.name, issuer: stored.issuer, audience: stored.audience },
+    authorized_parties: stored.authorizedParties,
     organization_claim: stored.organizationClaim,
     roles_claim: stored.rolesClaim,
     subject_prefix: stored.subjectPrefix,

@@ -10,6 +10,7 @@ import type { Principal, PrincipalSource } from '../core/principal.ts'
 import type { Session } from '../core/session.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { hasLoginEnded, type Login } from '../store/session/ended-logins.ts'
+import { standingOf } from '../store/session/provisioning.ts'
 import {
   findScramVerifier,
   findServiceSession,
@@ -24,6 +25,7 @@ import type { ScramVerifier } from '../wire/postgres/scram.ts'
 import type { AccessTokens } from './access-token.ts'
 import { claimsToBeOurs, principalOf, type VerifyToken } from './bearer.ts'
 import { type ClaimNames, organizationOf } from './claims.ts'
+import { admitPerson } from './people.ts'
 import { principalByIssuer, type TokenIssuers } from './token-issuers.ts'
 import { tokenSkewMs } from './token-keys.ts'
 
@@ -174,12 +176,16 @@ async function byProviderToken(parts: CredentialParts, token: string): Promise<R
   const { store, clock } = parts
   const verified = await verifyProviderToken(parts, token).catch(unlessUnauthenticated)
   if (verified === undefined) return undefined
-  const { claims, principal, organizationId, stillTrusted } = verified
+  const { claims, organizationId, stillTrusted } = verified
   if (typeof organizationId !== 'string' || claims.exp === undefined) return undefined
   const expiresAtMs = claims.exp * 1000 + tokenSkewMs
   const tenant = await findTenantByOrganization(store, organizationId)
-  const login = loginOf(claims, principal.sub)
+  const login = loginOf(claims, verified.principal.sub)
   if (tenant?.state !== 'active' || (await hasLoginEnded(store, login))) return undefined
+  const standing = () => standingOf(store, tenant.id, verified.principal)
+  const first = await standing()
+  if (first.kind === 'refused') return undefined
+  const principal = admitPerson(verified.principal, first)
   return {
     tenant: tenant.id,
     principal,
@@ -188,7 +194,9 @@ async function byProviderToken(parts: CredentialParts, token: string): Promise<R
     async stillValid() {
       if (expiresAtMs <= clock.now() || (await hasLoginEnded(store, login))) return false
       const now = await findTenantByOrganization(store, organizationId)
-      return now?.id === tenant.id && now.state === 'active' && (await stillTrusted())
+      if (now?.id !== tenant.id || now.state !== 'active' || !(await stillTrusted())) return false
+      // With other groups it is another reader.
+      return Bun.deepEquals(await standing(), first)
     },
   }
 }
@@ -220,14 +228,13 @@ async function verifyProviderToken(
     }
   }
   const claims = await verifyToken?.(token)
-  return (
-    claims && {
-      claims,
-      principal: principalOf(claims, names),
-      organizationId: organizationOf(claims, names.organization),
-      stillTrusted: async () => true,
-    }
-  )
+  if (claims === undefined) return undefined
+  return {
+    claims,
+    principal: principalOf(claims, names),
+    organizationId: organizationOf(claims, names.organization),
+    stillTrusted: async () => true,
+  }
 }
 
 /** The login from which a token comes. A token that does not say when it was issued is taken for an old one. */

@@ -11,6 +11,7 @@ import { type StoredIssuer, tokenIssuersNamed, tokenIssuersOf } from '../store/s
 import type { Store } from '../store/store.ts'
 import { bearerToken, principalOf, type ReadBearer, verifyAccess } from './bearer.ts'
 import { type ClaimNames, organizationOf } from './claims.ts'
+import type { TellMissingClaims } from './missing-claims.ts'
 import type { FindIssuerKeys } from './workload/issuer-keys.ts'
 
 /** A verified token of a tenant's issuer. */
@@ -22,6 +23,8 @@ interface IssuedToken {
 interface TokenIssuerParts {
   readonly store: Store
   readonly findKeys: FindIssuerKeys
+  /** Told of claims that are set and yield nothing. */
+  readonly tell?: TellMissingClaims
 }
 
 const cachedMax = 1_000
@@ -49,8 +52,10 @@ export class TokenIssuers {
    * Verifies a token by one issuer.
    * @throws Fault `unauthenticated` for a token that is not valid for it, `unavailable` where keys cannot be fetched
    */
-  async verify(token: string, { keySource, issuer, audience }: StoredIssuer): Promise<JWTPayload> {
-    return await verifyAccess(token, await this.parts.findKeys(keySource), { issuer, audience })
+  async verify(token: string, by: StoredIssuer): Promise<JWTPayload> {
+    const claims = await verifyAccess(token, await this.parts.findKeys(by.keySource), by)
+    this.parts.tell?.(claims, claimNamesOf(by), { kind: 'tenant', issuer: by.issuer, tenant: by.tenant })
+    return claims
   }
 
   /**

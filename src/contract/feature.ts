@@ -3,6 +3,8 @@
 import type { SystemReads } from '../core/system-read.ts'
 import { bind } from '../http/declare.ts'
 import type { Core, Feature } from '../http/feature.ts'
+import { accessJob } from './access/access-job.ts'
+import { accessOperations } from './access/operations.ts'
 import { adoptOperations } from './adopt/operations.ts'
 import { type CheckJobNeeds, checkJobs } from './check-jobs.ts'
 import { checkOperations, checkRunOperations } from './checks/operations.ts'
@@ -41,6 +43,7 @@ const contractOperations = [
   ...classificationOperations,
   ...coverageOperations,
   ...looseningOperations,
+  ...accessOperations,
 ]
 
 interface ContractNeeds
@@ -60,6 +63,6 @@ export function contractFeature(core: Core, needs: ContractNeeds): Feature {
       ...bind(sourceOperations, core),
       ...bind(reconcileOperations, parts),
     ],
-    jobs: [...checkJobs(core, { ...needs, wake: needs.checks.wake }), coverageJob(core)],
+    jobs: [...checkJobs(core, { ...needs, wake: needs.checks.wake }), coverageJob(core), accessJob(core)],
   }
 }

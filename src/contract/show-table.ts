@@ -4,7 +4,7 @@ import type { ContractSchema } from '../core/contract-schema.ts'
 import type { Governance, StoredMask } from '../core/governance.ts'
 import { isSteward, overseesTables } from '../core/oversight.ts'
 import type { Principal } from '../core/principal.ts'
-import { currentSchema, seenTable } from '../core/seen-table.ts'
+import { currentSchema, seenTable, viewerAt } from '../core/seen-table.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { type ShadowDenials, shadowDenialsOf } from '../store/commit/shadow-denials.ts'
@@ -30,21 +30,22 @@ export async function showTable(
   table: TableRef,
   principal: Principal,
 ) {
+  const nowMs = clock.now()
+  const viewer = viewerAt(principal, nowMs)
   const [governance, schema, readable] = await Promise.all([
     loadGovernance(store, tenant, table),
     loadDeclaredSchema(store, tenant, table),
-    findReadableTable(store, tenant, principal, table),
+    findReadableTable(store, tenant, viewer, table),
   ])
   if (governance === undefined || (readable === undefined && !overseesTables(principal))) throw unknownTable()
   const { contract } = governance
-  const nowMs = clock.now()
   const [version, commits] = contract
     ? await Promise.all([contractVersion(store, tenant, contract.id), commitsOf(store, tenant, table, nowMs)])
     : []
   const words = version && (await contractWords(store, tenant, version, nowMs))
   const denials =
     commits && overseesTables(principal) ? await shadowDenialsOf(store, tenant, table) : undefined
-  const seen = readable ?? seenTable(governance, currentSchema(governance), principal)
+  const seen = readable ?? seenTable(governance, currentSchema(governance), viewer)
   const ids = seen.columns.flatMap(({ fieldId, nestedIds }) => [fieldId, ...nestedIds])
   const rules = commits && { commits: { ...commits, ...denialsView(denials) } }
   const ofContract = { ...versionView(version), ...words, ...rules }

@@ -46,6 +46,10 @@ export const contractActions = [
   'shred-transform-subject',
   'request-loosening',
   'sign-off-loosening',
+  'request-access',
+  'decide-access',
+  'withdraw-access',
+  'revoke-access',
 ] as const
 export type ContractAction = (typeof contractActions)[number]
 
@@ -53,7 +57,11 @@ export const administrationActions = [
   'create-tenant',
   'suspend-tenant',
   'resume-tenant',
+  'ask-tenant-removal',
+  'confirm-tenant-removal',
+  'withdraw-tenant-removal',
   'create-session',
+  'turn-session-secret',
   'revoke-session',
   'exchange-session',
   'deny-session',
@@ -62,6 +70,11 @@ export const administrationActions = [
   'delete-workload-trust',
   'put-token-issuer',
   'delete-token-issuer',
+  'put-provisioning',
+  'put-scim-user',
+  'delete-scim-user',
+  'put-scim-group',
+  'delete-scim-group',
   'put-catalog',
   'change-catalog',
   'remove-catalog',
@@ -109,6 +122,7 @@ export const administrationActions = [
   'activate-classifier',
   'deactivate-classifier',
   'detach-month',
+  'lose-key',
 ] as const
 export type AdministrationAction = (typeof administrationActions)[number]
 

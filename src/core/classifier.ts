@@ -20,6 +20,10 @@ export const classifierCheckKinds = [
   'mod11_10',
   'verhoeff',
   'letter',
+  'codice_fiscale',
+  'nir',
+  'tckn',
+  'nino',
   'not_repeated',
 ] as const
 export type ClassifierCheckKind = (typeof classifierCheckKinds)[number]

@@ -12,6 +12,13 @@ export const eventTypes = [
   /** A change that loosens what a contract promises waits for sign-off, and has one. Subject: the contract. */
   'contract.loosening_requested',
   'contract.loosening_signed',
+  /** Somebody asks for access to a table for a time, and it was decided. Subject: the table's key. */
+  'access.requested',
+  'access.granted',
+  'access.denied',
+  /** A grant of access ends within a day, and has ended. Subject: the table's key. */
+  'access.ends_soon',
+  'access.ended',
   /** How many tables contracts do not cover well, once a day. Subject: the day. */
   'contracts.coverage',
   /** A table was pinned to a snapshot, or its pin ended. Subject: the table's key. */
@@ -40,6 +47,8 @@ export const eventTypes = [
   /** A revoked session still holds storage credentials, or left files that no snapshot names. Subject: the session. */
   'session.quarantined',
   'session.files_left',
+  /** A webhook was switched off, because no secrets key opens its URL and secrets. Subject: the webhook. */
+  'webhook.unreadable',
 ] as const
 export type EventType = (typeof eventTypes)[number]
 

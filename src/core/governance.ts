@@ -3,6 +3,7 @@
  * column masks. `seen-table.ts` tells the part that a principal sees; the store fills it.
  */
 
+import type { StoredGrant } from './access-grant.ts'
 import type { AttachedMask, BoundNames, PolicyOrigin } from './governed-table.ts'
 import type { IcebergType } from './iceberg-type.ts'
 import type { RevealRule } from './reveal.ts'
@@ -69,6 +70,8 @@ export interface Governance {
   readonly isClone?: true
   /** Who reads the values of protected columns in clear; a clone does not inherit it. Absent where nobody does. */
   readonly reveals?: readonly StoredReveal[]
+  /** Grants on this table that nobody has ended, of any time; a clone does not inherit them. Absent where there is none. */
+  readonly grants?: readonly StoredGrant[]
 }
 
 /** A reveal rule, with the version that its scope has now. */

@@ -3,6 +3,7 @@
  * that apply to one principal. The caller fills it from the graph; nothing is read here.
  */
 
+import type { LiftedBy } from './access-grant.ts'
 import type { IcebergType } from './iceberg-type.ts'
 import type { ColumnMask } from './mask.ts'
 import type { Reveal } from './reveal.ts'
@@ -58,6 +59,8 @@ export interface GovernedColumn {
   readonly nestedMasks?: readonly NestedMasks[]
   /** Set where its values are protected in storage and the principal, to whom no mask applies, reads them in clear. */
   readonly reveal?: Reveal
+  /** The grants that lifted masks of it, or of fields inside it, for the principal; absent where none did. */
+  readonly liftedBy?: readonly LiftedBy[]
 }
 
 export interface GovernedTable {
@@ -72,6 +75,8 @@ export interface GovernedTable {
   readonly columns: readonly GovernedColumn[]
   /** All that apply to the principal; a row must pass every one, and NULL drops it. */
   readonly rowFilters: readonly RowFilter[]
+  /** The grants that lifted row filters for the principal; absent where none did. */
+  readonly filtersLiftedBy?: readonly LiftedBy[]
   /** Undefined where the table has no active contract. */
   readonly contract?: { readonly id: string; readonly version: number }
   /** Set where the tenant opted in to reading tables without an active contract. */

@@ -126,6 +126,16 @@ export interface SemiAdditivity {
   readonly over: readonly string[]
 }
 
+/** Turns the amounts of a metric's rows into one currency, by rates that a joined table holds. */
+export interface CurrencyRates {
+  /** The column of the metric's own table that holds the currency of each amount. */
+  readonly column: BoundExpression
+  /** ISO 4217, as `EUR`. */
+  readonly to: string
+  /** A dimension of a joined table, such as `fx__rate`: what one unit of the row's currency is in `to`. */
+  readonly rate: string
+}
+
 export type MetricComputation =
   | {
       readonly kind: 'simple'
@@ -135,6 +145,7 @@ export type MetricComputation =
       /** Rows that count. */
       readonly filter?: BoundExpression | undefined
       readonly semiAdditive?: SemiAdditivity | undefined
+      readonly currency?: CurrencyRates | undefined
     }
   | { readonly kind: 'ratio'; readonly numerator: string; readonly denominator: string }
   /** An expression over other metrics. */
@@ -162,6 +173,13 @@ export type MetricComputation =
         | undefined
     }
   | Conversion
+
+/** The dimensions of joined tables that a metric reads in each row: by its filter, and by its rates. */
+export function joinedDimensions(computation: MetricComputation | undefined): readonly string[] {
+  if (computation?.kind !== 'simple') return []
+  const { filter, currency } = computation
+  return [...(filter?.dimensions ?? []), ...(currency === undefined ? [] : [currency.rate])]
+}
 
 /** How many rows of one metric lead to rows of another one. */
 export interface Conversion {

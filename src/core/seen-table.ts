@@ -3,16 +3,40 @@
  * names columns, shows values or counts rows asks here. Reads nothing, and chooses no mask where several apply.
  */
 
+import type { LiftedBy, StoredGrant } from './access-grant.ts'
 import type { Gives } from './gives.ts'
-import type { Governance, StoredColumn, StoredProtection, StoredReveal } from './governance.ts'
+import type {
+  Governance,
+  StoredColumn,
+  StoredMask,
+  StoredProtection,
+  StoredReveal,
+  StoredRowFilter,
+} from './governance.ts'
 import { type GovernedColumn, type GovernedTable, isMasked, type NestedMasks } from './governed-table.ts'
 import { fieldsIn, type IcebergType } from './iceberg-type.ts'
 import type { Principal } from './principal.ts'
+import { effectOf } from './protection-effect.ts'
 import type { Reveal } from './reveal.ts'
 import type { SchemaColumn } from './table-schema.ts'
 
-/** Whose roles exempt; `'anyone'`: what everybody sees at least, because no role exempts. */
-export type Viewer = Pick<Principal, 'roles'> | 'anyone'
+/**
+ * Whose roles exempt; `'anyone'`: what everybody sees at least, because no role exempts. Grants lift nothing for a viewer
+ * whose subject or time is not given.
+ */
+export type Viewer = (Pick<Principal, 'roles'> & Partial<GrantedAt>) | 'anyone'
+
+/** Whose grants lift, and when. */
+interface GrantedAt {
+  readonly sub: string
+  /** Milliseconds since the Unix epoch, by the clock of the service. */
+  readonly atMs: number
+}
+
+/** A principal at a time: the viewer for whom grants lift filters and masks. */
+export function viewerAt({ sub, roles }: Pick<Principal, 'sub' | 'roles'>, atMs: number): Viewer {
+  return { sub, roles, atMs }
+}
 
 export interface SeenColumn extends GovernedColumn {
   /** Field ids of all fields nested in it. */
@@ -40,20 +64,24 @@ export function seenTable(
   viewer: Viewer,
 ): SeenTable {
   const { ref, contract } = governance
-  const applies = appliesTo(viewer)
+  const remaining = remainingFor(governance, viewer)
+  const filters = remaining.filters(governance.rowFilters)
   const known = new Map(governance.columns.map((column) => [column.fieldId, column]))
   const relation = [...ref.namespace, ref.name]
   const columns: SeenColumn[] = []
   const hidden: SchemaColumn[] = []
   for (const column of schema) {
     const stored = known.get(column.fieldId)
-    const nestedMasks = stored && masksInside(column, known, applies)
-    if (stored === undefined || nestedMasks === undefined) {
+    const inside = stored && masksInside(column, known, remaining.masks)
+    if (stored === undefined || inside === undefined) {
       hidden.push(column)
       continue
     }
     const policyName = nameInPolicies(governance, stored)
-    const masks = stored.masks.filter(applies).map(withoutExemption)
+    const own = remaining.masks(stored)
+    const masks = own.applying.map(withoutExemption)
+    const nestedMasks = inside.masks
+    const liftedBy = eachOnce([...own.liftedBy, ...inside.liftedBy])
     const reveal = masks.length === 0 ? revealOf(governance, column, viewer) : undefined
     columns.push({
       ...column,
@@ -61,6 +89,7 @@ export function seenTable(
       masks,
       ...(nestedMasks.length > 0 && { nestedMasks }),
       ...(reveal && { reveal }),
+      ...(liftedBy.length > 0 && { liftedBy }),
     })
   }
   return {
@@ -70,33 +99,128 @@ export function seenTable(
     relation: { duckdb: relation, trino: relation },
     columns,
     hidden,
-    rowFilters: governance.rowFilters.filter(applies).map(withoutExemption),
+    rowFilters: filters.applying.map(withoutExemption),
+    ...(filters.liftedBy.length > 0 && { filtersLiftedBy: eachOnce(filters.liftedBy) }),
     ...(contract && { contract }),
     ...(governance.readableWithoutContract && { readableWithoutContract: true }),
   }
 }
 
+/** What still applies to a viewer, and the grants that lifted the rest. */
+interface Remaining<P> {
+  readonly applying: readonly P[]
+  readonly liftedBy: readonly LiftedBy[]
+}
+
+interface RemainingFor {
+  readonly filters: (filters: readonly StoredRowFilter[]) => Remaining<StoredRowFilter>
+  readonly masks: (column: StoredColumn) => Remaining<StoredMask>
+}
+
 /**
- * The masks of the fields inside a column.
+ * What applies to a viewer, after exempt roles and grants. A grant lifts a filter or mask only as it stood when access was
+ * granted, and a column's masks only while the column has no tag that it did not have then: a stricter contract applies
+ * at once. What a clone inherits is not lifted.
+ */
+function remainingFor(governance: Governance, viewer: Viewer): RemainingFor {
+  const applies = appliesTo(viewer)
+  const grants = governance.isClone === true ? [] : grantsFor(governance.grants, viewer)
+  const split = <P extends StoredProtection>(
+    protections: readonly P[],
+    lifts: (grant: StoredGrant, one: P) => boolean,
+  ): Remaining<P> => {
+    const applying: P[] = []
+    const liftedBy: LiftedBy[] = []
+    for (const one of protections.filter(applies)) {
+      // The one that ends last, so that a shorter one beside it takes nothing away.
+      const grant = grants.findLast((candidate) => lifts(candidate, one))
+      if (grant === undefined) applying.push(one)
+      else {
+        const { id, untilMs, purpose } = grant
+        liftedBy.push({ grant: id, table: governance.ref, untilMs, purpose })
+      }
+    }
+    return { applying, liftedBy }
+  }
+  return {
+    filters: (filters) => split(filters, ({ lifts }, one) => lifts.filters.includes(effectOf(one))),
+    masks: ({ fieldId, tags, masks }) =>
+      split(masks, ({ lifts }, one) =>
+        lifts.columns.some(
+          (column) =>
+            column.fieldId === fieldId &&
+            column.masks.includes(effectOf(one)) &&
+            tags.every((tag) => column.tags.includes(tag)),
+        ),
+      ),
+  }
+}
+
+/** The grants of a viewer that hold at its time, the one that ends last at the end. */
+function grantsFor(grants: Governance['grants'], viewer: Viewer): readonly StoredGrant[] {
+  if (grants === undefined || viewer === 'anyone') return []
+  const { sub, atMs, roles } = viewer
+  if (sub === undefined || atMs === undefined) return []
+  return grants
+    .filter(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs)
+    .filter(({ grantee }) => ('sub' in grantee ? grantee.sub === sub : roles.includes(grantee.role)))
+    .toSorted((a, b) => a.untilMs - b.untilMs || (a.id < b.id ? -1 : 1))
+}
+
+/**
+ * The filters and masks that apply to a viewer, whatever the schema, and the grants that lifted others. Two viewers, or
+ * one at two times, with equal ones see the same of a table.
+ */
+export function protectionsFor(governance: Governance, viewer: Viewer) {
+  const remaining = remainingFor(governance, viewer)
+  const filters = remaining.filters(governance.rowFilters)
+  const columns = governance.columns.map((column) => ({ column, ...remaining.masks(column) }))
+  return {
+    filters: filters.applying,
+    masks: columns.flatMap(({ column: { fieldId }, applying }) =>
+      applying.map((mask) => ({ fieldId, ...mask })),
+    ),
+    lifted: eachOnce([filters, ...columns].flatMap(({ liftedBy }) => liftedBy)),
+  }
+}
+
+/**
+ * When the sight of a viewer may next change by itself: the first moment after its time at which a grant begins or ends.
+ * Infinity where no grant does.
+ */
+export function seenUntilMs({ grants = [] }: Governance, atMs: number): number {
+  const moments = grants.flatMap(({ fromMs, untilMs }) => [fromMs, untilMs])
+  return Math.min(Number.POSITIVE_INFINITY, ...moments.filter((ms) => ms > atMs))
+}
+
+/** Each grant once. */
+export function eachOnce(lifted: readonly LiftedBy[]): readonly LiftedBy[] {
+  return [...new Map(lifted.map((one) => [one.grant, one])).values()]
+}
+
+/**
+ * The masks of the fields inside a column, and the grants that lifted others.
  * @returns undefined where a field is not known, or a masked one is a map's key, whose masked values need not differ, or
  *   is not in the column's type
  */
 function masksInside(
   { type, nestedIds }: SchemaColumn,
   known: ReadonlyMap<number, StoredColumn>,
-  applies: ReturnType<typeof appliesTo>,
-): readonly NestedMasks[] | undefined {
+  remaining: RemainingFor['masks'],
+): { readonly masks: readonly NestedMasks[]; readonly liftedBy: readonly LiftedBy[] } | undefined {
   const found: NestedMasks[] = []
+  const lifted: LiftedBy[] = []
   const open = nestedIds.length === 0 ? undefined : new Set(openIds(type))
   for (const fieldId of nestedIds) {
     const field = known.get(fieldId)
     if (field === undefined) return undefined
-    const masks = field.masks.filter(applies).map(withoutExemption)
-    if (masks.length === 0) continue
+    const { applying, liftedBy } = remaining(field)
+    lifted.push(...liftedBy)
+    if (applying.length === 0) continue
     if (open?.has(fieldId) !== true) return undefined
-    found.push({ fieldId, masks })
+    found.push({ fieldId, masks: applying.map(withoutExemption) })
   }
-  return found
+  return { masks: found, liftedBy: lifted }
 }
 
 /** The ids of the fields inside a type, without those in keys of maps. */

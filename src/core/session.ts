@@ -4,8 +4,11 @@ import type { SealedCatalogCredential } from './catalog.ts'
 import type { IdentifiedPrincipal, Principal } from './principal.ts'
 import type { TenantId } from './tenant.ts'
 
-/** `lineage:text` adds SQL texts and error messages to what `read` shows of lineage. */
-export const sessionScopes = ['commit', 'read', 'lineage', 'lineage:text', 'admin'] as const
+/**
+ * `lineage:text` adds SQL texts and error messages to what `read` shows of lineage. `scim` provisions people, and
+ * opens nothing else.
+ */
+export const sessionScopes = ['commit', 'read', 'lineage', 'lineage:text', 'admin', 'scim'] as const
 export type SessionScope = (typeof sessionScopes)[number]
 
 /** A service session is minted for a machine client. A browser session comes from a person's login. */

@@ -8,6 +8,8 @@ export interface TokenIssuer {
   readonly issuer: string
   /** What the claim `aud` must hold. */
   readonly audience: string
+  /** The clients whose tokens are taken, by the claim `azp`; undefined: any. */
+  readonly authorizedParties: readonly string[] | undefined
   readonly keySource: KeySource
   /** The claim that names the organization, or a path to it. */
   readonly organizationClaim: string

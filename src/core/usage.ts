@@ -17,8 +17,8 @@ interface TableUsage extends TableRef {
   readonly pinned?: boolean
 }
 
-/** `reveal`: the values of a protected column were given in clear. */
-export const protectionKinds = ['row_filter', 'column_mask', 'reveal'] as const
+/** `reveal`: the values of a protected column were given in clear. `grant`: access that was granted for a time. */
+export const protectionKinds = ['row_filter', 'column_mask', 'reveal', 'grant'] as const
 export type ProtectionKind = (typeof protectionKinds)[number]
 
 export interface PolicyUsage {
@@ -27,6 +27,8 @@ export interface PolicyUsage {
   readonly table: TableRef
   readonly column?: string
   readonly action?: string
+  /** Of a grant. */
+  readonly purpose?: string
 }
 
 /** What governed the rows of a query: the contracts of its tables, the snapshots, and the policies that applied. */

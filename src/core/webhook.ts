@@ -2,8 +2,11 @@
 
 import { about, choice, from, int64, maybe, type Static, text, texts, time, uuid, whole } from './record.ts'
 
-/** `gone`: the receiver answered 410. `failing`: it failed for days. Both until someone enables it again. */
-const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing'] as const
+/**
+ * `gone`: the receiver answered 410. `failing`: it failed for days. Both until someone enables it again. `unreadable`: no
+ * secrets key opens its URL and secrets, so it is removed and added again.
+ */
+const subscriptionStates = ['enabled', 'disabled', 'gone', 'failing', 'unreadable'] as const
 
 /** `dead`: given up; it is sent again only if someone asks for it. */
 export const deliveryStates = ['waiting', 'delivered', 'dead'] as const
@@ -27,7 +30,7 @@ export const subscription = {
   types: texts,
   state: about(
     choice(subscriptionStates),
-    '`gone`: the receiver answered 410; `failing`: it failed for days',
+    '`gone`: the receiver answered 410; `failing`: it failed for days; `unreadable`: the key of its URL and secrets was lost',
   ),
   position: about(int64, 'decimal: the number of the last event that was taken for it'),
   failingSince: maybe(about(time, 'absent while attempts succeed')),

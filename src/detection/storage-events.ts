@@ -15,6 +15,7 @@ import type { Logger } from 'pino'
 import type { Hit } from '../core/detection.ts'
 import type { TenantId } from '../core/tenant.ts'
 import { credentialByRoot } from '../storage/access.ts'
+import { sealedColumns } from '../store/database/sealed-columns.ts'
 import { seal } from '../store/database/sealing.ts'
 import { setEventAside } from '../store/detection/runs.ts'
 import type { Store } from '../store/store.ts'
@@ -107,7 +108,7 @@ export class StorageEventListener {
       const event = parseStorageEvent(body)
       if (event.kind === 'unreadable') {
         const id = message.MessageId ?? new Bun.CryptoHasher('sha256').update(body).digest('hex')
-        const sealed = seal(store.secretsKey, ['detection_set_aside', tenant, id], body)
+        const sealed = seal(store.secretsKey, sealedColumns.setAside.place(tenant, id), body)
         await setEventAside(store, tenant, { id, reason: event.reason, sealed })
         metrics.storageEvents.inc({ outcome: 'set_aside' })
         log.warn(

@@ -18,6 +18,7 @@ import { sweepTerritories } from './territory/sweep.ts'
 import { checkStaged } from './vending/check-staged.ts'
 import { vendingOperations } from './vending/operations.ts'
 import { stagedOperations } from './vending/staged-operations.ts'
+import { catalogTrialOperations } from './vending/try-catalog-operation.ts'
 
 interface GatewayNeeds extends Pick<ReplayParts, 'replayWorker'> {
   readonly gateway: GatewayParts
@@ -36,6 +37,7 @@ export function gatewayFeature({ gateway, replayWorker, addressRules, wakeReplay
       ...bind(tryOperations, { ...gateway, replayWorker }),
       ...bind(vendingOperations, { ...gateway, addressRules }),
       ...bind(stagedOperations, { ...gateway, addressRules }),
+      ...bind(catalogTrialOperations, { ...gateway, addressRules }),
     ],
     jobs: [
       {

@@ -22,13 +22,15 @@ export interface Core {
   readonly addressRules: AddressRules
 }
 
-/** Work on a schedule. It runs on one replica at a time. */
+/** Work on a schedule. It runs on one replica at a time, or on each. */
 export interface Job {
   /** Also the name of the lock that replicas compete for. */
   readonly name: string
   /** A cron pattern. */
   readonly schedule: string
   readonly run: (signal: AbortSignal) => Promise<void>
+  /** Runs on each replica, and holds no lock: it only reads. */
+  readonly everyReplica?: true
   /** Set by a run. Replicas that did not run the job copy the value from the store. */
   readonly gauge?: Gauge
 }

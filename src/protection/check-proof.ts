@@ -8,9 +8,10 @@ import { isJsonObject, type JsonObject } from '../base/json.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
 import type { BoundRule, BoundRules } from '../storage/iceberg/manifest-bounds.ts'
+import { countingRoots } from '../store/keys/plan-roots.ts'
 import type { Store } from '../store/store.ts'
 import type { ColumnRule } from '../transform/plan.ts'
-import { isProofOf, policyVersionOf } from '../transform/plan-proof.ts'
+import { isProofOf, type ProofSubject, policyVersionOf } from '../transform/plan-proof.ts'
 import { tableUuidOf } from '../wire/iceberg/table-metadata.ts'
 import { currentColumnsOf, keyFieldIdsOf } from '../wire/iceberg/table-state.ts'
 import { resolveTable } from './plan-table.ts'
@@ -37,8 +38,23 @@ export async function isPlanCurrent(
   const policyVersion = policyVersionOf(resolved.columns)
   const seconds = Math.floor(atMs / 1000)
   const subject = { tenant, tableUuid, policyVersion }
-  if (!proofs.every((proof) => isProofOf(store.secretsKey, subject, proof, seconds))) return false
+  if (!proofs.every((proof) => isPlanProof(store, subject, proof, atMs, seconds))) return false
   return resolved.columns.every((column) => column.action !== 'encrypt' || !isMeasured(column, result))
+}
+
+/**
+ * Whether a proof is one that a root of plans made, the one before a turn included.
+ * @param atMs the present time
+ * @param seconds the time at which it must not have ended
+ */
+export function isPlanProof(
+  { roots }: Pick<Store, 'roots'>,
+  subject: ProofSubject,
+  proof: string | undefined,
+  atMs: number,
+  seconds: number,
+): boolean {
+  return countingRoots(roots, atMs).some((root) => isProofOf(root, subject, proof, seconds))
 }
 
 /**

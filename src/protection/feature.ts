@@ -4,10 +4,11 @@ import type { TableStates } from '../catalog/table-states.ts'
 import { bind } from '../http/declare.ts'
 import type { Core, Feature } from '../http/feature.ts'
 import { protectionOperations } from './operations.ts'
-import { planSigner } from './plan-signing.ts'
+import { planSigners } from './plan-signing.ts'
 import { revealOperations } from './reveal-operations.ts'
 import { subjectOperations } from './subject-operations.ts'
 import type { KeyProvider } from './tenant-keys.ts'
+import { turnPlanKeys } from './turn-plan-keys.ts'
 
 interface ProtectionNeeds {
   readonly states: TableStates
@@ -18,13 +19,13 @@ interface ProtectionNeeds {
 
 /** The transform's service half. @param needs the keys, and where the service is */
 export function protectionFeature(core: Core, needs: ProtectionNeeds): Feature {
-  const signer = planSigner(core.store.secretsKey)
+  const signers = planSigners(core.store, core.clock)
   return {
     operations: bind([...protectionOperations, ...revealOperations, ...subjectOperations], {
       ...core,
       ...needs,
-      signer,
+      signers,
     }),
-    jobs: [],
+    jobs: turnPlanKeys(core),
   }
 }

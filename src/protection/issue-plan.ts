@@ -3,6 +3,8 @@
 import { Fault } from '../base/fault.ts'
 import type { TableRef } from '../core/table-ref.ts'
 import type { TenantId } from '../core/tenant.ts'
+import { makingRoot } from '../store/keys/plan-roots.ts'
+import { firstVersions } from '../store/transform/keys.ts'
 import { deriveScopeKey, wrapKeys } from '../transform/derive-keys.ts'
 import { planSecondsMax } from '../transform/open-plan.ts'
 import { type ColumnRule, isSubjectRule, type TransformPlan } from '../transform/plan.ts'
@@ -37,7 +39,7 @@ export async function issuePlan(
   wanted: WantedPlan,
   signal: AbortSignal,
 ): Promise<string> {
-  const { store, clock, signer, publicUrl } = parts
+  const { store, clock, signers, publicUrl } = parts
   const { table, state } = await loadState(parts, tenant, named, wanted.catalog, signal)
   const schemaId = wanted.schemaId ?? state.currentSchemaId
   const schema = state.schemas.get(schemaId)
@@ -51,7 +53,11 @@ export async function issuePlan(
   const iat = Math.floor(clock.now() / 1000)
   const exp = iat + planSecondsMax
   const policyVersion = policyVersionOf(columns)
-  const nonce = makeNonce(store.secretsKey, { tenant, tableUuid: state.tableUuid, policyVersion }, exp)
+  const nonce = makeNonce(
+    makingRoot(store.roots, clock.now()),
+    { tenant, tableUuid: state.tableUuid, policyVersion },
+    exp,
+  )
   const plan: TransformPlan = {
     v: 1,
     iss: publicUrl().origin,
@@ -71,7 +77,7 @@ export async function issuePlan(
       keys: await keysFor(parts, tenant, columns, wanted.publicKey, nonce, wanted.allKeys === true),
     }),
   }
-  return signer.sign(plan)
+  return signers.present().sign(plan)
 }
 
 /** The scope keys that these columns need, each once. */
@@ -83,6 +89,9 @@ async function keysFor(
   nonce: string,
   allKeys: boolean,
 ): Promise<NonNullable<TransformPlan['keys']>> {
+  const run = <R extends object>(text: string, params: readonly string[]) =>
+    store.tenantQuery<R>(tenant, text, params)
+  const firsts = allKeys ? await firstVersions(run, tenant) : new Map<string, number>()
   const names = new Map(
     columns.flatMap((rule) => {
       if (!('method' in rule)) return []
@@ -92,7 +101,7 @@ async function keysFor(
         return [[`${name.scope}|${name.method}|${name.kid}`, { tenant, ...name }] as const]
       }
       const { scope, method } = rule
-      const kids = allKeys ? kidsUntil(rule.kid) : [rule.kid]
+      const kids = allKeys ? kidsUntil(rule.kid, firsts.get(scope) ?? 1) : [rule.kid]
       return kids.map((kid) => [`${scope}|${method}|${kid}`, { tenant, scope, method, kid }] as const)
     }),
   )
@@ -105,7 +114,7 @@ async function keysFor(
   }
 }
 
-/** The ids of the keys of a scope, from its first version to this one. */
-function kidsUntil(kid: string): readonly string[] {
-  return Array.from({ length: Number(kid.slice(1)) }, (_, index) => `k${index + 1}`)
+/** The ids of the keys of a scope, from the first version whose key there is to this one. */
+function kidsUntil(kid: string, first: number): readonly string[] {
+  return Array.from({ length: Number(kid.slice(1)) - first + 1 }, (_, index) => `k${first + index}`)
 }

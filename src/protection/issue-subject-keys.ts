@@ -12,7 +12,7 @@ import { recordAdministration } from '../store/administration/administration-log
 import type { Tx } from '../store/database/session.ts'
 import { addSubjectKeys, findSubjectKeys, type StoredSubjectKey } from '../store/transform/subject-keys.ts'
 import { isSubjectRule, type SubjectRule } from '../transform/plan.ts'
-import { isProofOf, policyVersionOf, proofGraceSeconds } from '../transform/plan-proof.ts'
+import { policyVersionOf, proofGraceSeconds } from '../transform/plan-proof.ts'
 import {
   deriveSubjectKey,
   type SubjectKeysAnswer,
@@ -20,6 +20,7 @@ import {
   subjectKeyBytes,
   wrapSubjectKeys,
 } from '../transform/subject-keys.ts'
+import { isPlanProof } from './check-proof.ts'
 import type { ProtectionParts } from './parts.ts'
 import { loadState, resolveTable } from './plan-table.ts'
 import { unwrapSubjectRoot, wrapSubjectRoot } from './subject-key-wrapping.ts'
@@ -52,7 +53,7 @@ export async function issueSubjectKeys(
   wanted: WantedSubjectKeys,
   signal: AbortSignal,
 ): Promise<string> {
-  const { store, clock, signer, publicUrl } = parts
+  const { store, clock, signers, publicUrl } = parts
   const count = wanted.subjects.reduce((sum, { refs }) => sum + new Set(refs).size, 0)
   if (count > subjectKeysMax)
     throw new Fault('bad_request', `Ask for the keys of at most ${subjectKeysMax} subjects at once.`)
@@ -94,7 +95,7 @@ export async function issueSubjectKeys(
     ...wrappedFor(wanted.publicKey, nonce, tenant, keys),
     shredded: stored.filter(({ key }) => key === undefined).map(({ kind, ref }) => ({ kind, ref })),
   }
-  return signer.signSubjectKeys(answer)
+  return signers.present().signSubjectKeys(answer)
 }
 
 /** The rules of the table for which the plan was issued, where they are the present ones and it has not ended. */
@@ -115,7 +116,7 @@ async function presentRules(
   const subject = { tenant, tableUuid: state.tableUuid, policyVersion: policyVersionOf(columns) }
   // The grace is for commits; keys are for writers whose plan has not ended.
   const seconds = Math.floor(clock.now() / 1000) + proofGraceSeconds
-  if (problems.length > 0 || !isProofOf(store.secretsKey, subject, wanted.plan, seconds)) throw stale
+  if (problems.length > 0 || !isPlanProof(store, subject, wanted.plan, clock.now(), seconds)) throw stale
   const rules = columns.filter(isSubjectRule)
   if (rules.length === 0) throw new Fault('bad_request', 'No column of the table has keys of subjects.')
   return { tableUuid: state.tableUuid, rules }

@@ -149,7 +149,9 @@ export const protectionOperations = [
     output: object({
       keys: list(object({ kty: text, crv: text, kid: text, x: text, alg: text, use: text })),
     }),
-    run: async ({ parts }) => ({ keys: [{ ...parts.signer.jwk, alg: 'EdDSA', use: 'sig' }] }),
+    run: async ({ parts }) => ({
+      keys: parts.signers.all().map(({ jwk }) => ({ ...jwk, alg: 'EdDSA', use: 'sig' })),
+    }),
   }),
   operation({
     name: 'list_transform_rules',

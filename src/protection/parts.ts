@@ -4,7 +4,7 @@ import type { Clock } from '../base/clock.ts'
 import type { TableStates } from '../catalog/table-states.ts'
 import { operationsOf } from '../http/declare.ts'
 import type { Store } from '../store/store.ts'
-import type { PlanSigner } from './plan-signing.ts'
+import type { PlanSigners } from './plan-signing.ts'
 import type { KeyProvider } from './tenant-keys.ts'
 
 export interface ProtectionParts {
@@ -12,7 +12,7 @@ export interface ProtectionParts {
   readonly clock: Clock
   readonly states: TableStates
   readonly keys: KeyProvider
-  readonly signer: PlanSigner
+  readonly signers: PlanSigners
   /** The issuer of plans. */
   readonly publicUrl: () => URL
 }

@@ -6,7 +6,8 @@
 import { randomBytes } from 'node:crypto'
 import { Fault } from '../base/fault.ts'
 import type { TenantId } from '../core/tenant.ts'
-import { seal, unseal } from '../store/database/sealing.ts'
+import { sealedColumns } from '../store/database/sealed-columns.ts'
+import { type SecretsKeys, seal, unseal } from '../store/database/sealing.ts'
 import type { Store } from '../store/store.ts'
 import { addTenantKey, findTenantKey } from '../store/transform/keys.ts'
 
@@ -22,13 +23,13 @@ export interface KeyProvider {
 const tenantKeyBytes = 32
 
 /** Wraps by the secrets key of the service, which an embedded store keeps in a file. */
-export function secretsKeyProvider(store: Pick<Store, 'secretsKey'>): KeyProvider {
-  const place = (tenant: TenantId) => ['transform_tenant_key', tenant]
+export function secretsKeyProvider(store: SecretsKeys): KeyProvider {
+  const { place } = sealedColumns.transformTenantKey
   return {
     name: 'secrets-key',
     wrap: async (tenant, key) => seal(store.secretsKey, place(tenant), Buffer.from(key).toString('base64')),
     unwrap: async (tenant, wrapped) =>
-      new Uint8Array(Buffer.from(unseal(store.secretsKey, place(tenant), wrapped), 'base64')),
+      new Uint8Array(Buffer.from(unseal(store, place(tenant), wrapped), 'base64')),
   }
 }
 

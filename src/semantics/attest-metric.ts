@@ -132,6 +132,11 @@ function aggregatesOf(
       'unprocessable',
       'A metric that does not add up over time cannot be attested, because the rows that count are others in each group.',
     )
+  if (found.currency !== undefined)
+    throw new Fault(
+      'unprocessable',
+      'A metric whose amounts are converted by rates of another table cannot be attested.',
+    )
   if (found.filter?.dimensions !== undefined)
     throw new Fault(
       'unprocessable',

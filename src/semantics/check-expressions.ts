@@ -146,15 +146,24 @@ export function compileRelation(
   model: SemanticModel,
   governances: ReadonlyMap<string, Governance>,
   { table: { table } }: MetricRelation,
-  asked: { readonly dimensions: readonly string[]; readonly metrics: readonly string[] },
+  asked: {
+    readonly dimensions: readonly string[]
+    readonly metrics: readonly string[]
+    /** As expandMetrics takes it: to check what is saved. Default: as statements of SQL. */
+    readonly converts?: true
+  },
 ): CompiledQuery {
-  const { dimensions, metrics } = asked
+  const { dimensions, metrics, converts } = asked
   const quoted = (name: string) => `"${name}"`
   const targets = [...dimensions.map(quoted), ...metrics.map((name) => `MEASURE(${quoted(name)})`)]
   const group =
     metrics.length > 0 && dimensions.length > 0 ? ` GROUP BY ${dimensions.map(quoted).join(', ')}` : ''
   const text = `SELECT ${targets.join(', ')} FROM "${table.namespace.join('.')}"."${table.name}__metrics"${group}`
-  return compiled(text, () => expandMetrics(parseSelect(text), { model, searchPath: [] }), governances)
+  return compiled(
+    text,
+    () => expandMetrics(parseSelect(text), { model, searchPath: [], converts }),
+    governances,
+  )
 }
 
 /**

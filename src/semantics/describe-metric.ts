@@ -320,8 +320,14 @@ function entitiesOf(
 function computationView(computation: MetricVersion['definition']['computation']) {
   switch (computation.kind) {
     case 'simple': {
-      const { expression, filter, semiAdditive } = computation
-      return { expression: expression.text, filter: filter?.text, semi_additive: semiAdditive }
+      const { expression, filter, semiAdditive, currency } = computation
+      const rates = currency && { column: currency.column.text, to: currency.to, rate: currency.rate }
+      return {
+        expression: expression.text,
+        filter: filter?.text,
+        semi_additive: semiAdditive,
+        currency: rates,
+      }
     }
     case 'ratio':
       return { numerator: computation.numerator, denominator: computation.denominator }

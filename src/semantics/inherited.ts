@@ -2,7 +2,13 @@
 
 import type { Governance, StoredColumn } from '../core/governance.ts'
 import { isMasked } from '../core/governed-table.ts'
-import type { BoundExpression, Conversion, MetricComputation, MetricDefinition } from '../core/metric.ts'
+import {
+  type BoundExpression,
+  type Conversion,
+  joinedDimensions,
+  type MetricComputation,
+  type MetricDefinition,
+} from '../core/metric.ts'
 import type { Principal } from '../core/principal.ts'
 import { currentSchema, seenTable } from '../core/seen-table.ts'
 import { type Route, relationOf, type SemanticModel } from '../core/semantic-model.ts'
@@ -20,7 +26,8 @@ export function expressionsOf({
   computation,
 }: Pick<MetricDefinition, 'computation'>): readonly BoundExpression[] {
   if (computation.kind !== 'simple') return []
-  return [computation.expression, ...(computation.filter ? [computation.filter] : [])]
+  const { expression, filter, currency } = computation
+  return [expression, ...(filter ? [filter] : []), ...(currency ? [currency.column] : [])]
 }
 
 /** What a metric reads besides the columns of its own table, or what a conversion reads. */
@@ -29,8 +36,8 @@ export function joinedColumns(
   computation: MetricComputation,
 ): readonly { readonly table: TableRef; readonly expression: BoundExpression }[] {
   if (computation.kind === 'conversion') return ofConversion(model, computation)
-  const named = computation.kind === 'simple' ? computation.filter?.dimensions : undefined
-  if (computation.kind !== 'simple' || named === undefined) return []
+  const named = joinedDimensions(computation)
+  if (computation.kind !== 'simple' || named.length === 0) return []
   const relation = relationOf(model, computation.table)
   return named.flatMap((name) => {
     const placed = relation?.dimensions.get(name)

@@ -1,6 +1,6 @@
 /** Declares the operations that save, move, show and list metrics. */
 
-import type { Static } from '@sinclair/typebox'
+import { type Static, Type } from '@sinclair/typebox'
 import { grains, metricKinds, metricStates } from '../core/metric.ts'
 import { pageRequest } from '../http/page-view.ts'
 import {
@@ -25,6 +25,8 @@ import { expressionText, folder, metricName, prose } from './model-operations.ts
 import { asking, askingOf, changeOf, defining, operation } from './parts.ts'
 import { type GivenMetric, putMetric } from './put-metric.ts'
 
+const currencyCode = Type.String({ pattern: '^[A-Z]{3}$' })
+
 const about = {
   label: maybe(prose),
   description: maybe(prose),
@@ -45,6 +47,16 @@ const computation = {
       take: oneOf(['first', 'last']),
       over: maybe(list(nonEmpty, { maxItems: 10 })),
     }),
+  ),
+  currency: maybe(
+    described(
+      object({
+        column: described(nonEmpty, 'holds the currency of each amount'),
+        to: described(currencyCode, 'of the result, as ISO 4217 has it'),
+        rate: described(nonEmpty, 'a dimension of a joined table, such as `fx__rate`'),
+      }),
+      'converts the amounts of an aggregate before it adds them up',
+    ),
   ),
   numerator: maybe(metricName),
   denominator: maybe(metricName),

@@ -20,6 +20,7 @@ import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { overOf, type StoredMetric, saveMetric } from '../store/semantics/metrics.ts'
 import { assertConversion } from './check-conversion.ts'
+import { assertConverts, boundCurrency, type GivenCurrency } from './check-currency.ts'
 import { bindExpression, compileRelation, metricsIn, requireGovernance } from './check-expressions.ts'
 import { mayKnow, tablesOf, tablesReadBy } from './describe-metric.ts'
 import { assertFreeLabel } from './free-label.ts'
@@ -30,6 +31,7 @@ export interface GivenMetric extends Omit<MetricDefinition, 'computation'> {
   readonly expression?: string | undefined
   readonly filter?: string | undefined
   readonly semiAdditive?: SemiAdditivity | undefined
+  readonly currency?: GivenCurrency | undefined
   readonly numerator?: string | undefined
   readonly denominator?: string | undefined
   readonly metric?: string | undefined
@@ -66,7 +68,8 @@ export async function putMetric(
   ]
   const governances = await loadGovernances(store, tenant, refs)
   const computation = computationOf(given, model, (table) => requireGovernance(governances, table))
-  const { label, description, variant, unit, format, owner, folder, defaultGrain } = given
+  const { label, description, variant, format, owner, folder, defaultGrain } = given
+  const { unit = given.currency?.to } = given
   const about = { label, description, term, variant, unit, format, owner, folder, defaultGrain }
   const definition = { ...about, computation }
   const before = model.metrics.get(name)
@@ -99,6 +102,11 @@ function computationOf(
     if (value === undefined) throw new Fault('unprocessable', `A metric of kind ${kind} needs \`${member}\`.`)
     return value
   }
+  if (given.currency !== undefined && kind !== 'simple')
+    throw new Fault(
+      'unprocessable',
+      '`currency` is of a metric of kind simple. Convert what this one is made of.',
+    )
   switch (kind) {
     case 'simple': {
       const table = needed(given.table, 'table')
@@ -111,6 +119,7 @@ function computationOf(
           filter: bindExpression(filter, governance, 'row', '`filter`', relationOf(model, table)),
         }),
         ...(semiAdditive && { semiAdditive }),
+        ...(given.currency && { currency: boundCurrency(given.currency, governance) }),
       }
     }
     case 'ratio':
@@ -188,7 +197,7 @@ function assertComputes(
     for (const { table } of model.tables.values()) {
       const relation = relationOf(model, table)
       if (relation?.metrics.has(each) && !leaves.some((leaf) => leaf.name === each))
-        compileRelation(model, governances, relation, { dimensions: [], metrics: [each] })
+        compileRelation(model, governances, relation, { dimensions: [], metrics: [each], converts: true })
     }
   }
 }
@@ -238,5 +247,6 @@ function assertLeaf(
   const { dimension, over = [] } = computation.semiAdditive ?? {}
   for (const each of dimension === undefined ? [] : [dimension, ...over])
     if (!relation.dimensions.has(each)) throw new Fault('unprocessable', `There is no dimension \`${each}\`.`)
-  compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+  if (computation.currency !== undefined) assertConverts(model, governances, name, computation)
+  compileRelation(model, governances, relation, { dimensions: [], metrics: [name], converts: true })
 }

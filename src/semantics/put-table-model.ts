@@ -4,6 +4,7 @@ import { Fault } from '../base/fault.ts'
 import type { Governance } from '../core/governance.ts'
 import {
   type Dimension,
+  joinedDimensions,
   type Kpi,
   metricTime,
   type NamedSet,
@@ -19,6 +20,7 @@ import type { SemanticChange } from '../store/semantics/changes.ts'
 import { loadSemanticModel } from '../store/semantics/load-model.ts'
 import { saveTableModel } from '../store/semantics/models.ts'
 import { assertCalculations } from './check-calculations.ts'
+import { assertConverts } from './check-currency.ts'
 import { bindExpression, compileRelation, requireGovernance } from './check-expressions.ts'
 import { assertFreeLabel } from './free-label.ts'
 import { isSame } from './put-metric.ts'
@@ -196,21 +198,24 @@ function assertComputes(
     })
   // What was asked for before must still be there.
   for (const name of relation.metrics.keys())
-    compileRelation(model, governances, relation, { dimensions: [], metrics: [name] })
+    compileRelation(model, governances, relation, { dimensions: [], metrics: [name], converts: true })
   for (const name of joiningMetrics(model, made.table)) {
     const { computation } = model.metrics.get(name)?.definition ?? {}
     const over = computation?.kind === 'simple' ? relationOf(model, computation.table) : undefined
-    if (over) compileRelation(model, governances, over, { dimensions: [], metrics: [name] })
+    if (over) compileRelation(model, governances, over, { dimensions: [], metrics: [name], converts: true })
   }
+  for (const { name, definition } of model.metrics.values())
+    if (definition.computation.kind === 'simple')
+      assertConverts(model, governances, name, definition.computation)
   assertCalculations(made, model, governances)
 }
 
-/** The metrics over other tables whose filters name dimensions of joined tables. */
+/** The metrics over other tables that read dimensions of joined tables. */
 function joiningMetrics({ metrics }: SemanticModel, table: TableRef): readonly string[] {
   return [...metrics.values()].flatMap(({ name, definition: { computation } }) =>
     computation.kind === 'simple' &&
     tableKey(computation.table) !== tableKey(table) &&
-    computation.filter?.dimensions !== undefined
+    joinedDimensions(computation).length > 0
       ? [name]
       : [],
   )

@@ -48,7 +48,7 @@ export async function queryMetrics(
   const { model } = await loadSemanticModel(store, on.tenant, clock.now(), signal)
   // What may not be read is unknown to the caller, in the words for what there is not.
   const compileKnown = async () => compileMetricRequest(await knownPart(store, on, model), request)
-  const { tree, parameters } = await Promise.resolve()
+  const { tree, parameters, converted } = await Promise.resolve()
     .then(() => compileMetricRequest(model, request))
     .catch(compileKnown)
   const context: QueryContext = { ...on, searchPath: [], generated: true }
@@ -65,6 +65,7 @@ export async function queryMetrics(
     ...(timeMs !== undefined && { timeMs }),
   })
   const written = await readRows(run, bounds)
+  const told = toldOf(written.rows, converted)
   const { contracts, reads, policies } = run.applied()
   const filtered = policies.filter(({ kind }) => kind === 'row_filter').map(({ table }) => table)
   const asOf = reads.map(({ namespace, name, snapshot_id: snapshotId, pinned }) => ({
@@ -75,14 +76,14 @@ export async function queryMetrics(
   const isMixed = new Set(asOf.map(({ pinned }) => pinned)).size > 1
   return {
     query_id: run.queryId,
-    columns: prepared.columns.map(({ name, type }) => ({
+    columns: prepared.columns.slice(0, prepared.columns.length - converted.length).map(({ name, type }) => ({
       name,
       type,
       kind: request.metrics.includes(name) ? ('metric' as const) : ('dimension' as const),
       unit: request.metrics.includes(name) ? model.metrics.get(name)?.definition.unit : undefined,
       format: request.metrics.includes(name) ? model.metrics.get(name)?.definition.format : undefined,
     })),
-    rows: written.rows,
+    rows: told.rows,
     truncated: written.truncated || written.rows.length === request.limit,
     contracts,
     as_of: asOf,
@@ -96,6 +97,7 @@ export async function queryMetrics(
             `Some tables are read at a pin and others as they are now: ${asOf.map(({ table }) => tableName(table)).join(', ')}.`,
           ]
         : []),
+      ...told.warnings,
       ...deprecated(model, request),
     ],
   }
@@ -114,6 +116,18 @@ async function knownPart(
     ...model,
     tables: new Map([...model.tables].filter(([, { table }]) => isKnown(table))),
     metrics: new Map([...model.metrics].filter(([, metric]) => tablesReadBy(model, metric).every(isKnown))),
+  }
+}
+
+/** The rows without the columns that tell of amounts without a rate, and what these say: the same in every row. */
+function toldOf(rows: WrittenRows['rows'], converted: readonly string[]) {
+  const width = (rows[0]?.length ?? 0) - converted.length
+  return {
+    rows: converted.length === 0 ? rows : rows.map((row) => row.slice(0, width)),
+    warnings: converted.flatMap((metric, index) => {
+      const text = rows[0]?.[width + index]
+      return typeof text === 'string' ? [`Amounts without a rate are left out of ${metric}: ${text}.`] : []
+    }),
   }
 }
 

@@ -1,6 +1,6 @@
 /**
- * Finds the types of a relation's dimensions and metrics, without those that no longer compile and those that read a table
- * which nobody may read.
+ * Finds the types of a relation's dimensions and metrics, without those that no longer compile, those that convert currencies
+ * and those that read a table which nobody may read.
  */
 
 import type { Governance } from '../core/governance.ts'
@@ -8,6 +8,7 @@ import { isReadable } from '../core/seen-table.ts'
 import type { MetricRelation, Route, SemanticModel } from '../core/semantic-model.ts'
 import { type TableRef, tableKey } from '../core/table-ref.ts'
 import type { ResultColumn } from '../query/compile/compile.ts'
+import { ratedMetrics } from '../query/compile/metrics/unconverted.ts'
 import { compileRelation } from './check-expressions.ts'
 import { tablesReadBy } from './describe-metric.ts'
 
@@ -29,7 +30,11 @@ export function relationTypes(
   const areReadable = (tables: readonly TableRef[]) =>
     tables.every((table) => isReadable(governances.get(tableKey(table))))
   const dimensions = [...relation.dimensions].filter(([, { route }]) => areReadable(tablesOn(route)))
-  const metrics = [...relation.metrics].filter(([, metric]) => areReadable(tablesReadBy(model, metric)))
+  const metrics = [...relation.metrics].filter(
+    ([name, metric]) =>
+      // One that converts currencies is refused in SQL, and would have each of the others compiled by itself.
+      ratedMetrics(model, [name]).size === 0 && areReadable(tablesReadBy(model, metric)),
+  )
   return {
     dimensions: typesOf(
       dimensions.map(([name]) => name),

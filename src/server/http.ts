@@ -1,7 +1,9 @@
 /** Runs the public HTTP listener: request ids, security headers, drain. The routes come from `handle`. */
 
+import http from 'node:http'
 import type { Logger } from 'pino'
 import type { CachedOwners } from '../auth/cached-owners.ts'
+import { tokenCharsMax } from '../auth/token-keys.ts'
 import type { ByteBudget } from '../base/byte-budget.ts'
 import { asOwner, nobody } from '../base/owner.ts'
 import { inNextTurn } from '../base/turn.ts'
@@ -14,6 +16,11 @@ import { type RequestTelemetry, watchRequest } from './request-telemetry.ts'
 
 /** Longest idle time in milliseconds of a client of the HTTP listener that must send or receive. */
 const httpIdleMs = 120_000
+
+/** Bytes of a request's head: a token of the largest size beside the 16 KiB that are usual. */
+const headBytesMax = tokenCharsMax + 16 * 1024
+/** Characters of `Authorization`. */
+const authorizationCharsMax = tokenCharsMax + 'Bearer '.length
 
 interface HttpOptions extends RequestTelemetry {
   readonly hostname: string | undefined
@@ -51,6 +58,9 @@ const securityHeaders = {
 /** Starts the listener. Each route enforces its own limit on body size. */
 export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
   const { drain, handle, log, budget, owners, idleSeconds = httpIdleMs / 1_000 } = options
+  // The runtime has one bound for the process, and answers 431 itself beyond it.
+  // Its types say that it is read alone, as in Node.
+  Object.assign(http, { maxHeaderSize: headBytesMax })
   return Bun.serve({
     ...(options.hostname === undefined ? {} : { hostname: options.hostname }),
     port: options.port,
@@ -84,14 +94,16 @@ export function listenHttp(options: HttpOptions): Bun.Server<undefined> {
       const unsent =
         pathname === undefined
           ? hostlessResponse()
-          : drain.draining && !probes.has(pathname)
-            ? drainingResponse()
-            : await drain.track(answered).catch((err: unknown) => {
-                log.error({ err, requestId }, 'a request failed outside of its handler')
-                return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
-                  status: 500,
+          : hasLongCredential(request)
+            ? longCredentialResponse()
+            : drain.draining && !probes.has(pathname)
+              ? drainingResponse()
+              : await drain.track(answered).catch((err: unknown) => {
+                  log.error({ err, requestId }, 'a request failed outside of its handler')
+                  return new Response(errorModel(500, 'InternalServerError', 'Internal error.'), {
+                    status: 500,
+                  })
                 })
-              })
       const response = work === undefined ? unsent : releasedOnceSent(unsent, work, received.signal)
       response.headers.set('x-request-id', requestId)
       for (const [name, value] of Object.entries(securityHeaders))
@@ -134,6 +146,19 @@ function hasBody({ headers }: Request): boolean {
 function hostlessResponse(): Response {
   return new Response(errorModel(400, 'BadRequestException', 'The Host header is missing or invalid.'), {
     status: 400,
+    headers: { 'content-type': 'application/json' },
+  })
+}
+
+function hasLongCredential({ headers }: Request): boolean {
+  return (headers.get('authorization')?.length ?? 0) > authorizationCharsMax
+}
+
+/** RFC 6585, 5. */
+function longCredentialResponse(): Response {
+  const text = `The header Authorization is too long: a token may have ${tokenCharsMax} characters.`
+  return new Response(errorModel(431, 'RequestHeaderFieldsTooLargeException', text), {
+    status: 431,
     headers: { 'content-type': 'application/json' },
   })
 }

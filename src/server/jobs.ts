@@ -1,4 +1,7 @@
-/** Runs jobs on schedules. A job runs on one replica at a time, and never twice at once in a process. */
+/**
+ * Runs jobs on schedules. A job runs on one replica at a time, but for those that each has use for, and never twice at once
+ * in a process.
+ */
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
@@ -45,6 +48,7 @@ export function startJobs(
   }
   const runOnce = async (job: Job): Promise<void> => {
     await requests.standBack().clear()
+    if (job.everyReplica) return await runHere(job, stopping.signal)
     const ran = await withReplicaLock(job.name, (lost) =>
       runHere(job, AbortSignal.any([lost, stopping.signal])),
     )

@@ -21,6 +21,8 @@ import { migrate } from './database/migrations.ts'
 import { graphName, schemaName } from './database/names.ts'
 import { Pool, type PoolUse } from './database/pool.ts'
 import { assertOwnSessions } from './database/pooler.ts'
+import type { Roots } from './database/roots.ts'
+import { areSecretsKeys, type SecretsKeys } from './database/sealing.ts'
 import {
   beginText,
   callFunction,
@@ -32,14 +34,12 @@ import {
 } from './database/session.ts'
 import { toStoreFault } from './database/store-fault.ts'
 
-export interface StoreOptions {
+export interface StoreOptions extends SecretsKeys {
   /** A PostgreSQL server; without it the embedded database in `dataDirectory`. */
   readonly databaseUrl?: string | undefined
   readonly dataDirectory?: string | undefined
   /** A prepared data directory that is copied for a new embedded database. */
   readonly template?: string | undefined
-  /** 32 bytes: AES-256 for secrets at rest. */
-  readonly secretsKey: Uint8Array
   /** Connections to the server at once; default 10. */
   readonly poolMax?: number
   /** Whether migrations are applied. Otherwise a database that lacks some is refused. */
@@ -76,9 +76,13 @@ type AdminFunction = 'find_service_session' | 'probe_write'
 /** The same, but they find the tenant's session before they enter the tenant. */
 export type SessionFunction = 'begin_commit' | 'begin_keyed_commit'
 
-export interface Store {
+/** What runs in a transaction. */
+type Work<T> = (tx: Tx) => Promise<T>
+
+export interface Store extends SecretsKeys {
   readonly backend: 'postgres' | 'embedded'
-  readonly secretsKey: Uint8Array
+  /** What sessions and plans are derived from: the secrets key, until `openConfiguredStore` has read the stored ones. */
+  readonly roots: Roots
   readonly onCypher: (seconds: number) => void
   /** How the connections of this process are used now. */
   poolUse(besides?: TenantId): PoolUse
@@ -87,11 +91,7 @@ export interface Store {
    * @throws Fault; what `work` throws; the signal's reason. A failed transaction leaves nothing behind. Where the
    * connection was lost during the commit, the outcome is unknown
    */
-  tenantTransaction<T>(
-    tenant: TenantId,
-    work: (tx: Tx) => Promise<T>,
-    options?: TransactionOptions,
-  ): Promise<T>
+  tenantTransaction<T>(tenant: TenantId, work: Work<T>, options?: TransactionOptions): Promise<T>
   /** A tenant transaction of one statement, in one round trip. */
   tenantQuery<Row extends object>(
     tenant: TenantId,
@@ -129,7 +129,7 @@ export interface Store {
     options?: TransactionOptions,
   ): Promise<readonly Row[]>
   /** A transaction as svc_owner in the context of `tenant`, for provisioning only. */
-  ownerTransaction<T>(tenant: TenantId, work: (tx: Tx) => Promise<T>): Promise<T>
+  ownerTransaction<T>(tenant: TenantId, work: Work<T>, options?: TransactionOptions): Promise<T>
   /** A connection outside the pool, for a lock that outlives transactions. The caller discards it. */
   openLink(): Promise<Link>
   /** As `StoreBackend.listen`. @throws Fault where the store does not answer */
@@ -158,8 +158,7 @@ export interface Store {
  * `unavailable` where the database does not answer
  */
 export async function openStore(options: StoreOptions): Promise<Store> {
-  if (options.secretsKey.length !== 32)
-    throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
+  if (!areSecretsKeys(options)) throw new Fault('misconfigured', 'The secrets key must have 32 bytes.')
   const notice = options.onNotice
   const statementMs = options.statementMs ?? limits.storeStatementMs
   const listeners = new Set<OnNotification>()
@@ -306,12 +305,12 @@ function storeOver(
     (connection: StoreConnection) =>
       connection.only<Row>(text, params, prepare)
 
-  const onCypher = settings.onCypher ?? (() => {})
+  const { onCypher = () => {}, secretsKey, nextKey, formerKey } = settings
 
   return {
     backend: backend.name,
-    secretsKey: settings.secretsKey,
-    onCypher,
+    ...{ secretsKey, nextKey, formerKey, onCypher },
+    roots: { sessions: secretsKey, plans: secretsKey },
     poolUse: (besides) => pool.use(besides),
     async tenantTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
@@ -356,9 +355,10 @@ function storeOver(
       const begin = beginText('svc_admin', '', adminPath, options)
       return transact(undefined, begin, query<Row>(text, params), options)
     },
-    async ownerTransaction(tenant, work) {
+    async ownerTransaction(tenant, work, options = {}) {
       const id = checkedTenant(tenant)
-      return transact(undefined, beginText('svc_owner', id, tenantPath(id), {}), transaction(work))
+      const begin = beginText('svc_owner', id, tenantPath(id), options)
+      return transact(undefined, begin, transaction(work), options)
     },
     openLink: () => backend.open('tenant'),
     async listen(channel, onMessage) {

@@ -41,6 +41,8 @@ interface VendRequest {
   /** Of the tenant's territory, where the prefixes are those of an earlier request. */
   readonly territoryVersion?: string
   readonly access: CredentialAccess
+  /** When the access ends by which the caller has the files; at least {@link openMs} from when that was looked up. */
+  readonly untilMs?: number
 }
 
 export interface VendedTable {
@@ -74,6 +76,14 @@ export type Vend = (request: VendRequest) => PendingVend | undefined
 /** Seconds for which credentials are issued. Readers get the least that AWS allows. */
 const lifetimes = { read: 900, write: 3_600 } as const satisfies Record<CredentialAccess, number>
 
+const shortestMs = lifetimes.read * 1_000
+
+/**
+ * Milliseconds for which what is given out may open files: the shortest credential, a signature whose time is five minutes
+ * ahead, and five minutes for the catalog and the cloud to come back.
+ */
+export const openMs = shortestMs + 600_000
+
 /** Milliseconds that a credential may end later than its record says until it is completed: clocks differ. */
 const expirySlackMs = 60_000
 
@@ -83,7 +93,7 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
 
   const withheld = (reason: 'license' | 'territory' | 'failed') => metrics.credentialsWithheld.inc({ reason })
 
-  return ({ session, sub, credential, table, prefixes: all, territoryVersion, access }) => {
+  return ({ session, sub, credential, table, prefixes: all, territoryVersion, access, untilMs }) => {
     const { tenant, sessionId } = session
     try {
       licensed.require('vending')
@@ -98,7 +108,14 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
       withheld('territory')
       throw new Fault('policy_denied', noRootAbove(table, credential))
     }
-    const lifetimeSeconds = lifetimeOf(access, session, clock)
+    if (untilMs !== undefined && untilMs < clock.now() + shortestMs + expirySlackMs) {
+      withheld('failed')
+      throw new Fault(
+        'policy_denied',
+        'policy denied: access to the table ends before a credential could end.',
+      )
+    }
+    const lifetimeSeconds = lifetimeOf(access, [session.expiresAtMs, untilMs], clock)
     const key = JSON.stringify([
       ...[tenant, credential.id, credential.version, sessionId, access],
       ...[tableKey(table), ...prefixes],
@@ -108,7 +125,8 @@ export function vending({ store, clock, addressRules, licensed, metrics }: Vendi
       prefixes,
       storage: settings.storage,
     })
-    const known = issuedBefore.get(key)
+    const before = issuedBefore.get(key)
+    const known = before !== undefined && before.expiresAtMs <= (untilMs ?? Infinity) ? before : undefined
     if (known !== undefined && known.expiresAtMs - clock.now() > lifetimes[access] * 500)
       return territoryVersion === undefined
         ? { take: async () => vended(known), drop: async () => {} }
@@ -177,10 +195,11 @@ function noRootAbove(table: TableRef, { config }: CatalogCredential): string {
   return `policy denied: ${why}, so no credentials are given out. An administrator can register storage_roots`
 }
 
-/** Not longer than the session, as far as AWS allows. */
-function lifetimeOf(access: CredentialAccess, { expiresAtMs }: Session, clock: Clock): number {
-  if (expiresAtMs === undefined) return lifetimes[access]
-  const left = Math.floor((expiresAtMs - clock.now()) / 1000)
+/** Not longer than the session and what gives access, as far as AWS allows. */
+function lifetimeOf(access: CredentialAccess, ends: readonly (number | undefined)[], clock: Clock): number {
+  const endsMs = ends.filter((ms) => ms !== undefined)
+  if (endsMs.length === 0) return lifetimes[access]
+  const left = Math.floor((Math.min(...endsMs) - clock.now()) / 1000)
   return Math.max(lifetimes.read, Math.min(lifetimes[access], left))
 }
 

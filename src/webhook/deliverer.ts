@@ -126,12 +126,17 @@ export class Deliverer {
 
   /** One turn of a subscription: takes events, then sends what is due until an attempt fails. */
   async #turn(claim: Claim, lost: AbortSignal): Promise<void> {
-    const { store } = this.parts
+    const { store, log } = this.parts
     const signal = AbortSignal.any([this.#stop.signal, lost])
     let isMore = false
     try {
       const subscription = await loadClaimed(store, claim)
-      if (subscription === undefined) return
+      if (subscription === 'unreadable')
+        log.error(
+          { webhook: claim.id, state: subscription },
+          'no secrets key opens the URL and secrets of a webhook: remove it and add it again, or enable it once the key is back',
+        )
+      if (subscription === undefined || subscription === 'unreadable') return
       isMore = await this.#take(claim, subscription)
       const due = await dueDeliveries(store, claim, turnDeliveries)
       isMore ||= due.length === turnDeliveries

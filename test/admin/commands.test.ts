@@ -20,7 +20,9 @@ async function provision(tenant: string): Promise<void> {
 }
 
 const catalogPut = (tenant: string) =>
-  `catalog put --tenant ${tenant} --nickname main --kind alpha --endpoint https://catalog.example`.split(' ')
+  `catalog put --tenant ${tenant} --nickname main --kind alpha --endpoint https://catalog.example --no-check`.split(
+    ' ',
+  )
 const policyPut = (tenant: string) =>
   `policy put --tenant ${tenant} --table sales.orders --id keep-id --kind schema`.split(' ')
 const words = (text: string) => text.split(' ')
@@ -277,7 +279,7 @@ describe('the audit log and intents', () => {
 describe('the administration log', () => {
   // A hand-over needs a dropped table, so it is tried over HTTP. An import is on record among the changes of contracts. To enable a webhook is the change that disables it.
   const read =
-    / (list|show|count|traverse|match|administration|conflicts|hand-over|check|history|out|staged|export|deliveries|delivery|enable|summary|findings|import|installation|send|walk|reach)$|^who-/
+    / (list|removals|show|count|traverse|match|administration|conflicts|hand-over|check|try|history|out|staged|export|deliveries|delivery|enable|summary|findings|import|installation|send|walk|reach)$|^who-/
 
   test('has a row of the operator for each command that changes something, in the tenant concerned', async () => {
     const foreign = await cli.json<unknown>(words(`audit administration --tenant ${globex}`))
@@ -318,6 +320,7 @@ describe('the administration log', () => {
       `staleness set --tenant ${tenant} --days 30`,
       `catalog remove --tenant ${tenant} --nickname main`,
       `session trust --tenant ${tenant} --id ${made.id} --engine yes`,
+      `session turn --tenant ${tenant} --id ${made.id}`,
       `session revoke --tenant ${tenant} --id ${made.id}`,
       `credentials deny --tenant ${tenant} --session ${made.id}`,
       `intent settle --tenant ${tenant} --id ${await cli.leaveIntent(tenant)} --outcome not-made --reason seen`,
@@ -347,7 +350,7 @@ describe('the administration log', () => {
       ...['put-territory-mode', 'put-territory-manifests', 'release-snapshot'],
       ...['grant-territory', 'derive-territory', 'revoke-territory', 'release-territory'],
       ...['map-dataset-namespace', 'unmap-dataset-namespace', 'set-lineage-staleness', 'remove-catalog'],
-      ...['put-trusted-engine', 'revoke-session', 'deny-session', 'settle-intent'],
+      ...['put-trusted-engine', 'turn-session-secret', 'revoke-session', 'deny-session', 'settle-intent'],
       ...['put-reconciliation-source', 'remove-reconciliation-source'],
       'cancel-policy-replay',
       ...['change-webhook', 'change-webhook', 'rotate-webhook-secret', 'replay-webhook', 'delete-webhook'],
@@ -360,6 +363,10 @@ describe('the administration log', () => {
     const elsewhere = ['retention set-installation', 'month detach', 'month verify']
     // A term is removed by a service alone: glossary-commands.test.ts.
     elsewhere.push('lineage retire', 'lineage restore', 'glossary remove')
+    // The keys of the service have a record of their own: test/auth/turn-token-signing.test.ts.
+    elsewhere.push('key service', 'key turn-token-signing', 'key turn-plan-signing')
+    // A tenant is removed by two persons, and so by a service alone: test/store/tenant/remove-tenant.test.ts.
+    elsewhere.push('tenant remove')
     const logged = commands.filter(({ words }) => !read.test(words) && !elsewhere.includes(words))
     expect(logged).toHaveLength(distinct.size)
     for (const { actor } of items) expect(actor).toMatchObject({ sub: 'operator', source: 'command_line' })
@@ -547,5 +554,43 @@ describe('help', () => {
   test('of one command shows no other, and of none there is none', async () => {
     expect((await cli.run(words('tenant create --help'))).stdout).not.toContain('tenant list')
     expect((await cli.run(words('contract --help'))).status).toBe(64)
+  })
+})
+
+describe('at the end, because the tests above count them,', () => {
+  test('tenants are made once with --if-absent, however often and by how many it is asked', async () => {
+    const create = words('tenant create --name once --organization org_once --if-absent --field id')
+    const made = await Promise.all(Array.from({ length: 4 }, () => cli.run(create)))
+    expect(new Set(made.map(({ stdout }) => stdout)).size).toBe(1)
+    expect(made.map(({ status }) => status)).toEqual([0, 0, 0, 0])
+    expect((await cli.run(words('tenant create --name once --if-absent --field id'))).stdout).toBe(
+      made[0]?.stdout ?? '',
+    )
+    // Another name with the organization of that tenant.
+    const taken = await cli.run(words('tenant create --name other --organization org_once --if-absent'))
+    expect(taken).toMatchObject({ status: 1, stdout: '' })
+    await cli.run(words('tenant create --name once'))
+    const ambiguous = await cli.run(words('tenant create --name once --if-absent'))
+    expect(ambiguous.stderr).toBe('Several tenants have this name: take one from the list of tenants.\n')
+  })
+
+  test('catalogs are tried before they are put: one that does not answer is not stored', async () => {
+    const put = words(
+      `catalog put --tenant ${acme} --nickname away --kind alpha --endpoint http://127.0.0.1:1 --config -`,
+    )
+    const env = { SVC_UPSTREAM_ALLOW: '127.0.0.1' }
+    const { status, stdout, stderr } = await cli.run(put, { stdin: config, env })
+    expect({ status, stdout }).toEqual({ status: 1, stdout: '' })
+    expect(stderr).toContain('The catalog was not stored, because it does not work. --no-check')
+    expect(stderr).toContain('address: failed. 127.0.0.1:1 cannot be reached')
+    expect(stderr).not.toContain(secret)
+    const listed = () => cli.json<{ nickname: string }[]>(words(`catalog list --tenant ${acme}`))
+    expect((await listed()).map(({ nickname }) => nickname)).not.toContain('away')
+    expect((await cli.run([...put, '--no-check'], { stdin: config, env })).status).toBe(0)
+    expect((await listed()).map(({ nickname }) => nickname)).toContain('away')
+    const stored = await cli.run(words(`catalog try --tenant ${acme} --nickname away --field works`), { env })
+    expect(stored).toEqual({ status: 1, stdout: 'false\n', stderr: 'The catalog does not work.\n' })
+    expect((await cli.run(words(`catalog try --tenant ${globex} --nickname away`))).status).toBe(1)
+    await cli.run(words(`catalog remove --tenant ${acme} --nickname away`))
   })
 })

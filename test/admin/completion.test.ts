@@ -71,7 +71,7 @@ describe('words that are offered', () => {
       for (let count = 1; count < each.length; count++)
         expect(await offered(...each.slice(0, count), '')).toContain(each[count] ?? '')
       const flags = await offered(...each, '--')
-      for (const [flag] of usage.matchAll(/--[a-z][a-z-]*/g)) expect(flags).toContain(flag)
+      for (const [flag] of usage.matchAll(/--[a-z][a-z0-9-]*/g)) expect(flags).toContain(flag)
       if (fields.length > 0) expect(await offered(...each, '--field', '')).toEqual([...fields].sort())
     }
   })

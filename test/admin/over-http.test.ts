@@ -77,7 +77,9 @@ describe('a command over HTTP', () => {
     )
     expect(minted.secret).toStartWith('svc_')
     await json(
-      words(`catalog put${of} --nickname main --kind alpha --endpoint https://catalog.example --config -`),
+      words(
+        `catalog put${of} --nickname main --kind alpha --endpoint https://catalog.example --config - --no-check`,
+      ),
       undefined,
       config,
     )
@@ -206,6 +208,7 @@ describe('a command over HTTP', () => {
     expect((await over(`replay cancel${of} --id ${replay.id}`)).status).toBe(0)
     expect((await over(`replay show${of} --id ${crypto.randomUUID()}`)).status).toBe(1)
     expect((await over(`session trust${of} --id ${minted.id} --engine yes`)).status).toBe(0)
+    expect((await over(`session turn${of} --id ${minted.id} --field secret`)).stdout).toStartWith('svc_')
     expect((await over(`session revoke${of} --id ${minted.id}`)).status).toBe(0)
     expect((await over(`credentials deny${of} --session ${minted.id}`)).status).toBe(0)
     const staged = words(`credentials staged${of} --session ${minted.id}`)
@@ -251,15 +254,27 @@ describe('a command over HTTP', () => {
     expect(await json<unknown>(`hold release${of} --id ${hold.id} --reason closed`)).toMatchObject({
       release: { reason: 'closed' },
     })
+    expect(await over(`catalog try${of} --nickname elsewhere`)).toMatchObject({
+      status: 1,
+      stderr: 'There is no such tenant, or it has no such catalog.\n',
+    })
     expect((await over(`catalog remove${of} --nickname main`)).status).toBe(0)
     expect(await json<unknown[]>(`policy list${of}`)).toEqual([])
+
+    for (const one of [`key list${of}`, 'key service', 'key turn-token-signing', 'key turn-plan-signing'])
+      expect({ one, ...(await over(one)) }).toMatchObject({ status: 0, stderr: '' })
+    expect((await over(`tenant remove${of}`)).status).toBe(0)
+    expect(await json<unknown[]>('tenant removals')).toHaveLength(1)
+    expect((await over(`tenant remove${of} --withdraw`)).status).toBe(0)
 
     const tried = [...reading, 'tenant create', 'tenant suspend', 'tenant resume', 'session create'].concat(
       'session revoke',
       'session trust',
+      'session turn',
       'credentials deny',
       'credentials staged',
       'catalog put',
+      'catalog try',
       'catalog remove',
       'policy put',
       'policy check',
@@ -280,6 +295,9 @@ describe('a command over HTTP', () => {
       ...['who-read', 'who-can-read'],
       // test/admin/lineage-service-commands.test.ts
       ...['send', 'walk', 'reach'].map((one) => `lineage ${one}`),
+      ...['list', 'service', 'turn-token-signing', 'turn-plan-signing'].map((one) => `key ${one}`),
+      // test/admin/tenant-export.test.ts
+      ...['export', 'remove', 'removals'].map((one) => `tenant ${one}`),
       ...['set', 'list'].map((one) => `staleness ${one}`),
       ...['put', 'delete'].map((one) => `workload ${one}`),
       ...['create', 'enable', 'disable', 'rotate', 'delete', 'delivery', 'replay'].map(
@@ -337,7 +355,7 @@ describe('a command over HTTP', () => {
   test('reads every page of a listing', async () => {
     const catalog = (n: number) =>
       words(
-        `catalog put --tenant ${foreign.tenant} --nickname n${n} --kind alpha --endpoint https://c.example --config -`,
+        `catalog put --tenant ${foreign.tenant} --nickname n${n} --kind alpha --endpoint https://c.example --config - --no-check`,
       )
     for (const n of [1, 2, 3]) await json(catalog(n), undefined, config)
     const seen: string[] = []

@@ -1,6 +1,6 @@
 /** The command `covenant` itself: its verbs, help, version and exit statuses. */
 
-import { afterAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { afterAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -78,25 +78,6 @@ test('a verb that is not there ends with 64 and is not repeated', async () => {
   expect({ code, out }).toEqual({ code: 64, out: '' })
   expect(err).toContain('There is no such verb')
   expect(err).not.toContain('svc_secret')
-})
-
-describe('covenant check', () => {
-  test('ends with 0 for settings with which the service would start', async () => {
-    expect(await run(['check'])).toEqual({
-      code: 0,
-      out: 'The settings are valid. The store is embedded.\n',
-      err: '',
-    })
-  })
-
-  test('ends with 78 for wrong settings and with 1 for a license that is none', async () => {
-    expect((await run(['check'], { SVC_LISTEN_ADDR: 'nonsense' })).code).toBe(78)
-    expect(await run(['check'], { SVC_LICENSE: 'nonsense' })).toEqual({
-      code: 1,
-      out: '',
-      err: 'The license was refused: it is not a signed license.\n',
-    })
-  })
 })
 
 test.each<[string, Error, number]>([

@@ -5,9 +5,11 @@ import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { adminOperations } from '../../src/auth/administration/admin-operations.ts'
 import { graphOperations } from '../../src/auth/administration/graph-operations.ts'
 import { holdOperations } from '../../src/auth/administration/hold-operations.ts'
+import { keyOperations } from '../../src/auth/administration/key-operations.ts'
 import { ownOperations } from '../../src/auth/administration/own-operations.ts'
 import { retentionOperations } from '../../src/auth/administration/retention-operations.ts'
 import { tokenIssuerOperations } from '../../src/auth/issuer-operations.ts'
+import { provisioningOperations } from '../../src/auth/provisioning-operations.ts'
 import { workloadTrustOperations } from '../../src/auth/workload/operations.ts'
 import { checkOperations, checkRunOperations } from '../../src/contract/checks/operations.ts'
 import { reportOperations } from '../../src/contract/checks/report-results.ts'
@@ -212,12 +214,17 @@ const steps: Readonly<Record<string, Step>> = {
     path: '/admin/tenants/{tenant}/sessions',
     body: { name: 'a', scopes: ['read'] },
   },
+  turn_tenant_session_secret: {
+    action: 'turn-session-secret',
+    path: '/admin/tenants/{tenant}/sessions/{id}/secret',
+  },
   end_session: { action: 'revoke-session', path: '/admin/tenants/{tenant}/sessions/{id}' },
   mint_own_session: {
     action: 'create-session',
     path: '/api/v1/sessions',
     body: { name: 'b', scopes: ['read'] },
   },
+  turn_session_secret: { action: 'turn-session-secret', path: '/api/v1/sessions/{id}/secret' },
   end_own_session: { action: 'revoke-session', path: '/api/v1/sessions/{id}' },
   put_policy: {
     action: 'put-policy',
@@ -682,6 +689,11 @@ const steps: Readonly<Record<string, Step>> = {
     subject: { name: 'partner' },
   },
   delete_token_issuer: { action: 'delete-token-issuer', path: '/api/v1/token-issuers/partner' },
+  put_provisioning: {
+    action: 'put-provisioning',
+    path: '/api/v1/provisioning',
+    body: { claim: 'sub', attribute: 'userName', roles_from: 'token' },
+  },
   put_workload_trust: {
     action: 'put-workload-trust',
     path: '/api/v1/workload-trusts/spark',
@@ -756,6 +768,7 @@ const steps: Readonly<Record<string, Step>> = {
 const administering = (
   [
     ...adminOperations,
+    ...keyOperations,
     ...ownOperations,
     ...tableOperations,
     ...documentOperations,
@@ -786,6 +799,7 @@ const administering = (
     ...retirementOperations,
     ...workloadTrustOperations,
     ...tokenIssuerOperations,
+    ...provisioningOperations,
   ] as readonly Operation[]
 ).filter(
   // A check saves nothing.
@@ -804,6 +818,9 @@ test('every operation that administers is tried below', () => {
     'attest_metric',
     'end_attestation',
     'put_installation_retention',
+    // What no tenant owns has a record of its own: test/auth/keys.test.ts.
+    'turn_token_signing_key',
+    'turn_plan_signing_key',
   ]
   expect([...Object.keys(steps), ...elsewhere].toSorted()).toEqual(
     administering.map(({ name }) => name).toSorted(),

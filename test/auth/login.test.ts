@@ -1,7 +1,7 @@
 /** Login against a real OpenID Connect provider, and every way in which a login must fail. */
 
 import { afterAll, beforeAll, describe, expect, setSystemTime, test } from 'bun:test'
-import { randomBytes } from 'node:crypto'
+import { KeyObject, randomBytes, sign } from 'node:crypto'
 import { loginOperations } from '../../src/auth/login/operations.ts'
 import { limits } from '../../src/limits.ts'
 import { suspendTenant } from '../../src/store/tenant/tenants.ts'
@@ -181,6 +181,21 @@ test('a login with the role owner has the scope admin', async () => {
   expect(listed.status).toBe(200)
 })
 
+test('a login has the e-mail address that its provider does not call unverified', async () => {
+  for (const [sub, verified, email] of [
+    ['vera', { email_verified: true }, 'v@acme.example'],
+    ['una', { email_verified: false }, undefined],
+    ['ulf', { email_verified: 'false' }, undefined],
+  ] as const) {
+    const claims = { org_id: 'org_acme', email: 'v@acme.example', ...verified }
+    provider.accounts.set(sub, { claims })
+    const { principal } = (await (await whoami(await loggedIn(sub))).json()) as {
+      principal: { sub: string; email?: string }
+    }
+    expect([principal.sub, principal.email]).toEqual([sub, email])
+  }
+})
+
 test('a login whose subject is longer than a session keeps is 400 and leaves none', async () => {
   const sub = randomBytes(2_000).toString('hex')
   provider.accounts.set(sub, { claims: { org_id: 'org_acme' } })
@@ -251,6 +266,33 @@ describe('a callback', () => {
     } finally {
       provider.tamper = undefined
     }
+  })
+
+  test('with an ID token that was issued for another client is refused, whatever its audiences', async () => {
+    const loginWith = async (claims: object) => {
+      const browser = new Browser()
+      const callback = await browser.logInUntilCallback(service.app.url, 'ada')
+      provider.tamper = (path, body) =>
+        path.startsWith('/token')
+          ? body.replace(/"id_token":"([^.]+)\.([^.]+)\.[^"]+"/, (_, head: string, payload: string) => {
+              const sent = JSON.parse(Buffer.from(payload, 'base64url').toString())
+              const text = `${head}.${Buffer.from(JSON.stringify({ ...sent, ...claims })).toString('base64url')}`
+              const key = KeyObject.from(provider.privateKey)
+              return `"id_token":"${text}.${sign('RSA-SHA256', Buffer.from(text), key).toString('base64url')}"`
+            })
+          : body
+      try {
+        return (await browser.request(callback)).status
+      } finally {
+        provider.tamper = undefined
+      }
+    }
+    expect(await loginWith({})).toBe(302)
+    expect(await loginWith({ azp: clientId })).toBe(302)
+    expect(await loginWith({ aud: [clientId, 'another'], azp: clientId })).toBe(302)
+    expect(await loginWith({ azp: 'another' })).toBe(401)
+    expect(await loginWith({ aud: [clientId, 'another'], azp: 'another' })).toBe(401)
+    expect(await loginWith({ aud: [clientId, 'another'] })).toBe(401)
   })
 
   test('with a code that was used is refused', async () => {
@@ -418,4 +460,15 @@ test('without an identity provider /login says so', async () => {
   })
   for (const path of ['/login', '/callback?state=x&code=y'])
     expect((await serve(new Request(`http://svc.example${path}`))).status).toBe(404)
+})
+
+test('a login succeeds after the provider has replaced its key under the same id, once the last is some seconds old', async () => {
+  await loggedIn('ada')
+  provider.rotate(service.app.url, 'idp')
+  setSystemTime(Date.now() + 6_000)
+  try {
+    expect((await new Browser().logIn(service.app.url, 'ada')).status).toBe(302)
+  } finally {
+    setSystemTime()
+  }
 })

@@ -64,6 +64,8 @@ const aboutOneself = [
   'GET /api/v1/semantics/export',
   'GET /api/v1/contracts/tables',
   'GET /api/v1/checks/runs',
+  'GET /api/v1/access/requests',
+  'GET /api/v1/access/grants',
   // It says the same to every tenant.
   'GET /api/v1/contracts/document-extension',
 ]
@@ -90,6 +92,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/intents/', ['admin', 'read']],
   ['/api/v1/contracts/', ['admin', 'read']],
   ['/api/v1/checks/', ['admin', 'read']],
+  ['/api/v1/access/', ['admin', 'read']],
   ['/api/v1/territory', ['admin', 'read']],
   ['/api/v1/credentials/denials', ['admin']],
   ['/api/v1/credentials/staged', ['admin']],
@@ -105,6 +108,8 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/credentials/trusted-engines', ['admin']],
   ['/api/v1/workload-trusts', ['admin']],
   ['/api/v1/token-issuers', ['admin']],
+  ['/api/v1/provisioning', ['admin']],
+  ['/scim/', ['scim']],
   ['/api/v1/reconciliation-sources', ['admin', 'read']],
   ['/api/v1/detection/rescans', ['admin']],
   ['/api/v1/detection/classifiers', ['admin', 'read']],

@@ -47,6 +47,7 @@ const figures: Readonly<Record<string, readonly string[]>> = {
   graphql: ['p50_ms', 'p95_ms', 'p50_round_trip_ms', 'added_p50_ms'],
   growth: ['cost', 'exponent'],
   'transactions-in-step': ['one_p50_ms', 'two_p50_ms', 'ratio'],
+  'admin-command': ['p50_ms', 'slowest_ms'],
   flood: ['flooded_p95_ms', 'alone_p95_ms', 'ratio', 'refused'],
 }
 

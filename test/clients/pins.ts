@@ -496,6 +496,8 @@ export const suites: Readonly<Record<string, Suite>> = {
     byName: true,
     seconds: 900,
   },
+  /** The machine's own Go builds Ory Hydra; its modules are pinned in go.sum. */
+  hydra: { file: 'hydra.clients.ts', needs: [], quick: false, byName: true, seconds: 1_800 },
   /** Credentials that end while a client writes. */
   'vending-ended': {
     file: 'vending-ended.clients.ts',

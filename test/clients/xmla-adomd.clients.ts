@@ -8,6 +8,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Glob } from 'bun'
+import { declaringAs } from '../support/semantic-layer.ts'
 import type { XmlaClientOptions } from '../support/xmla.ts'
 import { startXmlaLake, type XmlaLake } from '../support/xmla-lake.ts'
 import { packageFolder } from './packages.ts'
@@ -21,6 +22,11 @@ let folder: string
 beforeAll(async () => {
   one = await startXmlaLake()
   stack.defer(() => one.lake[Symbol.asyncDispose]())
+  await declaringAs(one.lake, one.steward)('/api/v1/semantics/tables/sales/orders', {
+    key: ['id'],
+    dimensions: [{ name: 'region' }, { name: 'email' }, { name: 'day', kind: 'time' }, { name: 'note' }],
+    kpis: [{ name: 'sales', value: 'revenue', goal: 'buyers', status: 'buyers' }],
+  })
   folder = await mkdtemp(join(tmpdir(), 'covenant-adomd-'))
   stack.defer(() => rm(folder, { recursive: true, force: true }))
   await linkOpenssl()
@@ -97,6 +103,7 @@ describe.each(['ann', 'bob'] as const)('%s', (who) => {
     expect(Object.values(found.datasets ?? {}).map((rows) => rows.length > 0)).toEqual(
       Object.keys(found.datasets ?? {}).map((name) => name !== 'TMSCHEMA_RELATIONSHIPS'),
     )
+    expect(JSON.stringify(found.datasets?.DISCOVER_CSDL_METADATA)).toContain('<bi:KpiGoal>')
     // A mask empties this column for one of them.
     expect(JSON.stringify(found.datasets).includes('note')).toBe(who === 'ann')
     const [first, second, third] = found.results ?? []

@@ -345,6 +345,9 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
     ...['rotate_transform_scope', 'shred_transform_subject', 'deny_session'],
   ],
   'is the sign-off itself': ['sign_loosening'],
+  'gives one reader access for a time, which somebody else decides': [
+    ...['request_access', 'decide_access_request', 'withdraw_access_request', 'revoke_access_grant'],
+  ],
   'moves readers to another snapshot under the same filters and masks': ['pin_table', 'unpin_table'],
   'concerns tables without a contract': ['put_read_settings'],
   'moves no tag before a document is put in force, which is judged then': ['put_classification_tags'],
@@ -364,14 +367,29 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
   ],
   reads: [
     ...['compare_contract_document', 'explain_query', 'show_as_seen_by', 'query_metrics', 'explain_mdx'],
-    ...['check_policy', 'try_policy', 'query_graph', 'start_policy_replay', 'cancel_policy_replay'],
+    ...[
+      'check_policy',
+      'try_policy',
+      'query_graph',
+      'start_policy_replay',
+      'cancel_policy_replay',
+      'try_catalog',
+    ],
     ...['request_check_run', 'report_check_results', 'cancel_check_run', 'resume_check_run'],
     ...['request_reconciliation', 'locate_differences', 'verify_month', 'issue_subject_keys'],
   ],
   'says who somebody is; what the roles may see is the contract’s to say': [
     ...['make_tenant', 'suspend_tenant', 'resume_tenant', 'mint_session', 'end_session', 'mint_own_session'],
     ...['end_own_session', 'put_workload_trust', 'delete_workload_trust', 'put_token_issuer'],
-    ...['delete_token_issuer', 'log_out', 'log_out_at_provider', 'receive_logout', 'consent', 'issue_token'],
+    ...[
+      'delete_token_issuer',
+      'put_provisioning',
+      'log_out',
+      'log_out_at_provider',
+      'receive_logout',
+      'consent',
+      'issue_token',
+    ],
     ...['receive_identity_event', 'receive_billing_event', 'put_trusted_engine'],
   ],
   'keeps the service': [
@@ -392,9 +410,10 @@ const verbs: Readonly<Record<string, readonly string[]>> = {
     ],
     ...['release_hold', 'detach_month', 'map_dataset_namespace', 'unmap_dataset_namespace', 'put_catalog'],
     ...['retire_lineage', 'restore_lineage', 'set_lineage_staleness'],
+    ...['ask_removal', 'confirm_removal', 'withdraw_removal'],
     ...['change_catalog', 'remove_catalog', 'create_webhook', 'change_webhook', 'delete_webhook'],
     ...[
-      'rotate_webhook_secret',
+      ...['rotate_webhook_secret', 'turn_token_signing_key', 'turn_plan_signing_key', 'turn_session_secret'],
       'replay_webhook',
       'put_reconciliation_source',
       'remove_reconciliation_source',

@@ -8,7 +8,7 @@ import type { Lake } from '../support/lake.ts'
 setDefaultTimeout(120_000)
 const page = await Bun.file(new URL('../../docs/mdx.md', import.meta.url)).text()
 const statements = [...page.matchAll(/```mdx\n(.*?)```/gs)].map(([, text = '']) => text.trim())
-const refused = [...page.matchAll(/^\| `((?:SELECT|WITH|UPDATE|EVALUATE)[^`]*)` \| (.*) \|$/gm)].map(
+const refused = [...page.matchAll(/^\| `((?:SELECT|WITH|UPDATE|EVALUATE|CREATE)[^`]*)` \| (.*) \|$/gm)].map(
   ([, text = '', fault = '']) => [text, fault] as const,
 )
 const members = [

@@ -3,6 +3,7 @@
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { scalarFunctionNames } from '../../src/semantics/dax/scalar-functions.ts'
 import { daxRefusal, daxRows } from '../semantics/dax/dax-lake.ts'
+import { refusedFunctions } from '../semantics/dax/refused.ts'
 import { startCubeLake } from '../semantics/mdx/cube-lake.ts'
 import type { Lake } from '../support/lake.ts'
 
@@ -28,6 +29,14 @@ test.each(queries)('gives rows: %s', async (query) => {
 test('the page names the functions of values that there are', () => {
   const [, cell = ''] = /^\| Values \| (.*) \|$/m.exec(page) ?? []
   expect(cell.split(', ').map((name) => name.replaceAll('`', ''))).toEqual([...scalarFunctionNames])
+})
+
+test('the page names the functions that are refused, and serves none of them', () => {
+  const [, cell = ''] = /^\| Functions \| (.*) \|$/m.exec(page) ?? []
+  const refused = cell.split(', ').map((name) => name.replaceAll('`', ''))
+  expect(refused).toEqual([...refusedFunctions.tables, ...refusedFunctions.values].sort())
+  const [, served = ''] = /^## What is served\n(.*?)^Not served/ms.exec(page) ?? []
+  expect(refused.filter((name) => served.includes(`\`${name}\``))).toEqual([])
 })
 
 test.each([

@@ -160,9 +160,22 @@ describe('a plan', () => {
     expect(payload.keys.wrapped.map((wrapped: { kid: string }) => wrapped.kid)).toEqual(['k1', 'k2'])
   })
 
+  test('hands out no key of a version from before a tenant key that was lost', async () => {
+    await service.store.tenantQuery(
+      service.owner.tenant,
+      `insert into svc.transform_scope_version (tenant_id, scope, version, begins) values ($1, 'sensitive.name', 3, true)`,
+      [service.owner.tenant],
+    )
+    expect((await call('POST', '/transform/scopes/sensitive.name/rotations')).body).toEqual({ kid: 'k4' })
+    const path = `/tables/sales/orders/transform-plan?all_keys=true&public_key=${'A'.repeat(42)}E`
+    const { plan } = (await call('GET', path, undefined, service.owner.secret)).body
+    const payload = JSON.parse(Buffer.from(plan.split('.')[1], 'base64url').toString())
+    expect(payload.keys.wrapped.map((wrapped: { kid: string }) => wrapped.kid)).toEqual(['k3', 'k4'])
+  })
+
   test('has a nonce that proves it for this table and these rules, for a time', async () => {
     const { plan } = await planOf()
-    const key = service.store.secretsKey
+    const key = service.store.roots.plans
     const subject = { tenant: plan.tenant, tableUuid: plan.table_uuid, policyVersion: plan.policy_version }
     const proof = `${plan.policy_version}:${plan.nonce}`
     expect(isProofOf(key, subject, proof, plan.exp + 3599)).toBe(true)

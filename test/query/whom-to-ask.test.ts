@@ -98,7 +98,7 @@ describe('on the PostgreSQL wire', () => {
       [
         '00000',
         expect.stringContaining('masked for you: sales.orders.email'),
-        `EXPLAIN shows what applies. ${about}`,
+        `EXPLAIN shows what applies. ${about} Access for a time: covenant access request sales.orders.`,
       ],
     ])
   })

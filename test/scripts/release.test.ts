@@ -48,10 +48,15 @@ beforeEach(() => {
     'scripts/bun.sh',
     'scripts/sbom.ts',
     'scripts/release.ts',
+    'scripts/images.ts',
+    'migrations',
+    'src/store/database/migration-files.ts',
+    'src/store/database/released-migrations.ts',
+    'src/base/fault.ts',
     'scripts/release',
   ])
     cpSync(join(root, path), join(folder, path), { recursive: true })
-  writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n### Added\n\n- A feature.\n')
+  writeFileSync(join(folder, 'CHANGELOG.md'), '# Changelog\n\n## [Unreleased]\n\n### Read\n\n- A feature.\n')
   program('.ci/run', 'echo checked')
   program('.git-not-tracked/docker', 'echo "docker $*" >>"$(dirname "$0")/calls"')
   symlinkSync(join(root, 'node_modules'), join(folder, 'node_modules'))
@@ -61,8 +66,11 @@ beforeEach(() => {
   git('commit', '--quiet', '--message', 'Begin')
 })
 
-function release(...words: readonly string[]) {
-  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, 'scripts/release.ts', ...words], {
+const release = (...words: readonly string[]) => runScript('release', words)
+const images = (...words: readonly string[]) => runScript('images', words)
+
+function runScript(name: string, words: readonly string[]) {
+  const { exitCode, stdout, stderr } = Bun.spawnSync([process.execPath, `scripts/${name}.ts`, ...words], {
     cwd: folder,
     env: {
       ...process.env,
@@ -74,13 +82,18 @@ function release(...words: readonly string[]) {
   return { exitCode, out: stdout.toString(), err: stderr.toString() }
 }
 
-test('every place names the version of the package, and the changelog has the form of Keep a Changelog', () => {
+test('every place names the version of the package, and the changelog tells each reader what is new in few lines', () => {
   const { version } = JSON.parse(read(root, 'package.json')) as { version: string }
   for (const file of versionedFiles)
     expect([file, ...new Set(versionsIn(file, read(root, file)))]).toEqual([file, version])
-  const headings = read(root, 'CHANGELOG.md').match(/^##.*$/gm) ?? []
+  const changelog = read(root, 'CHANGELOG.md')
+  const headings = changelog.match(/^##.*$/gm) ?? []
   expect(headings[0]).toBe('## [Unreleased]')
-  const kinds = ['Added', 'Changed', 'Deprecated', 'Removed', 'Fixed', 'Security']
+  const kinds = ['Read', 'Write', 'Govern', 'Operate', 'Before you upgrade']
+  for (const section of changelog.split(/^(?=## )/m).slice(1)) {
+    expect(section.trim().split('\n').length).toBeLessThanOrEqual(60)
+    for (const line of section.split('\n')) expect(line.length).toBeLessThanOrEqual(400)
+  }
   let inRelease: string[] = []
   for (const heading of headings.slice(1)) {
     if (heading.startsWith('## ')) {
@@ -103,14 +116,16 @@ test('a release sets the version, cuts the notes, runs the checks, commits, tags
     expect([file, ...new Set(versionsIn(file, read(folder, file)))]).toEqual([file, '0.2.0'])
   const today = new Date().toISOString().slice(0, 10)
   expect(read(folder, 'CHANGELOG.md')).toBe(
-    `# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - ${today}\n\n### Added\n\n- A feature.\n`,
+    `# Changelog\n\n## [Unreleased]\n\n## [0.2.0] - ${today}\n\n### Read\n\n- A feature.\n`,
   )
+  const [...releases] = JSON.parse(read(folder, 'migrations/released.json'))
+  expect(releases.at(-1)).toMatchObject({ version: '0.2.0' })
   expect(git('status', '--porcelain')).toBe('')
   expect(git('log', '--format=%s')).toBe('Release 0.2.0\nBegin\n')
   expect(git('tag', '--list', '--format=%(refname:short) %(contents)')).toContain(
-    'v0.2.0 ### Added\n\n- A feature.',
+    'v0.2.0 ### Read\n\n- A feature.',
   )
-  expect(read(folder, 'dist/covenant-0.2.0.md')).toBe('### Added\n\n- A feature.\n')
+  expect(read(folder, 'dist/covenant-0.2.0.md')).toBe('### Read\n\n- A feature.\n')
   const bom = JSON.parse(read(folder, 'dist/covenant-0.2.0.cdx.json')) as {
     metadata: { component: { version: string } }
   }
@@ -127,7 +142,7 @@ test('a release sets the version, cuts the notes, runs the checks, commits, tags
 test('a dry run says what it would do, prints the notes, and changes nothing', () => {
   const { exitCode, out } = release('0.2.0', '--dry-run')
   expect(exitCode).toBe(0)
-  expect(out).toContain('Notes of 0.2.0:\n\n### Added\n\n- A feature.')
+  expect(out).toContain('Notes of 0.2.0:\n\n### Read\n\n- A feature.')
   expect(out).not.toContain('checked')
   expect(git('status', '--porcelain')).toBe('')
   expect(git('log', '--format=%s')).toBe('Begin\n')
@@ -173,4 +188,91 @@ test('the notes end where the release before begins', () => {
   expect(() => cutRelease('## [Unreleased]\n\n## [0.1.0] - 2026-01-01\n', '0.2.0', '2026-02-01')).toThrow(
     'nothing under',
   )
+})
+
+/** Programs that write down how they are called. Docker names a digest where it is asked for one. */
+function imagePrograms(exit = 0): void {
+  const record = 'echo "$(basename "$0") $*" >>"$(dirname "$0")/calls"'
+  program('.git-not-tracked/cosign', `${record}\nexit ${exit}`)
+  program(
+    '.git-not-tracked/docker',
+    `${record}
+while [ $# -gt 0 ]; do
+  [ "$1" = --metadata-file ] && printf '{"containerimage.digest": "sha256:%064d"}' 7 >"$2"
+  shift
+done`,
+  )
+}
+
+function calls(): readonly string[] {
+  return read(folder, '.git-not-tracked/calls').trim().split('\n')
+}
+
+/** The repository at the tag of its version. */
+function tagged(): string {
+  const version = versionsIn('package.json', read(folder, 'package.json'))[0] ?? ''
+  git('tag', `v${version}`)
+  return version
+}
+
+test('the images of a release are built from its tag for both architectures, pushed, signed and attested', () => {
+  imagePrograms()
+  const version = tagged()
+  const { exitCode, out, err } = images(
+    version,
+    '--push',
+    'registry.example/covenant',
+    '--sign',
+    '--source',
+    'https://r.example/c',
+  )
+  expect({ exitCode, err }).toEqual({ exitCode: 0, err: '' })
+  const image = `registry.example/covenant@sha256:${'7'.padStart(64, '0')}`
+  expect(out).toContain(`Pushed registry.example/covenant:${version} as ${image}`)
+  expect(read(folder, `dist/covenant-${version}.digest`)).toBe(`${image}\n`)
+  const bill = (docker: string) => `dist/covenant-${version}-${docker}.cdx.json`
+  const [built, ...signed] = calls()
+  expect(built).toStartWith(
+    'docker buildx build --platform linux/amd64,linux/arm64 --attest type=sbom --attest type=provenance,mode=max ',
+  )
+  expect(built).toContain(`--build-arg REVISION=${git('rev-parse', 'HEAD').trim()}`)
+  expect(built).toContain('--build-arg SOURCE=https://r.example/c')
+  expect(built).toContain(`--tag registry.example/covenant:${version} --push`)
+  expect(signed).toEqual([
+    `cosign sign --yes --recursive ${image}`,
+    `cosign attest --yes --type cyclonedx --predicate ${bill('amd64')} ${image}`,
+    `cosign attest --yes --type cyclonedx --predicate ${bill('arm64')} ${image}`,
+  ])
+  // What only one of them runs is in that one's bill alone.
+  const names = (docker: string) => read(folder, bill(docker))
+  expect(names('amd64')).toContain('linux-x64')
+  expect(names('amd64')).not.toContain('linux-arm64')
+  expect(names('arm64')).toContain('linux-arm64')
+  expect(names('arm64')).not.toContain('linux-x64')
+})
+
+test('images are refused where the tag is elsewhere, the tree has changes, or signing fails', () => {
+  imagePrograms(1)
+  const version = versionsIn('package.json', read(folder, 'package.json'))[0] ?? ''
+  const push = ['--push', 'registry.example/covenant']
+  expect(images(version, ...push)).toMatchObject({
+    exitCode: 1,
+    err: `The tag v${version} is not at what is checked out.\n`,
+  })
+  expect(images('9.9.9', ...push).err).toBe(`The working tree is version ${version}.\n`)
+  tagged()
+  writeFileSync(join(folder, 'more'), '')
+  expect(images(version, ...push).err).toBe('The working tree has changes.\n')
+  rmSync(join(folder, 'more'))
+  expect(images(version, ...push, '--sign')).toMatchObject({
+    exitCode: 1,
+    err: 'signature failed, with exit status 1.\n',
+  })
+  expect(images(version)).toMatchObject({ exitCode: 64, err: expect.stringContaining('Usage:') })
+})
+
+test('the workflow of a release builds its images by the script', () => {
+  const workflow = read(root, '.github/workflows/build.yml')
+  expect(workflow).toMatch(/npm run images -- "\$\{GITHUB_REF_NAME#v\}" --push/)
+  expect(workflow).toContain('id-token: write')
 })

@@ -82,6 +82,23 @@ test('a job that is under way when the service stops is told to end', async () =
   await ran
 })
 
+test('a job for every replica runs where another one holds its lock, and shares no gauge', async () => {
+  let runs = 0
+  const job = {
+    ...{ name: 'measure', schedule: '0 0 1 1 *', everyReplica: true as const },
+    run: async () => {
+      runs += 1
+    },
+  }
+  const held: WithReplicaLock = async () => false
+  const quiet = new RightOfWay({ quietMs: 0, waitMsMax: 0 })
+  const jobs = startJobs([job], held, noGauges, quiet, createLogger({ level: 'silent' }))
+  await jobs.run('measure')
+  await jobs.run('measure')
+  expect(runs).toBe(2)
+  await jobs.stop()
+})
+
 test('a replica shows what a run left on another one, and no longer what its own had left before', async () => {
   await using store = await openTestStore()
   const gauges: JobGauges = {

@@ -56,7 +56,8 @@ test.skipIf(!hasServer)('a lock of the audit log stops what needs it, and nothin
     call(service, 'GET', '/api/v1/decisions', { secret: steward }),
   )
   const waiting = () =>
-    other`select 1 from pg_locks where not granted and relation = 'svc.audit_log'::regclass`
+    other`select 1 from pg_locks where not granted and relation = 'svc.audit_log'::regclass
+      and database = (select oid from pg_database where datname = current_database())`
   await eventually(async () => (await waiting()).length >= 2)
   stack.defer(async () => {
     release.resolve()

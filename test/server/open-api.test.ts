@@ -14,6 +14,7 @@ import { appendEvent, lastEvent } from '../../src/store/event/events.ts'
 import { keepMonths } from '../../src/store/history/months.ts'
 import { receiveLineage } from '../../src/store/lineage/events.ts'
 import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
+import { findTenantByOrganization, type Tenant } from '../../src/store/tenant/tenants.ts'
 import { actorOf } from '../support/actor.ts'
 import { requestRun } from '../support/check-rows.ts'
 import { intentOf } from '../support/commits.ts'
@@ -25,6 +26,7 @@ import {
   call,
   type IdentityService,
   identityWebhookSecret,
+  internalOrg,
   session,
   sign,
   startIdentityService,
@@ -113,7 +115,10 @@ beforeAll(async () => {
   steward = await session(service, service.owner.tenant, sessionScopes, ['steward', 'administrator'])
   const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
   expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
-  routes = service.app.routes.list().filter(({ method, path }) => !leftOut.includes(`${method} ${path}`))
+  // SCIM describes itself at /scim/v2/Schemas: see test/server/scim.
+  routes = service.app.routes
+    .list()
+    .filter(({ method, path }) => !leftOut.includes(`${method} ${path}`) && !path.startsWith('/scim/'))
   document = (
     (await (await call(service, 'GET', '/api/v1/openapi.json')).json()) as { paths: typeof document }
   ).paths
@@ -295,14 +300,38 @@ test('says what administration answers', async () => {
   await succeed('GET', `${one}/catalogs`, as)
   const stub = { ...body, catalog_kind: 'gamma' }
   expect((await ask('PUT', `${one}/catalogs/lake`, { ...as, body: stub })).status).toBe(422)
+  const away = { catalog_kind: 'alpha', endpoint: 'http://127.0.0.1:1', config_json: {} }
+  await succeed('POST', `${one}/catalogs/lake/try`, { ...as, body: away })
   await succeed('DELETE', `${one}/catalogs/lake`, as)
   const minted = { name: 'spark', sub: 'etl', roles: ['r'], scopes: ['commit'] }
   const expires_at = new Date(Date.now() + 86_400_000).toISOString()
   const made = await succeed('POST', `${one}/sessions`, { ...as, body: { ...minted, sub: 's', expires_at } })
+  await succeed('POST', `${one}/sessions/${made.id}/secret`, as)
   await succeed('DELETE', `${one}/sessions/${made.id}`, as)
   await succeed('GET', `${one}/sessions`, as)
   await succeed('GET', `${one}/administration`, as)
   await succeed('GET', '/admin/license', as)
+  await succeed('GET', `${one}/keys`, as)
+  await succeed('POST', '/admin/keys/token-signing/turns', as)
+  await service.store.adminQuery(`delete from svc.derivation_root where purpose = 'plans-next'`)
+  await succeed('POST', '/admin/keys/plan-signing/turns', as)
+  await succeed('GET', '/admin/keys', as)
+})
+
+test('says what ends a tenant', async () => {
+  const as = { secret: service.operator }
+  const { id } = await succeed('POST', '/admin/tenants', { ...as, body: { name: 'ends' } })
+  const one = `/admin/tenants/${id}`
+  await succeed('GET', `${one}/export/administration`, as)
+  const internal = await findTenantByOrganization(service.store, internalOrg)
+  const other = await session(service, (internal as Tenant).id, ['admin'], [], 'another')
+  await succeed('POST', `${one}/removal`, { ...as, body: { wait_days: 30 } })
+  expect((await ask('POST', `${one}/removal`, as)).status).toBe(409)
+  expect((await ask('POST', `${one}/removal/confirm`, as)).status).toBe(403)
+  await succeed('POST', `${one}/removal/confirm`, { secret: other })
+  expect((await ask('POST', `${one}/resume`, as)).status).toBe(409)
+  await succeed('GET', '/admin/removals', as)
+  await succeed('POST', `${one}/removal/withdraw`, as)
 })
 
 test('says what a tenant’s own administrator is answered, and who ends a session', async () => {
@@ -310,6 +339,7 @@ test('says what a tenant’s own administrator is answered, and who ends a sessi
   await succeed('GET', '/api/v1/session', as)
   const { id } = await succeed('POST', '/api/v1/sessions', { ...as, body: { name: 'x', scopes: ['read'] } })
   await succeed('GET', '/api/v1/sessions', as)
+  await succeed('POST', `/api/v1/sessions/${id}/secret`, as)
   await succeed('DELETE', `/api/v1/sessions/${id}`, as)
   const { store, owner } = service
   const principal = { sub: 'ann', roles: [] }
@@ -431,6 +461,7 @@ test('says what is answered about webhooks', async () => {
     const body = { name: 'w', url: 'https://127.0.0.1/w', types: ['*'] }
     const { id } = await succeed('POST', `${root}/webhooks`, { ...as, body })
     await succeed('GET', `${root}/webhooks`, as)
+    await succeed('GET', `${root}/keys`, as)
     const range = { from: String(sequence), to: String(sequence) }
     await succeed('POST', `${root}/webhooks/${id}/replays`, { ...as, body: range })
     await succeed('PATCH', `${root}/webhooks/${id}`, { ...as, body: { enabled: false } })
@@ -652,6 +683,9 @@ test('says what contracts, filters, masks, tags and pins answer', async () => {
   await succeed('PUT', '/api/v1/token-issuers/partner', { ...owner, body: trusted })
   await succeed('GET', '/api/v1/token-issuers', owner)
   await succeed('DELETE', '/api/v1/token-issuers/partner', owner)
+  const matched = { claim: 'sub', attribute: 'userName', roles_from: 'token' }
+  await succeed('PUT', '/api/v1/provisioning', { ...owner, body: matched })
+  await succeed('GET', '/api/v1/provisioning', owner)
   const classifiers = '/api/v1/detection/classifiers'
   const definition = { names: ['bsn'], values: [{ pattern: '[0-9]{9}', checks: [{ kind: 'luhn' }] }] }
   await succeed('POST', classifiers, { ...as, body: { name: 'nl_bsn', definition } })
@@ -766,6 +800,38 @@ test('says what check runs answer', async () => {
   })
   await succeed('DELETE', checked, as)
   await succeed('GET', '/api/v1/checks/results?namespace=sales&table=orders', as)
+})
+
+test('says what access that is asked for and granted answers', async () => {
+  const { store, owner } = service
+  const named = { namespace: ['documented'], name: 'asked' }
+  const tables = '/api/v1/contracts/tables/documented/asked'
+  const as = { secret: steward }
+  await commitColumns(store, owner.tenant, named, { id: 'long', email: 'string' })
+  expect((await ask('PUT', tables, { ...as, body: { id: 'asked', version: 1 } })).status).toBe(204)
+  const mask = { ...as, body: { action: 'replace-with-null' } }
+  expect((await ask('PUT', `${tables}/columns/email/masks/hide`, mask)).status).toBe(204)
+  const reader = { secret: await session(service, owner.tenant, ['read'], ['analyst'], 'ann') }
+  const path = '/api/v1/access'
+  const wanted = {
+    namespace: ['documented'],
+    table: 'asked',
+    purpose: 'Refund of order 4711',
+    seconds: 7_200,
+  }
+  const { id, sha256 } = await succeed('POST', `${path}/requests`, { ...reader, body: wanted })
+  await succeed('GET', `${path}/requests`, reader)
+  await succeed('GET', `${path}/requests/${id}`, as)
+  const decision = { approves: true, sha256, comment: 'fine' }
+  expect((await ask('POST', `${path}/requests/${id}/decisions`, { ...reader, body: decision })).status).toBe(
+    403,
+  )
+  const decided = await succeed('POST', `${path}/requests/${id}/decisions`, { ...as, body: decision })
+  const grant = decided.grant as { id: string }
+  await succeed('GET', `${path}/grants`, reader)
+  await succeed('POST', `${path}/grants/${grant.id}/revocation`, { ...reader, body: { reason: 'Done' } })
+  const other = await succeed('POST', `${path}/requests`, { ...reader, body: wanted })
+  await succeed('POST', `${path}/requests/${other.id}/withdrawal`, reader)
 })
 
 test('says what versions of contracts and their life cycle answer', async () => {

@@ -2,10 +2,9 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { Fault, type FaultKind } from '../../src/base/fault.ts'
-import { Secret } from '../../src/base/secret.ts'
 import type { SealedCatalogCredential } from '../../src/core/catalog.ts'
-import { appliedPolicy, type CommitIntent, type CommittedTable } from '../../src/core/commit.ts'
-import type { Policy, PolicyKind } from '../../src/core/policy.ts'
+import type { CommitIntent, CommittedTable } from '../../src/core/commit.ts'
+import type { PolicyKind } from '../../src/core/policy.ts'
 import { type TableRef, tableKey } from '../../src/core/table-ref.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import {
@@ -32,30 +31,13 @@ import {
   openIntentsOnTable,
 } from '../../src/store/commit/commit-intents.ts'
 import { listDecisions } from '../../src/store/commit/decision-list.ts'
-import { keepRefusal } from '../../src/store/commit/idempotency-keys.ts'
-import { settleIntent } from '../../src/store/commit/intent-settlements.ts'
 import { listRefusals, recordUnjudged } from '../../src/store/commit/refusals.ts'
-import {
-  advanceReplay,
-  endReplay,
-  nextChanges,
-  nextReplay,
-  type OpenReplay,
-  startReplay,
-} from '../../src/store/commit/replays.ts'
 import { recordVerdict } from '../../src/store/commit/verdicts.ts'
-import { putReadSettings } from '../../src/store/contract/read-settings.ts'
 import { edgeLabels, graphName, nodeId, schemaName, vertexLabels } from '../../src/store/database/names.ts'
-import { lastEvent } from '../../src/store/event/events.ts'
 import { cypher } from '../../src/store/graph/cypher.ts'
 import { deleteEdge, deleteNode, traverse, upsertEdge, upsertNode } from '../../src/store/graph/graph.ts'
 import { setHold } from '../../src/store/history/holds.ts'
-import { removeExpired } from '../../src/store/history/remove-expired.ts'
-import { putRetention } from '../../src/store/history/retention.ts'
 import { reconcileTenant, withReplicaLock } from '../../src/store/jobs/reconcile.ts'
-import { recordSweep } from '../../src/store/lineage/cycles.ts'
-import { receiveLineage } from '../../src/store/lineage/events.ts'
-import { putNamespace } from '../../src/store/lineage/namespaces.ts'
 import {
   deletePolicy,
   listPolicies,
@@ -64,12 +46,6 @@ import {
   readWriteGovernance,
 } from '../../src/store/policy/policies.ts'
 import { policiesAtIntent } from '../../src/store/policy/policy-history.ts'
-import { saveStoredOnly, storeOperation } from '../../src/store/query/graphql-operations.ts'
-import { openUsage } from '../../src/store/query/queries-under-way.ts'
-import { addReadLineage } from '../../src/store/query/read-lineage.ts'
-import { recordUsage, rollUsage } from '../../src/store/query/usage.ts'
-import { putSource, type Source } from '../../src/store/reconcile/sources.ts'
-import { createBrowserSession } from '../../src/store/session/browser-sessions.ts'
 import {
   createServiceSession,
   findServiceSession,
@@ -78,8 +54,6 @@ import {
   revokeServiceSession,
   serviceSecretDigest,
 } from '../../src/store/session/sessions.ts'
-import { putTokenIssuer } from '../../src/store/session/token-issuers.ts'
-import { putWorkloadTrust } from '../../src/store/session/workload-trusts.ts'
 import {
   createTenant,
   findTenantByOrganization,
@@ -88,22 +62,11 @@ import {
   resumeTenant,
   suspendTenant,
 } from '../../src/store/tenant/tenants.ts'
-import { recordStagedCheck } from '../../src/store/vended/staged-checks.ts'
 import { actorOf } from '../support/actor.ts'
-import { seedChecks } from '../support/check-rows.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf, unjudgedOf } from '../support/commits.ts'
-import { seedContractVersion } from '../support/contract-versions.ts'
-import { seedDetection } from '../support/detection-rows.ts'
-import { eventually } from '../support/eventually.ts'
-import { receivedEvent, seedTakenBack } from '../support/lineage.ts'
-import { seedSemantics } from '../support/semantics.ts'
+import { policyOf, seedTenant } from '../support/seeded-tenant.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
 import { findProperties, loadPolicies } from '../support/store-reads.ts'
-import { seedTerritory } from '../support/territory.ts'
-import { seedTransform } from '../support/transform-rows.ts'
-import { usageRecord } from '../support/usage.ts'
-import { leaveVended } from '../support/vended.ts'
-import { seedWebhook } from '../support/webhooks.ts'
 
 // Making a tenant's 52 label tables takes seconds on a busy machine.
 setDefaultTimeout(300_000)
@@ -122,15 +85,6 @@ async function faultOf(work: Promise<unknown>): Promise<FaultKind | 'none'> {
 async function count(tenant: TenantId, from: string): Promise<number> {
   const [row] = await store.tenantQuery<{ n: string }>(tenant, `select count(*) as n from ${from}`)
   return Number(row?.n)
-}
-
-function policyOf(id: string, kind: PolicyKind = 'schema', change: Partial<Policy> = {}): Policy {
-  return { id, kind, mode: 'enforce', name: id, message: '', definitionCel: 'true', ...change }
-}
-
-const seedSource: Source = {
-  ...{ name: 'seed', host: 'db.example', port: 5432, database: 'd', user: 'u', tls: 'verify' },
-  password: new Secret('seed'),
 }
 
 const newTenant = async (name: string) => (await createTenant(store, { name })).id
@@ -355,6 +309,8 @@ async function read(
 const notForTenants = new Set([
   'migration',
   'secrets_key_check',
+  'derivation_root',
+  'key_record',
   'signing_key',
   'used_once',
   'provider_event',
@@ -363,124 +319,15 @@ const notForTenants = new Set([
   'month_partition',
   'ended_login',
   'retention_default',
+  'tenant_removal',
 ])
 /** Nobody is granted a partition: its table is read. */
 const isPartition = (name: string) => /^(?:query_usage|audit_log)_/.test(name)
 
-const seedTrust = {
-  ...{ name: 'seed', issuer: 'https://issuer.example', audience: 'seed', subject: 'seed' },
-  ...{ sub: 'service:seed', roles: [], scopes: [] },
-  keySource: { kind: 'discovery', issuer: 'https://issuer.example' },
-} as const
-
-const seedIssuer = {
-  ...{ name: 'seed', issuer: 'https://issuer.example', audience: 'seed', subjectPrefix: 'seed:' },
-  ...{ organizationClaim: 'org_id', rolesClaim: undefined },
-  keySource: { kind: 'discovery', issuer: 'https://issuer.example' },
-} as const
-
-const readLineage = {
-  principal: 'seed',
-  fingerprint: 'seed',
-  lineage: { columns: [], outputs: [], conditions: [], truncated: false },
-  reads: 1,
-  lastAt: new Date(0),
-}
-
-/** A replay that has come to a finding on the newest decision. */
-async function seedReplay(on: TestStore, tenant: TenantId): Promise<void> {
-  await startReplay(on, tenant, { commits: 1 }, actorOf('seed'))
-  const replay = (await nextReplay(on)) as OpenReplay
-  const bounds = { changesMax: 1, bytesMax: 1 }
-  const changes = await nextChanges(on, replay, bounds)
-  const differs = { outcome: 'differs', reason: 'seed' } as const
-  expect(
-    await advanceReplay(
-      on,
-      replay,
-      changes.map((change) => [change, differs] as const),
-    ),
-  ).toBe(true)
-  expect(await advanceReplay(on, { ...replay, nextSeq: '0' }, [])).toBe(false)
-  await endReplay(on, replay.tenant, replay.id, 'cancelled')
-}
-
 function isolation(): void {
   beforeAll(async () => {
     for (const tenant of [home, foreign]) {
-      const seed = { kind: 'schema', mode: 'enforce', name: 's', message: '', definition_cel: 'true' }
-      await store.tenantTransaction(tenant, async (tx) => {
-        for (const label of vertexLabels)
-          await upsertNode(tx, tenant, { label, id: `seed ${label}`, properties: seed })
-        const end = { label: 'Table', id: 'seed Table' } as const
-        for (const label of edgeLabels)
-          await upsertEdge(tx, tenant, { label, id: `seed ${label}`, from: end, to: end })
-        await tx.query(
-          `insert into svc.breach (tenant_id, kind, subject, detail) values ($1, 'seed', '', '{}')`,
-          [tenant],
-        )
-      })
-      await putCatalogCredential(store, tenant, {
-        kind: 'alpha',
-        nickname: 'seed',
-        endpoint: 'https://catalog.example',
-        config: {},
-      })
-      const principal = { sub: 'seed', roles: [] }
-      const { id } = await createServiceSession(store, tenant, { name: 'seed', principal, scopes: [] })
-      await putWorkloadTrust(store, tenant, seedTrust, actorOf('seed'))
-      await putTokenIssuer(store, tenant, seedIssuer, actorOf('seed'))
-      await leaveVended(store, tenant, id)
-      await recordStagedCheck(store, tenant, { sessionId: id, files: 1, bytes: 1, complete: true })
-      const login = { principal, scopes: [], providerSid: undefined }
-      await createBrowserSession(store, tenant, login, undefined)
-      await putPolicy(store, tenant, { namespace: ['seed'], name: 'seed' }, policyOf('seed'))
-      await openIntent(store, tenant, intentOf())
-      const kept = { key: Bun.randomUUIDv7(), sha256: 'seed', commits: [crypto.randomUUID()] }
-      await keepRefusal(store, tenant, kept, { status: 409, body: '{}' })
-      const settled = intentOf()
-      await openIntent(store, tenant, settled, { leaseMs: 0, upstreamMs: 0 })
-      const settlement = { outcome: 'not-made', metadataLocation: undefined, reason: 'seed' } as const
-      await settleIntent(store, tenant, settled.commitId, settlement, actorOf('seed'))
-      await recordVerdict(store, tenant, rejectedOf(intentOf()))
-      const runId = crypto.randomUUID()
-      const received = ['a', 'b'].map((job) => receivedEvent({ runId, inputs: [job], job }))
-      const mapping = { namespace: 'hive://seed', firstLevel: '', catalog: 'seed' }
-      await putNamespace(store, tenant, mapping, actorOf('seed'))
-      received.push(receivedEvent({ inputs: [{ namespace: 'hive://seed', name: 'seed.seed' }] }))
-      await receiveLineage(store, tenant, received, true)
-      await seedTakenBack(store, tenant)
-      const cycles = [[{ namespace: 'seed', name: 'seed' }]]
-      await recordSweep(store, tenant, { cycles, edges: '0 0' })
-      await seedDetection(store, tenant)
-      await recordVerdict(store, tenant, {
-        ...approvedOf(intentOf()),
-        policies: [appliedPolicy(policyOf('seed'))],
-      })
-      await recordUnjudged(store, tenant, unjudgedOf(intentOf()))
-      await seedReplay(store, tenant)
-      await addReadLineage(store, tenant, [readLineage])
-      await recordUsage(store, tenant, usageRecord())
-      // A transaction of another database of the server may hold it up.
-      await eventually(async () => {
-        await rollUsage(store, tenant)
-        return (await count(tenant, 'svc.usage_total')) > 0
-      })
-      await reconcileTenant(store, tenant)
-      await openUsage(store, tenant, usageRecord({ outcome: 'failed', sqlState: '57P01' }))
-      await putReadSettings(store, tenant, actorOf('seed'), { uncontracted: 'to_writers' })
-      await seedTerritory(store, tenant)
-      await seedWebhook(store, tenant)
-      await putSource(store, tenant, seedSource, actorOf('seed'))
-      await seedContractVersion(store, tenant)
-      await seedChecks(store, tenant)
-      await seedTransform(store, tenant)
-      await seedSemantics(store, tenant)
-      await lastEvent(store, tenant)
-      await storeOperation(store, tenant, '{ __typename }', actorOf('seed'))
-      await saveStoredOnly(store, tenant, false, actorOf('seed'))
-      await putRetention(store, tenant, 'commit-bodies', 90, actorOf('seed'))
-      await removeExpired(store, tenant, 'commit-bodies')
+      await seedTenant(store, tenant)
       await setHold(store, tenant, { table: undefined, reason: 'seed' }, actorOf('seed'))
     }
   })

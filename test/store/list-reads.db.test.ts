@@ -210,7 +210,8 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('a list', () =>
     const plan = await store.adminQuery<Record<string, string>>(
       `explain (costs off) select count(*) from svc.detection_run where state in ('queued', 'running')`,
     )
-    expect(plan.map((row) => Object.values(row)[0]).join('\n')).toContain('detection_run_open')
+    // Both of these hold no run that is done; which one is read is the planner's to say.
+    expect(plan.map((row) => Object.values(row)[0]).join('\n')).toMatch(/detection_run_(open|unfinished)/)
   })
 
   test('jobs read of what is new or open alone, once they have caught up', async () => {

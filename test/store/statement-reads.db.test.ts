@@ -137,6 +137,8 @@ const allowed: Readonly<Record<string, string>> = {
     'a time alone: planned with its values the list reads a page (list-reads.db.test.ts), and that plan is cheaper',
   'l.columns @> $3::text::jsonb':
     'containment serves no index under row-level security, and the rows are one for each statement',
+  "'session', '', 'service sessions', 'current'":
+    'the live sessions of one tenant are counted with the age of their oldest secret, where an administrator asks for keys',
   'svc.remove_detection_runs(500': 'a page of 500 runs, each with what belongs to it',
   'count(sid) as keys': 'the keys of a tenant by kind, counted for a person who asks for them',
   'as newest, coalesce(min(audit_seq), 1) as floor': 'a replay goes through the history that it is asked for',

@@ -70,7 +70,7 @@ export interface LakeCatalog {
 }
 
 export interface LakeOptions
-  extends Partial<Pick<AppOptions, 'engines' | 'jobsByTime' | 'log' | 'metrics' | 'tracer'>> {
+  extends Partial<Pick<AppOptions, 'clock' | 'engines' | 'jobsByTime' | 'log' | 'metrics' | 'tracer'>> {
   /** In the namespace `sales`; `orders` where absent. */
   readonly tables?: readonly LakeTable[]
   /** Beside them, in namespaces of their own. */

@@ -22,8 +22,8 @@ export interface TestProvider extends AsyncDisposable {
   /** Signs its tokens. */
   readonly privateKey: CryptoKey
   readonly publicJwk: object
-  /** Goes on with another key. Sessions at the provider are lost. */
-  rotate(service: URL): void
+  /** Goes on with another key, of an id of its own unless one is given. Sessions at the provider are lost. */
+  rotate(service: URL, kid?: string): void
   /** Follows a logout from its address to where the provider sends the browser back to. */
   logOut(browser: Browser, url: URL): Promise<string>
   /** How the service answered to logout tokens since the last call. */
@@ -60,8 +60,8 @@ export async function startProvider(): Promise<TestProvider> {
     isDown: false,
     privateKey,
     publicJwk: { ...publicJwk, kid: 'idp', alg: 'RS256', use: 'sig' },
-    rotate(service) {
-      jwks = [next]
+    rotate(service, kid = next.kid) {
+      jwks = [{ ...next, kid }]
       test.start(new URL('/callback', service).href)
     },
     async logOut(browser, url) {
@@ -105,7 +105,7 @@ export async function startProvider(): Promise<TestProvider> {
         cookies: { keys: ['test'] },
         claims: {
           openid: ['sub', 'org_id', 'roles', 'groups', 'sid', 'hasgroups'],
-          email: ['email'],
+          email: ['email', 'email_verified'],
           profile: [],
         },
         features: {

@@ -93,7 +93,7 @@ export async function tenantTemplate(): Promise<{ readonly path: string; readonl
 }
 
 async function template(name: string, prepare: (dataDirectory: string) => Promise<void>): Promise<string> {
-  const directory = join(cache, `prepared-${name}-${migrationsChecksum().slice(0, 16)}`)
+  const directory = join(cache, `prepared-small-${name}-${migrationsChecksum().slice(0, 16)}`)
   if (!existsSync(directory)) {
     mkdirSync(cache, { recursive: true })
     const making = mkdtempSync(`${directory}.`)

@@ -7,7 +7,9 @@ import { systemClock } from '../../src/base/clock.ts'
 import { addressRules } from '../../src/catalog/address.ts'
 import type { NewEvent } from '../../src/core/event.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { seal } from '../../src/store/database/sealing.ts'
 import { appendEvent, lastEvent, readEvents } from '../../src/store/event/events.ts'
+import { assertSecretsKey } from '../../src/store/keys/secrets-key.ts'
 import { suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { claimSubscriptions } from '../../src/store/webhook/claims.ts'
 import {
@@ -325,6 +327,57 @@ export function deliveryTests(engine: 'embedded' | 'postgres'): void {
       await passTime()
       await deliver()
       expect(subjects('/gone')).toEqual(['a', 'a'])
+    })
+
+    test('one that no secrets key opens is switched off and said once, and one that opens is sent to', async () => {
+      const lost = await subscribe(home, '/lost')
+      await subscribe(home, '/found')
+      const sealed = seal(new Uint8Array(32).fill(9), ['webhook_subscription', home, lost.id], '{}')
+      await store.tenantQuery(
+        home,
+        'update svc.webhook_subscription set sealed = $2 where subscription_id = $1::uuid',
+        [lost.id, sealed],
+      )
+      await assertSecretsKey(store)
+      await append(home, event('a'))
+      await deliver()
+      await append(home, event('b'))
+      await passTime()
+      await deliver()
+      expect((await findSubscription(store, home, lost.id)).state).toBe('unreadable')
+      expect(subjects('/lost')).toEqual([])
+      // The third is the event that it is off: one, however often the others are sent to.
+      expect(subjects('/found').toSorted()).toEqual(['a', 'b', lost.id].toSorted())
+      const off = (await readEvents(store, home, 0n)).filter(({ type }) => type === 'webhook.unreadable')
+      expect(off.map(({ subject, data }) => ({ subject, data }))).toEqual([
+        { subject: lost.id, data: { name: 'receiver *', address: receiver.url.origin } },
+      ])
+      expect(lines.filter((line) => line.includes('no secrets key opens'))).toHaveLength(1)
+      expect(lines.filter((line) => line.includes('could not be sent'))).toEqual([])
+      await deleteSubscription(store, home, lost.id, by)
+    })
+
+    test.each([
+      ['the secrets key turns', `next_sealed = '', turning_since = clock_timestamp()`],
+      ['this process has a key of before', `sealed = ''`],
+    ])('one that does not open while %s stays on, because another replica may open it', async (_, state) => {
+      await assertSecretsKey(store)
+      const { id } = await subscribe(home, '/turning')
+      const sealed = seal(new Uint8Array(32).fill(9), ['webhook_subscription', home, id], '{}')
+      await store.tenantQuery(
+        home,
+        'update svc.webhook_subscription set sealed = $2 where subscription_id = $1::uuid',
+        [id, sealed],
+      )
+      await store.adminQuery(`update svc.secrets_key_check set ${state}`)
+      await append(home, event('a'))
+      await deliver()
+      await store.adminQuery(
+        'update svc.secrets_key_check set sealed = null, next_sealed = null, turning_since = null',
+      )
+      expect((await findSubscription(store, home, id)).state).toBe('enabled')
+      expect(lines.some((line) => line.includes('could not be sent'))).toBe(true)
+      await deleteSubscription(store, home, id, by)
     })
 
     test('nothing is sent for a suspended tenant', async () => {

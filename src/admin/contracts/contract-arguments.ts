@@ -11,7 +11,11 @@ export interface ContractArguments {
   readonly sessionFile: string | undefined
   readonly managedBy: string
   readonly prune: boolean
+  /** Whether settings that are not in a list of the files are removed. */
+  readonly pruneSettings: boolean
   readonly out: string | undefined
+  /** Where `apply` writes secrets that are shown once. */
+  readonly secrets: string | undefined
   readonly wait: boolean
   readonly deploy: boolean
   readonly overwrite: boolean
@@ -27,9 +31,18 @@ const remote = { url: text, 'session-file': text }
 const flagsOf = {
   validate: { 'fail-on': text },
   test: {},
-  plan: { ...remote, out: text, prune: flag, 'managed-by': text },
+  plan: { ...remote, out: text, prune: flag, 'prune-settings': flag, 'managed-by': text },
   diff: { ...remote, 'managed-by': text },
-  apply: { ...remote, prune: flag, 'managed-by': text, deploy: flag, wait: flag, timeout: text },
+  apply: {
+    ...remote,
+    secrets: text,
+    prune: flag,
+    'prune-settings': flag,
+    'managed-by': text,
+    deploy: flag,
+    wait: flag,
+    timeout: text,
+  },
   export: { ...remote, overwrite: flag },
 } as const
 
@@ -57,7 +70,9 @@ export function readArguments(
     sessionFile: optional('session-file'),
     managedBy,
     prune: values.prune === true,
+    pruneSettings: values['prune-settings'] === true,
     out: optional('out'),
+    secrets: optional('secrets'),
     wait: values.wait === true,
     deploy: values.deploy === true,
     overwrite: values.overwrite === true,

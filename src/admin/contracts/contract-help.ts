@@ -17,8 +17,8 @@ const statuses =
 const remote = `The service is that of --url or COVENANT_URL. The session is the secret in COVENANT_SESSION, or in the file that
 --session-file or COVENANT_SESSION_FILE names. Without them, both are those of a profile (covenant login --help).`
 
-const folder =
-  'FOLDER is `contracts` where it is left out; its files are **/*.odcs.yaml, .odcs.yml and .odcs.json.'
+const folder = `FOLDER is \`contracts\` where it is left out. Contracts are in **/*.odcs.yaml, .odcs.yml and .odcs.json; settings of a
+tenant, or of tenants with an operator's session, in **/*.covenant.yaml and .covenant.yml.`
 
 /** What `--help` prints, by verb. */
 export const contractHelp: Readonly<Record<ContractVerb, string>> = {
@@ -31,13 +31,14 @@ ${statuses}`,
 
 Runs the policy tests of the contract documents, and says of each whether it passes. It asks no service. ${folder}
 ${statuses}`,
-  plan: `Usage: covenant plan [FOLDER] [--out FILE] [--prune] [--managed-by NAME] [--json] [--url URL] [--session-file FILE]
+  plan: `Usage: covenant plan [FOLDER] [--out FILE] [--prune] [--prune-settings] [--managed-by NAME] [--json] [--url URL] [--session-file FILE]
 
 Says what applying the folder would change on the service, what each change means, whom it breaks and who must sign it;
 and what was changed on the service otherwise. It changes nothing.
 
   --out FILE         writes the plan, which \`covenant apply FILE\` applies
   --prune            plans to deprecate contracts that are gone from the folder
+  --prune-settings   plans to remove settings that are not in a list of its files
   --managed-by NAME  who keeps the folder; default COVENANT_MANAGED_BY, else git
 
 ${folder}
@@ -48,13 +49,16 @@ ${statuses}`,
 Lists value by value where the folder differs from the documents in force. It changes nothing. ${folder}
 ${remote}
 ${statuses}`,
-  apply: `Usage: covenant apply [FOLDER|PLAN.json] [--prune] [--deploy] [--wait [--timeout SECONDS]] [--managed-by NAME] [--json]
-                      [--url URL] [--session-file FILE]
+  apply: `Usage: covenant apply [FOLDER|PLAN.json] [--prune] [--prune-settings] [--secrets DIR] [--deploy] [--wait [--timeout SECONDS]] [--managed-by NAME]
+                      [--json] [--url URL] [--session-file FILE]
 
-Proposes every document that differs from the one in force, all or none. Applying again does nothing. A plan's file is
-refused where the service or a document has changed since it was made.
+Changes every setting that differs, one after the other, and then proposes every document that differs from the one in
+force, all or none. Applying again does nothing. A plan's file is refused where the service or a file has changed since
+it was made.
 
-  --prune            deprecates contracts that are gone from the folder; never deletes
+  --prune            deprecates contracts that are gone from the folder, and never deletes one
+  --prune-settings   removes settings that are not in a list of its files
+  --secrets DIR      where secrets of new sessions and webhooks are written, a file for each; they are shown once
   --deploy           deploys what is approved; takes the role steward
   --wait             waits until all are in force, and says how far they are
   --timeout SECONDS  how long; default 600

@@ -90,7 +90,6 @@ export interface Proposals {
 }
 
 export interface ContractService {
-  readonly origin: string
   /** All contracts, page by page. */
   list(): Promise<readonly ListedContract[]>
   /** The document in force, in the format that it was sent in. */
@@ -122,7 +121,6 @@ export function openContractService(address: ServiceAddress, signal: AbortSignal
   const client = openHttpClient(address, { named, signal, requestMs })
   const typeOf = (format: DocumentFormat) => `application/${format}`
   return {
-    origin: new URL(address.url).origin,
     async list() {
       const items: ListedContract[] = []
       let token: string | undefined

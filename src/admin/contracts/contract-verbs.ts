@@ -1,10 +1,16 @@
-/** `covenant validate | plan | diff | apply | export`: contracts that are kept as files, against a running service. */
+/** `covenant validate | plan | diff | apply | export`: contracts and settings in files, against a running service. */
 
 import { Fault } from '../../base/fault.ts'
 import { runPolicyTests } from '../../contract/policy-tests/run-policy-tests.ts'
 import type { DocumentProblem } from '../../wire/odcs/problem.ts'
+import { applySettings } from '../desired/apply-desired.ts'
+import { type DesiredFolder, readDesiredFolder } from '../desired/desired-files.ts'
+import { digestOf, outcomeOfSettings, type SettingsPlan } from '../desired/desired-plan.ts'
+import { describeSettingProblem, planOfSettings, soundSettings } from '../desired/desired-run.ts'
+import { settingsText, settingsView } from '../desired/print-desired.ts'
+import { openSettingsService } from '../desired/settings-service.ts'
 import { exitStatus, reportFailure, UsageError } from '../exit-status.ts'
-import { serviceAddress } from '../service-address.ts'
+import { type ServiceAddress, serviceAddress } from '../service-address.ts'
 import type { Terminal } from '../terminal.ts'
 import { followVersions } from './await-versions.ts'
 import { type ContractArguments, type ContractVerb, readArguments } from './contract-arguments.ts'
@@ -47,7 +53,7 @@ export async function runContractVerb(
     return await verbs[verb]({ args, terminal, signal, pollMs })
   } catch (error) {
     if (signal?.aborted) {
-      terminal.complain('Interrupted. What was proposed goes on; nothing was left half done.')
+      terminal.complain('Interrupted. What was applied or proposed stays, and applying again goes on.')
       return exitStatus.interrupted
     }
     return reportFailure(error, `covenant ${verb}`, terminal)
@@ -64,17 +70,36 @@ const verbs: Readonly<Record<ContractVerb, (run: Run) => Promise<number>>> = {
 }
 
 async function validate({ args, terminal }: Run): Promise<number> {
-  const { files, problems } = await readContractFolder(args.place)
+  const settings = await readDesiredFolder(args.place)
+  const { files, problems } = await readContractFolder(args.place, { mayBeEmpty: settings.files.length > 0 })
   if (args.json)
     terminal.print(
-      JSON.stringify({ contracts: files.map(({ id, file }) => ({ id, file })), problems }, undefined, 2),
+      JSON.stringify(
+        {
+          contracts: files.map(({ id, file }) => ({ id, file })),
+          ...(settings.files.length > 0 && { settings: settings.files }),
+          problems: [
+            ...problems,
+            ...settings.problems.map((one) => ({ ...one, severity: 'error' as const })),
+          ],
+        },
+        undefined,
+        2,
+      ),
     )
   else {
     for (const problem of problems) terminal.print(describeFileProblem(problem))
+    for (const problem of settings.problems) terminal.print(describeSettingProblem(problem))
     const errors = problems.filter(({ severity }) => severity === 'error').length
-    terminal.print(`${files.length} contract(s), ${errors} error(s), ${problems.length - errors} warning(s).`)
+    const ofSettings = settings.files.length === 0 ? '' : `${settings.files.length} file(s) of settings, `
+    const all = errors + settings.problems.length
+    terminal.print(
+      `${files.length} contract(s), ${ofSettings}${all} error(s), ${problems.length - errors} warning(s).`,
+    )
   }
-  const fails = problems.some(({ severity }) => severity === 'error' || args.failOn === 'warning')
+  const fails =
+    settings.problems.length > 0 ||
+    problems.some(({ severity }) => severity === 'error' || args.failOn === 'warning')
   return fails ? exitStatus.failed : exitStatus.done
 }
 
@@ -112,57 +137,157 @@ async function soundFolder(
   return errors.length > 0 ? undefined : read
 }
 
-async function serviceOf({ args, terminal, signal }: Run): Promise<ContractService> {
+async function addressOf({ args, terminal }: Run): Promise<ServiceAddress> {
   const address = await serviceAddress(args, terminal.env)
   if (address === undefined) throw new UsageError('Name the service with --url or COVENANT_URL')
-  return openContractService(address, signal)
+  return address
+}
+
+async function serviceOf(run: Run): Promise<ContractService> {
+  return openContractService(await addressOf(run), run.signal)
+}
+
+/** What a folder holds, and what applying that would change. */
+interface WholePlan {
+  readonly contracts: Plan
+  readonly folder: ContractFolder
+  /** Absent where the folder has no such file. */
+  readonly settings?: SettingsPlan
+}
+
+/** Reads a folder; where something in it is wrong, that is told, and there is none. */
+async function soundFiles(
+  place: string,
+  terminal: Terminal,
+): Promise<{ readonly folder: ContractFolder; readonly settings: DesiredFolder } | undefined> {
+  const settings = await soundSettings(place, terminal)
+  const folder = await soundFolder(place, terminal, { mayBeEmpty: settings?.files.length !== 0 })
+  return folder === undefined || settings === undefined ? undefined : { folder, settings }
+}
+
+async function planFiles(
+  run: Run,
+  address: ServiceAddress,
+  { folder, settings }: NonNullable<Awaited<ReturnType<typeof soundFiles>>>,
+  {
+    prune,
+    pruneSettings,
+    managedBy,
+  }: { readonly prune: boolean; readonly pruneSettings: boolean; readonly managedBy: string },
+): Promise<WholePlan> {
+  const { terminal, signal } = run
+  const planned = await planOfSettings(address, settings, {
+    ...{ env: terminal.env, signal, prune: pruneSettings },
+  })
+  // A folder of settings alone has no say about contracts.
+  const contracts =
+    folder.files.length === 0
+      ? { managedBy, contracts: [], elsewhere: [] }
+      : await makePlan(openContractService(address, signal), folder, { managedBy, prune })
+  return { contracts, folder, ...(planned && { settings: planned }) }
+}
+
+/** The plan as lines. */
+function wholeText({ contracts, folder, settings }: WholePlan): string {
+  return [
+    ...(settings === undefined ? [] : [settingsText(settings)]),
+    ...(folder.files.length === 0 ? [] : [planText(contracts)]),
+  ].join('\n')
+}
+
+function wholeView({ contracts, settings }: WholePlan) {
+  return { ...planView(contracts), ...(settings && { settings: settingsView(settings) }) }
+}
+
+function wholeOutcome({ contracts, settings }: WholePlan): ReturnType<typeof outcomeOf> {
+  const both = [outcomeOf(contracts), settings === undefined ? 'none' : outcomeOfSettings(settings)] as const
+  return (['problem', 'breaking', 'changes'] as const).find((one) => both.includes(one)) ?? 'none'
 }
 
 async function plan(run: Run): Promise<number> {
   const { args, terminal } = run
-  const service = await serviceOf(run)
-  const folder = await soundFolder(args.place, terminal)
-  if (folder === undefined) return exitStatus.failed
-  const made = await makePlan(service, folder, args)
-  if (args.out !== undefined)
-    await writeWhole(args.out, `${JSON.stringify(planFileOf(made, args.place, service), undefined, 2)}\n`)
-  terminal.print(args.json ? JSON.stringify(planView(made), undefined, 2) : planText(made))
-  return contractStatus[outcomeOf(made)]
+  const address = await addressOf(run)
+  const files = await soundFiles(args.place, terminal)
+  if (files === undefined) return exitStatus.failed
+  const made = await planFiles(run, address, files, args)
+  if (args.out !== undefined) {
+    const steps = planFileOf(
+      made.contracts,
+      args.place,
+      new URL(address.url).origin,
+      settingsIn(made, args.pruneSettings),
+    )
+    await writeWhole(args.out, `${JSON.stringify(steps, undefined, 2)}\n`)
+  }
+  terminal.print(args.json ? JSON.stringify(wholeView(made), undefined, 2) : wholeText(made))
+  return contractStatus[wholeOutcome(made)]
+}
+
+function settingsIn({ settings }: WholePlan, prune: boolean): PlanFile['settings'] {
+  return settings && { digest: digestOf(settings), prune }
 }
 
 async function diff(run: Run): Promise<number> {
   const { args, terminal } = run
-  const service = await serviceOf(run)
-  const folder = await soundFolder(args.place, terminal)
-  if (folder === undefined) return exitStatus.failed
-  const made = await makePlan(service, folder, { managedBy: args.managedBy, prune: false })
-  terminal.print(args.json ? JSON.stringify(planView(made), undefined, 2) : differencesText(made))
-  if (made.contracts.some(({ comparison }) => comparison?.breaking)) return contractStatus.breaking
-  const differs = made.contracts.some(
-    (one) => one.differences.length > 0 || one.action !== 'none' || one.drift.length > 0,
-  )
+  const address = await addressOf(run)
+  const files = await soundFiles(args.place, terminal)
+  if (files === undefined) return exitStatus.failed
+  const made = await planFiles(run, address, files, {
+    ...{ managedBy: args.managedBy, prune: false, pruneSettings: false },
+  })
+  const lines = [
+    ...(made.settings === undefined ? [] : [settingsText(made.settings)]),
+    ...(made.folder.files.length === 0 ? [] : [differencesText(made.contracts)]),
+  ]
+  terminal.print(args.json ? JSON.stringify(wholeView(made), undefined, 2) : lines.join('\n'))
+  if (made.contracts.contracts.some(({ comparison }) => comparison?.breaking)) return contractStatus.breaking
+  const differs =
+    made.settings?.settings.some(({ action }) => action !== 'none') ||
+    made.contracts.contracts.some(
+      (one) => one.differences.length > 0 || one.action !== 'none' || one.drift.length > 0,
+    )
   return differs ? contractStatus.changes : contractStatus.none
 }
 
 async function apply(run: Run): Promise<number> {
   const { args, terminal } = run
-  const service = await serviceOf(run)
+  const address = await addressOf(run)
+  const { origin } = new URL(address.url)
   const written = args.place.endsWith('.json') ? await readPlanFile(args.place) : undefined
-  if (written !== undefined && written.service !== service.origin)
+  if (written !== undefined && written.service !== origin)
     throw new UsageError('The plan was made for another service')
-  const folder = await soundFolder(written?.folder ?? args.place, terminal)
-  if (folder === undefined) return exitStatus.failed
-  const made = written === undefined ? await makePlan(service, folder, args) : undefined
-  if (made !== undefined && outcomeOf(made) === 'problem') {
-    terminal.complain(planText(made))
+  const files = await soundFiles(written?.folder ?? args.place, terminal)
+  if (files === undefined) return exitStatus.failed
+  const asked =
+    written === undefined
+      ? args
+      : { managedBy: written.managed_by, prune: false, pruneSettings: written.settings?.prune === true }
+  // The contracts of a plan's file are known by their hashes, and what they change is not asked again.
+  const made =
+    written === undefined
+      ? await planFiles(run, address, files, asked)
+      : await planFiles(run, address, { ...files, folder: { files: [], problems: [] } }, asked)
+  const planned = settingsIn(made, asked.pruneSettings)
+  if (written !== undefined && !Bun.deepEquals(planned, written.settings))
+    throw new Error('The settings or their files have changed since the plan was made. Plan again.')
+  if (wholeOutcome(made) === 'problem') {
+    terminal.complain(wholeText(made))
     terminal.complain('Nothing was applied.')
     return exitStatus.failed
   }
-  if (made !== undefined && !args.json) terminal.print(planText(made))
-  const steps = written ?? planFileOf(made as Plan, args.place, service)
-  const proposed = await propose(service, steps, folder)
-  const waiting = made === undefined ? [] : await versionsOnTheirWay(service, made)
+  if (!args.json && wholeText(made) !== '') terminal.print(wholeText(made))
   const told = args.json ? terminal.complain : terminal.print
+  const settings =
+    made.settings === undefined
+      ? []
+      : await applySettings(openSettingsService(address, run.signal), made.settings, {
+          secrets: args.secrets,
+          tell: told,
+        })
+  const steps = written ?? planFileOf(made.contracts, args.place, origin, undefined)
+  const service = openContractService(address, run.signal)
+  const proposed = await propose(service, steps, files.folder)
+  const waiting = written === undefined ? await versionsOnTheirWay(service, made.contracts) : []
   const versions = await followVersions(service, [...proposed, ...waiting], {
     ...{ deploy: args.deploy, wait: args.wait, timeoutMs: args.timeoutMs },
     ...{ pollMs: run.pollMs, signal: run.signal, tell: told },
@@ -170,7 +295,14 @@ async function apply(run: Run): Promise<number> {
   for (const { id } of steps.deprecate) told(`${id} is deprecated`)
   if (args.json)
     terminal.print(
-      JSON.stringify({ versions, deprecated: steps.deprecate.map(({ id }) => id) }, undefined, 2),
+      JSON.stringify(
+        {
+          ...(made.settings && { settings }),
+          ...{ versions, deprecated: steps.deprecate.map(({ id }) => id) },
+        },
+        undefined,
+        2,
+      ),
     )
   return exitStatus.done
 }

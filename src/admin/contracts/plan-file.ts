@@ -3,12 +3,13 @@
 import { rename } from 'node:fs/promises'
 import { UsageError } from '../exit-status.ts'
 import type { ContractFolder } from './contract-files.ts'
-import type { ContractService, Proposals } from './contract-service.ts'
+import type { Proposals } from './contract-service.ts'
 import type { Plan } from './make-plan.ts'
 
 /** What is to be applied, and to what. */
 export interface PlanFile {
-  readonly format: 1
+  /** 2 with settings, which earlier versions of the command line would pass over. */
+  readonly format: 1 | 2
   readonly service: string
   readonly folder: string
   readonly managed_by: string
@@ -19,17 +20,24 @@ export interface PlanFile {
     readonly revision?: string
   }[]
   readonly deprecate: readonly { readonly id: string; readonly revision?: string }[]
+  /** What the files of settings would change, by a digest, and whether what is not in them is removed. */
+  readonly settings?: { readonly digest: string; readonly prune: boolean } | undefined
 }
 
 /** The steps of a plan. */
-export function planFileOf(plan: Plan, folder: string, service: ContractService): PlanFile {
+export function planFileOf(
+  plan: Plan,
+  folder: string,
+  service: string,
+  settings: PlanFile['settings'],
+): PlanFile {
   const revisionOf = ({ revision }: { readonly revision?: string }) => ({
     ...(revision !== undefined && { revision }),
   })
   const wanted = plan.contracts.filter(({ action }) => action === 'add' || action === 'change')
   return {
-    format: 1,
-    service: service.origin,
+    format: settings === undefined ? 1 : 2,
+    service,
     folder,
     managed_by: plan.managedBy,
     propose: wanted.flatMap(({ id, file, ...rest }) =>
@@ -38,6 +46,7 @@ export function planFileOf(plan: Plan, folder: string, service: ContractService)
     deprecate: plan.contracts
       .filter(({ action }) => action === 'deprecate')
       .map(({ id, ...rest }) => ({ id, ...revisionOf(rest) })),
+    ...(settings && { settings }),
   }
 }
 
@@ -57,14 +66,15 @@ export async function readPlanFile(path: string): Promise<PlanFile> {
   } catch {
     throw none()
   }
-  const { format, service, folder, managed_by, propose, deprecate } = (read ?? {}) as Partial<PlanFile>
+  const { format, service, folder, managed_by, propose, deprecate, settings } = (read ??
+    {}) as Partial<PlanFile>
   const isText = (value: unknown) => typeof value === 'string'
   const isStep = (one: unknown, names: readonly string[]) =>
     typeof one === 'object' &&
     one !== null &&
     names.every((name) => isText((one as Record<string, unknown>)[name]))
   const whole =
-    format === 1 &&
+    (settings === undefined ? format === 1 : format === 2 && isText(settings?.digest)) &&
     [service, folder, managed_by].every(isText) &&
     Array.isArray(propose) &&
     propose.every((one) => isStep(one, ['id', 'file', 'sha256'])) &&

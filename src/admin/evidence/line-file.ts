@@ -10,14 +10,17 @@ export async function lineFile(path: string) {
   const file = await open(path, ...created)
   const hasher = new Bun.CryptoHasher('sha256')
   let lines = 0
+  const addLines = async (items: readonly string[]): Promise<void> => {
+    if (items.length === 0) return
+    const text = items.map((one) => `${one}\n`).join('')
+    hasher.update(text)
+    lines += items.length
+    await file.appendFile(text)
+  }
   return {
-    async add(items: readonly unknown[]): Promise<void> {
-      if (items.length === 0) return
-      const text = items.map((one) => `${JSON.stringify(one)}\n`).join('')
-      hasher.update(text)
-      lines += items.length
-      await file.appendFile(text)
-    },
+    add: (items: readonly unknown[]) => addLines(items.map((one) => JSON.stringify(one))),
+    /** Adds lines that are JSON already. */
+    addLines,
     /** The number of its lines so far, and their SHA-256 in hex. */
     sum: () => ({ lines, sha256: hasher.copy().digest('hex') }),
     close: () => file.close(),

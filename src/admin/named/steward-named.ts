@@ -1,5 +1,6 @@
 /** Declares the verbs by name for what a steward decides: findings, checks, metrics, terms, transform rules, settings. */
 
+import { access } from './access-named.ts'
 import { loosenings } from './loosening-named.ts'
 import { listing, type NamedVerb, single } from './named-verb.ts'
 import { rowsText } from './seen-text.ts'
@@ -302,6 +303,7 @@ export const stewardNamed: readonly NamedVerb[] = [
   ...checks,
   ...meaning,
   ...loosenings,
+  ...access,
   ...transforms,
   ...settings,
 ]

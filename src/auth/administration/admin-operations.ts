@@ -105,13 +105,23 @@ export const adminOperations = [
     input: object({
       name: Type.String({ minLength: 1, maxLength: 255 }),
       organization_id: maybe(described(text, '`org_…`')),
+      if_absent: maybe(
+        described(
+          flag,
+          'a tenant of this name, and organization where given, is the answer where there is one',
+        ),
+      ),
     }),
     output: tenant,
     status: 201,
-    faults: { conflict: 'Another tenant already has this organization.' },
+    faults: {
+      conflict: 'Another tenant already has this organization, or with `if_absent` several have the name.',
+    },
     examples: [{ input: { name: 'Acme', organization_id: 'org_01HACME' } }],
-    run: async ({ parts, caller }, { name, organization_id: organizationId }) =>
-      await newTenant(parts.store, parts.licensed, { name, organizationId }, await caller.actor()),
+    run: async ({ parts, caller }, { name, organization_id: organizationId, if_absent: ifAbsent }) => {
+      const wanted = { name, organizationId, ...(ifAbsent !== undefined && { ifAbsent }) }
+      return await newTenant(parts.store, parts.licensed, wanted, await caller.actor())
+    },
   }),
   operation({
     ...common,
@@ -147,7 +157,7 @@ export const adminOperations = [
     gives: { nothing: 'own input' },
     input: object(ofTenant),
     output: tenant,
-    faults: unknown,
+    faults: { ...unknown, conflict: 'The removal of the tenant is confirmed.' },
     run: async ({ parts, caller }, input) =>
       await setTenantState(parts.store, tenantOf(input.tenant), 'active', await caller.actor()),
   }),

@@ -58,6 +58,9 @@ export const sessionPage = pageOf(
     trusted_engine: maybe(
       described(flag, 'of a service session: whether its engine is told read restrictions, to apply them'),
     ),
+    exchanged: maybe(
+      described(flag, 'true of a service session that a workload exchanged a token of its own for'),
+    ),
     state: oneOf(sessionStates),
     quarantined_until: maybe(
       described(time, 'of a session that has ended: when the last storage credential that it holds expires'),

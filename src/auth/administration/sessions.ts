@@ -26,6 +26,7 @@ import {
   listServiceSessions,
   revokeServiceSession,
   type ServiceSession,
+  turnSessionSecret,
 } from '../../store/session/sessions.ts'
 import type { Store } from '../../store/store.ts'
 import { sessionOut } from '../../store/vended/vended-credentials.ts'
@@ -86,6 +87,27 @@ export async function mintSession(
     minter.actor,
   )
   return { ...made, sub }
+}
+
+/**
+ * Gives a session another secret.
+ * @returns the secret
+ * @throws Fault `not_found`, and `forbidden` as {@link mintSession} or where the session is in the name of a person
+ */
+export async function turnSecret(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  minter: Minter,
+): Promise<string> {
+  const secret = await turnSessionSecret(store, tenant, id, minter.actor, ({ sub, roles }) => {
+    assertMayGrant(minter, roles)
+    if (serviceSubject(sub) !== sub)
+      throw new Fault('forbidden', 'This session is in the name of a person: make a new one in its place.')
+  })
+  if (secret === undefined)
+    throw new Fault('not_found', 'There is no such service session, or it has ended, or has no secret.')
+  return secret
 }
 
 /** Nobody grants a role that they do not hold unless they own the tenant (docs/reference/identity.md 5.5). */
@@ -154,6 +176,7 @@ function serviceView(session: ServiceSession, nowMs: number) {
     expires_at: expiresAt,
     revoked_at: revokedAt,
     trusted_engine: session.isTrustedEngine,
+    exchanged: session.isExchanged || undefined,
     ...stateView(session, nowMs),
   }
 }

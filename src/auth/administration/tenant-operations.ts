@@ -56,6 +56,11 @@ interface TenantDeclaration<Parts, M extends Members, O extends TSchema>
 /** The members of an example under /admin, besides those of the operation. */
 const exampleTenant = { tenant: '5b0f9e4e-6f0a-4e2c-9a54-0d6a3b8e8c11' }
 
+/** What the like of an operation on the own tenant is called under /admin. */
+export function tenantNameOf(name: string): string {
+  return name.replace('_', '_tenant_')
+}
+
 /**
  * Returns a function that declares the pair of an operation.
  * @typeParam Parts what the feature is assembled with
@@ -84,7 +89,7 @@ export function tenantOperationsOf<Parts extends { readonly store: Store }>() {
     })
     const admin = operation({
       ...shared,
-      name: name.replace('_', '_tenant_'),
+      name: tenantNameOf(name),
       path: `/admin/tenants/{tenant}${path}`,
       access: { organization: 'internal admin' },
       input: object({ ...input, tenant: text }),

@@ -52,7 +52,7 @@ export async function existingTenant(store: Store, text: string): Promise<Tenant
 export async function newTenant(
   store: Store,
   licensed: Licensed,
-  wanted: { readonly name: string; readonly organizationId: string | undefined },
+  wanted: Parameters<typeof createTenant>[1],
   by: Actor,
 ) {
   return tenantView(await createTenant(store, wanted, licensed.requireRoomForTenant, by))

@@ -3,8 +3,7 @@
  * its browser session, sealed, and ends with that session. What one purpose or resource sealed, no other opens.
  */
 
-import { seal, unseal } from '../../store/database/sealing.ts'
-import type { Store } from '../../store/store.ts'
+import { type SecretsKeys, seal, unseal } from '../../store/database/sealing.ts'
 
 /** What a client asked for. */
 export interface AuthorizationRequest {
@@ -46,7 +45,7 @@ export const accessTokenPrefix = 'svcmcp_'
 
 /** Seals a ticket for a resource: the address of `/mcp`. */
 export function sealTicket<P extends Purpose>(
-  store: Pick<Store, 'secretsKey'>,
+  store: SecretsKeys,
   purpose: P,
   resource: string,
   content: Contents[P],
@@ -58,7 +57,7 @@ export function sealTicket<P extends Purpose>(
 
 /** The content of a ticket of this purpose and resource; undefined for anything else, and after it has expired. */
 export function openTicket<P extends Purpose>(
-  store: Pick<Store, 'secretsKey'>,
+  store: SecretsKeys,
   purpose: P,
   resource: string,
   ticket: string,
@@ -68,7 +67,7 @@ export function openTicket<P extends Purpose>(
   if (!ticket.startsWith(prefix) || ticket.length > ticketCharsMax) return undefined
   try {
     const bytes = Buffer.from(ticket.slice(prefix.length), 'base64url')
-    const text = unseal(store.secretsKey, ['authorization', purpose, resource], bytes)
+    const text = unseal(store, ['authorization', purpose, resource], bytes)
     const content = JSON.parse(text) as Contents[P]
     return content.expiresAtMs > nowMs ? content : undefined
   } catch {

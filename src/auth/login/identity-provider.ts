@@ -7,7 +7,8 @@ import type { Principal } from '../../core/principal.ts'
 import { limits } from '../../limits.ts'
 import type { LoggedOut } from '../../store/session/ended-logins.ts'
 import { assertPerson } from '../bearer.ts'
-import { type ClaimNames, organizationOf, rolesIn } from '../claims.ts'
+import { type ClaimNames, emailIn, organizationOf, rolesIn } from '../claims.ts'
+import type { TellMissingClaims } from '../missing-claims.ts'
 import { keySetCooldownMs } from '../token-keys.ts'
 import { logoutTokenVerifier, type VerifyLogoutToken } from './logout-token.ts'
 
@@ -17,6 +18,8 @@ interface IdentityProviderOptions {
   /** Absent for a public client, which only PKCE protects. */
   readonly clientSecret: Secret | undefined
   readonly claims: ClaimNames
+  /** Told of claims that are set and yield nothing. */
+  readonly tell?: TellMissingClaims
 }
 
 /** Characters of an ID token that is kept: the logout at the provider has it in its address. */
@@ -115,17 +118,19 @@ export class IdentityProvider {
 
   async #claims(configuration: oidc.Configuration, callbackUrl: URL, checks: LoginChecks) {
     try {
-      const primed = primeKeys(configuration, this.#keys)
+      useKeys(configuration, this.#keys)
       const tokens = await oidc.authorizationCodeGrant(configuration, callbackUrl, {
         expectedState: checks.state,
         expectedNonce: checks.nonce,
         pkceCodeVerifier: checks.codeVerifier,
         idTokenExpected: true,
       })
-      const keys = oidc.getJwksCache(configuration)
-      if (keys?.uat !== primed) this.#keys = keys
+      this.#keys = oidc.getJwksCache(configuration)
       const [idToken, text] = [tokens.claims(), tokens.id_token]
       if (idToken === undefined || text === undefined) throw new Error('no ID token')
+      // The library looks at it only where there are several audiences.
+      if (idToken.azp !== undefined && idToken.azp !== this.options.clientId)
+        throw new Error('the ID token was issued for another client')
       const userInfo =
         configuration.serverMetadata().userinfo_endpoint === undefined
           ? {}
@@ -145,12 +150,15 @@ export class IdentityProvider {
     sub: string,
   ): Omit<CompletedLogin, 'issuedAtMs' | 'idToken'> {
     assertPerson(sub)
-    const { email, sid } = claims
-    const { organization, roles } = this.options.claims
+    const { sid } = claims
+    const email = emailIn(claims)
+    const { claims: names, issuerUrl: issuer, tell } = this.options
+    tell?.(claims, names, { kind: 'login', issuer })
+    const { organization, roles } = names
     return {
       principal: {
         sub,
-        ...(typeof email === 'string' && { email }),
+        ...(email !== undefined && { email }),
         roles: rolesIn(claims, roles),
       },
       organizationId: organizationOf(claims, organization),
@@ -168,22 +176,13 @@ export class IdentityProvider {
   }
 }
 
-/** Seconds after which the library fetches a key set again for a key that it lacks. */
-const libraryCooldownSeconds = 60
-
 /**
- * Gives the library the keys that the last login used. It fetches them again for a key that they lack, at most every few
- * seconds, because each login of the minute after a rotation would fail otherwise.
- * @returns the keys as the library has them now, to compare with
+ * Gives the library the keys of a login some seconds ago. Older ones it fetches again, because the provider may have
+ * replaced one since, also under the same id, and the code of a login cannot be used twice.
  */
-function primeKeys(configuration: oidc.Configuration, kept: oidc.ExportedJWKSCache | undefined) {
-  if (kept === undefined) return undefined
-  const nowSeconds = Math.floor(Date.now() / 1000)
-  const ageSeconds = nowSeconds - kept.uat
-  const isRefreshable = ageSeconds >= keySetCooldownMs / 1000
-  const uat = isRefreshable ? nowSeconds - Math.max(ageSeconds, libraryCooldownSeconds) : kept.uat
-  oidc.setJwksCache(configuration, { ...kept, uat })
-  return uat
+function useKeys(configuration: oidc.Configuration, last: oidc.ExportedJWKSCache | undefined): void {
+  if (last !== undefined && Date.now() - last.uat * 1000 < keySetCooldownMs)
+    oidc.setJwksCache(configuration, last)
 }
 
 async function discover(options: IdentityProviderOptions): Promise<oidc.ServerMetadata> {

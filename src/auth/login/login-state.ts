@@ -4,7 +4,7 @@
  */
 
 import { sameSecret } from '../../base/same-secret.ts'
-import { seal, unseal } from '../../store/database/sealing.ts'
+import { type OpeningKeys, seal, unseal } from '../../store/database/sealing.ts'
 import type { AuthorizationRequest } from '../authorization/tickets.ts'
 import type { LoginChecks } from './identity-provider.ts'
 
@@ -32,7 +32,7 @@ export function sealLogin(key: Uint8Array, state: LoginState): string {
  * @returns undefined for anything else
  */
 export function openLogin(
-  key: Uint8Array,
+  keys: OpeningKeys,
   cookie: string | undefined,
   state: string | null,
   nowMs: number,
@@ -40,7 +40,7 @@ export function openLogin(
   if (cookie === undefined || state === null) return undefined
   let login: LoginState
   try {
-    login = JSON.parse(unseal(key, place, Buffer.from(cookie, 'base64url'))) as LoginState
+    login = JSON.parse(unseal(keys, place, Buffer.from(cookie, 'base64url'))) as LoginState
   } catch {
     return undefined
   }

@@ -3,11 +3,11 @@
  * not know which were used before.
  */
 
-import { type JWTPayload, jwtVerify } from 'jose'
+import type { JWTPayload } from 'jose'
 import type { ServerMetadata } from 'openid-client'
 import { Fault } from '../../base/fault.ts'
 import type { LoggedOut } from '../../store/session/ended-logins.ts'
-import { remoteKeys, tokenAlgorithms, tokenSkewMs } from '../token-keys.ts'
+import { remoteKeys, verifyByKeys } from '../token-keys.ts'
 
 /**
  * Verifies one token.
@@ -29,10 +29,9 @@ export function logoutTokenVerifier(provider: ServerMetadata, clientId: string):
   const keys = remoteKeys(url)
   return async (token, nowMs) => {
     try {
-      const { payload, protectedHeader } = await jwtVerify(token, keys, {
-        ...{ issuer, audience: clientId, algorithms: [...tokenAlgorithms] },
+      const { payload, protectedHeader } = await verifyByKeys(token, keys, {
+        ...{ issuer, audience: clientId },
         requiredClaims: ['iat', 'exp', 'jti'],
-        clockTolerance: tokenSkewMs / 1000,
         maxTokenAge: logoutTokenMs / 1000,
         currentDate: new Date(nowMs),
       })

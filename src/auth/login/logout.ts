@@ -17,7 +17,7 @@ import { logoutTokenMs } from './logout-token.ts'
 const operation = operationsOf<LoginParts>()
 const tag = 'login'
 const afterLogout = '/logged-out'
-const formBytesMax = 32 * 1024
+const formBytesMax = 40 * 1024
 const ownFaults = {
   unauthenticated: 'There is no session to end.',
   forbidden: 'The request comes from another site’s page.',

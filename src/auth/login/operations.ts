@@ -2,18 +2,22 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { SessionScope } from '../../core/session.ts'
+import type { TenantId } from '../../core/tenant.ts'
 import { aboutRequest } from '../../http/about-request.ts'
 import { operationsOf } from '../../http/declare.ts'
 import { described, maybe, object, text } from '../../http/schemas.ts'
 import { limits } from '../../limits.ts'
 import { createBrowserSession } from '../../store/session/browser-sessions.ts'
+import { standingOf } from '../../store/session/provisioning.ts'
 import { useOnce } from '../../store/session/used-once.ts'
+import type { Store } from '../../store/store.ts'
 import { findTenantByOrganization } from '../../store/tenant/tenants.ts'
 import { consentPage } from '../authorization/consent-page.ts'
 import { resourceOf } from '../authorization/metadata.ts'
 import { consentMs } from '../authorization/terms.ts'
 import { type AuthorizationRequest, sealTicket } from '../authorization/tickets.ts'
 import { clearCookie, readCookie, sessionCookie, setCookie } from '../credentials.ts'
+import { admitPerson } from '../people.ts'
 import { beginLogin, callbackUrl, configured, type LoginParts, loginCookie, redirect } from './begin-login.ts'
 import type { CompletedLogin, IdentityProvider } from './identity-provider.ts'
 import { localPath, openLogin } from './login-state.ts'
@@ -73,7 +77,7 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
   const { store } = parts
   const { search, searchParams } = new URL(request.url)
   const cookie = readCookie(request.headers, loginCookie)
-  const login = openLogin(store.secretsKey, cookie, searchParams.get('state'), parts.clock.now())
+  const login = openLogin(store, cookie, searchParams.get('state'), parts.clock.now())
   if (login === undefined)
     throw new Fault(
       'bad_request',
@@ -81,10 +85,11 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     )
   if (!(await store.adminTransaction((tx) => useOnce(tx, 'login', login.state, 2 * limits.loginMs))))
     throw new Fault('bad_request', 'This login is already complete. Start again at /login.')
-  const completed = await provider.complete(new URL(`${callbackUrl(parts)}${search}`), login)
-  const { organizationId } = completed
+  const verified = await provider.complete(new URL(`${callbackUrl(parts)}${search}`), login)
+  const { organizationId } = verified
   if (typeof organizationId !== 'string') throw noOrganization(provider, organizationId)
   const tenant = await findTenantByOrganization(store, organizationId)
+  const completed = tenant === undefined ? verified : await provisioned(store, tenant.id, verified)
   // A session for a client is not the browser's own.
   const replaced = login.authorization === undefined ? readCookie(request.headers, sessionCookie) : undefined
   const secret =
@@ -104,6 +109,12 @@ async function complete(parts: LoginParts, request: Request): Promise<Response> 
     setCookie(sessionCookie, secret, limits.browserSessionMs),
     clearCookie(loginCookie),
   ])
+}
+
+/** The login with the roles that provisioning gives. @throws Fault `unauthenticated` for a person who was removed */
+async function provisioned(store: Store, tenant: TenantId, login: CompletedLogin): Promise<CompletedLogin> {
+  const { principal } = login
+  return { ...login, principal: admitPerson(principal, await standingOf(store, tenant, principal)) }
 }
 
 /** Says what the provider has to be set up to send. */

@@ -3,7 +3,7 @@
  * Kubernetes or a cloud so needs no secret of its own (docs/reference/identity.md 10).
  */
 
-import { decodeJwt, type JWTPayload, jwtVerify } from 'jose'
+import { decodeJwt, type JWTPayload } from 'jose'
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
@@ -15,7 +15,7 @@ import { exchangeForSession } from '../../store/session/exchanged-sessions.ts'
 import { findWorkloadTrust, type StoredTrust } from '../../store/session/workload-trusts.ts'
 import type { Store } from '../../store/store.ts'
 import { assertForAccess } from '../bearer.ts'
-import { tokenAlgorithms, tokenSkewMs } from '../token-keys.ts'
+import { tokenCharsMax, verifyByKeys } from '../token-keys.ts'
 import type { FindIssuerKeys } from './issuer-keys.ts'
 
 interface ExchangeParts {
@@ -46,7 +46,6 @@ export type ExchangeToken = (
   requestId: string | undefined,
 ) => Promise<Session | ExchangeProblem>
 
-const tokenCharsMax = 16_384
 const urn = 'urn:ietf:params:oauth:token-type:'
 const accessTokenType = `${urn}access_token`
 const subjectTypes = [`${urn}jwt`, `${urn}id_token`, accessTokenType]
@@ -69,8 +68,8 @@ export function tokenExchanger(parts: ExchangeParts): ExchangeToken {
 function problemOf(form: URLSearchParams): string | undefined {
   if ((form.get('audience') ?? '') === '') return 'Give the id of the trust as `audience`.'
   const token = form.get('subject_token') ?? ''
-  if (token === '' || token.length > tokenCharsMax)
-    return 'Give the token of the workload as `subject_token`.'
+  if (token === '') return 'Give the token of the workload as `subject_token`.'
+  if (token.length > tokenCharsMax) return `\`subject_token\` may have ${tokenCharsMax} characters at most.`
   if (!subjectTypes.includes(form.get('subject_token_type') ?? ''))
     return `\`subject_token_type\` is one of ${subjectTypes.join(', ')}.`
   const wanted = form.get('requested_token_type') ?? accessTokenType
@@ -110,10 +109,9 @@ async function verify(
 ): Promise<JWTPayload> {
   // Before any key is fetched.
   if (decodeJwt(token).iss !== issuer) throw new Refused('another issuer')
-  const { payload, protectedHeader } = await jwtVerify(token, await findKeys(keySource), {
-    ...{ issuer, audience, algorithms: [...tokenAlgorithms] },
+  const { payload, protectedHeader } = await verifyByKeys(token, await findKeys(keySource), {
+    ...{ issuer, audience },
     requiredClaims: ['exp', 'sub'],
-    clockTolerance: tokenSkewMs / 1000,
     currentDate: new Date(clock.now()),
   })
   assertForAccess(protectedHeader.typ, payload)

@@ -3,7 +3,7 @@
  * obey the rules of upstreams, because a tenant's administrator names the address.
  */
 
-import { createLocalJWKSet, type JSONWebKeySet, type JWTVerifyGetKey } from 'jose'
+import { createLocalJWKSet, type JSONWebKeySet } from 'jose'
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, parseJson } from '../../base/json.ts'
@@ -12,10 +12,10 @@ import { type AddressRules, isAllowedByOperator, PinnedHost } from '../../catalo
 import { sendUpstream } from '../../catalog/upstream-http.ts'
 import type { KeySource } from '../../core/workload-trust.ts'
 import { limits } from '../../limits.ts'
-import { keySetCooldownMs, remoteKeys } from '../token-keys.ts'
+import { keySetCooldownMs, remoteKeys, type TokenKeys } from '../token-keys.ts'
 
 /** Finds the keys of an issuer. @throws Fault `unavailable` where they cannot be fetched now */
-export type FindIssuerKeys = (source: KeySource) => Promise<JWTVerifyGetKey>
+export type FindIssuerKeys = (source: KeySource) => Promise<TokenKeys>
 
 interface IssuerKeyParts {
   readonly addressRules: AddressRules
@@ -29,7 +29,7 @@ const discoveredMs = 3_600_000
 
 /** The finder, with a cache that all tenants share: what is at an address does not depend on who names it. */
 export function issuerKeys({ addressRules, clock }: IssuerKeyParts): FindIssuerKeys {
-  const byAddress = new Lru<string, JWTVerifyGetKey>(cachedMax)
+  const byAddress = new Lru<string, TokenKeys>(cachedMax)
   const discovered = new Lru<string, { readonly url: Promise<string>; readonly untilMs: number }>(cachedMax)
   const load = (url: string) => fetchDocument(addressRules, url)
   const atAddress = (url: string) => {
@@ -47,7 +47,7 @@ export function issuerKeys({ addressRules, clock }: IssuerKeyParts): FindIssuerK
     return url
   }
   return async (source) => {
-    if (source.kind === 'given') return createLocalJWKSet({ keys: source.keys } as JSONWebKeySet)
+    if (source.kind === 'given') return { find: createLocalJWKSet({ keys: source.keys } as JSONWebKeySet) }
     return atAddress(source.kind === 'address' ? source.url : await addressOf(source.issuer))
   }
 }

@@ -28,7 +28,7 @@ import {
 import type { Store } from '../../store/store.ts'
 import { assertMayGrant } from '../administration/sessions.ts'
 import { tenantOperationsOf } from '../administration/tenant-operations.ts'
-import { keyMembers, keyView, readKeySource } from './key-source.ts'
+import { keyMembers, keyView, keyViewMembers, readKeySource } from './key-source.ts'
 
 interface WorkloadTrustParts {
   readonly store: Store
@@ -54,7 +54,7 @@ const trust = object({
   ...trustMembers,
   roles: list(text),
   sub: described(text, 'of the sessions, `service:…`'),
-  ...keyMembers,
+  ...keyViewMembers,
   changed_at: time,
   changed_by: object(actorMembers),
 })

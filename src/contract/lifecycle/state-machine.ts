@@ -3,6 +3,8 @@
  * read or written here.
  */
 
+import { isSamePerson } from '../../core/same-person.ts'
+
 export const versionStates = [
   ...['draft', 'proposed', 'approved', 'deploying', 'active', 'deprecated', 'retired'],
   ...['rejected', 'withdrawn', 'failed'],
@@ -208,9 +210,4 @@ export function decideSignOff(
     'forbidden',
     `The ${missing} sign-off takes the role ${missing === 'first' ? 'steward' : 'administrator'}`,
   )
-}
-
-/** Whether two sessions are of one person: of one subject, or one made the session of the other. */
-export function isSamePerson(a: Person, b: Person): boolean {
-  return a.sub === b.sub || a.sub === b.createdBy || b.sub === a.createdBy
 }

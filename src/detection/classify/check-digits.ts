@@ -1,6 +1,7 @@
 /** The checks that a custom classifier may declare for its values: check digits and letters, a closed list. */
 
 import type { ClassifierCheck, ClassifierCheckKind } from '../../core/classifier.ts'
+import { isCodiceFiscale, isNino, isNir, isTckn } from './national-numbers.ts'
 
 type Check = (characters: string, check: ClassifierCheck) => boolean
 
@@ -29,6 +30,10 @@ const checks: Readonly<Record<ClassifierCheckKind, Check>> = {
     const number = text.slice(0, -1)
     return isNumber(number) && alphabet[Number(BigInt(number) % BigInt(alphabet.length))] === text.at(-1)
   },
+  codice_fiscale: isCodiceFiscale,
+  nir: isNir,
+  tckn: isTckn,
+  nino: isNino,
   not_repeated: (text) => new Set(text).size > 1,
 }
 

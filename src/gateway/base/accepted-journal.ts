@@ -23,7 +23,8 @@ export interface AcceptedJournal {
   check(): Promise<void>
 }
 
-const suffix = '.accepted.json'
+/** How the names of its files end. */
+export const acceptedSuffix = '.accepted.json'
 /** Longer than the file of most changes. */
 const probeBytes = 16 * 1024
 
@@ -32,7 +33,7 @@ const probeBytes = 16 * 1024
  * @throws Fault `misconfigured` where it cannot be made or written to
  */
 export async function openJournal(directory: string): Promise<AcceptedJournal> {
-  const fileOf = (commitId: string) => join(directory, `${commitId}${suffix}`)
+  const fileOf = (commitId: string) => join(directory, `${commitId}${acceptedSuffix}`)
   const journal: AcceptedJournal = {
     write(change) {
       const file = fileOf(change.intent.commitId)
@@ -52,7 +53,7 @@ export async function openJournal(directory: string): Promise<AcceptedJournal> {
     async read(onUnreadable) {
       const changes: AcceptedChange[] = []
       for (const name of await readdir(directory)) {
-        if (!name.endsWith(suffix)) continue
+        if (!name.endsWith(acceptedSuffix)) continue
         try {
           changes.push(journaled(await readFile(join(directory, name), 'utf8')))
         } catch (error) {

@@ -143,18 +143,15 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   if (disclosure.masked) await assertNotTrusted(surface, action.table)
   const { response, warnings, withheld } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers
-  const disclosed =
-    withheld || disclosure.denied ? { ...disclosure, vended: false, masked: true } : disclosure
+  const shut = { ...disclosure, vended: false, masked: true }
+  const disclosed = withheld || disclosure.denied ? shut : disclosure
   const { body, masked } = await discloseAccepted(response.body, tableMembers, disclosed)
   if (!masked) noteMade(surface, action, disclosed)
   const headers = verdictHeaders(surface.commitId, warnings)
+  const owner = () => ownerOf(surface, action.table, response.body)
   if (!masked && isAskedToVend(surface)) {
     const vended = await unlessFailed(surface, action.table, async () =>
-      vendTable(
-        surface,
-        ownerOf(surface, action.table, response.body),
-        await askTerritory(surface, action.table),
-      ),
+      vendTable(surface, owner(), await askTerritory(surface, action.table), disclosure.sight),
     )
     const whole = vended === undefined ? body : withCredentials(body, action.table, vended)
     if (vended !== undefined) noteRawRead(surface, action.table, 'credentials', disclosure.sight)
@@ -162,7 +159,7 @@ async function tableResponse(surface: SurfaceRequest, action: Action): Promise<R
   }
   if (!masked && isAskedToSign(surface)) {
     const signing = await unlessFailed(surface, action.table, () =>
-      signingOf(surface, ownerOf(surface, action.table, response.body), response.body),
+      signingOf(surface, owner(), response.body),
     )
     const whole = signing === undefined ? body : withSigning(body, action.table, signing)
     return jsonResponse(200, whole, { ...uncached, ...headers })

@@ -6,6 +6,7 @@
 
 import type { TableRef } from '../../core/table-ref.ts'
 import { folderPrefixesOf, type TerritoryFound } from '../../core/territory-owner.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import type { PendingVend, VendedTable } from '../../vending/vending.ts'
 import type { FedState, VendedFolders } from '../base/fed-tables.ts'
 import { lastFed, type PlacedTable, rememberVended } from './feed-loaded.ts'
@@ -19,6 +20,8 @@ export class LoadVend implements AsyncDisposable {
   readonly #table: TableRef
   /** What the territory index says of the table; undefined until it is asked. */
   #asked: Promise<TerritoryFound> | undefined
+  /** By which the caller may have credentials; set where they are begun. */
+  #sight: FileSight | undefined
   #begun:
     | { readonly known: FedState; readonly vended: VendedFolders; readonly pending: PendingVend }
     | undefined
@@ -30,11 +33,12 @@ export class LoadVend implements AsyncDisposable {
   }
 
   /** Begins. That no filter or mask applies to the caller was asked before. */
-  begin(): void {
+  begin(sight: FileSight): void {
+    this.#sight = sight
     const known = lastFed(this.#surface, this.#table)
     const vended = known?.isStray || known?.isRestricted ? undefined : known?.vended
     if (known !== undefined && vended !== undefined && isLicensed(this.#surface.parts.licensed)) {
-      const pending = beginVending(this.#surface, this.#table, vended.prefixes, vended.version)
+      const pending = beginVending(this.#surface, this.#table, vended.prefixes, sight, vended.version)
       if (pending !== undefined) this.#begun = { known, vended, pending }
     }
     if (this.#begun === undefined) this.#ask()
@@ -50,7 +54,8 @@ export class LoadVend implements AsyncDisposable {
       if (vended !== undefined) return vended
     }
     const found = await territory(this.#ask())
-    const vended = await vendTable(this.#surface, owner, found)
+    if (this.#sight === undefined) throw new Error('Credentials were taken that were not begun.')
+    const vended = await vendTable(this.#surface, owner, found, this.#sight)
     const prefixes = folderPrefixesOf(found, owner)
     rememberVended(this.#surface, owner, { prefixes, version: found.version })
     return vended

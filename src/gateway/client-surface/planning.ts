@@ -99,7 +99,10 @@ async function plan(surface: SurfaceRequest, table: PlannableTable): Promise<Res
     caseSensitive: wanted.caseSensitive,
     useSnapshotSchema: wanted.useSnapshotSchema,
     from: 0,
-    expiresAtMs: Math.min(parts.clock.now() + planMs, session.expiresAtMs ?? Number.POSITIVE_INFINITY),
+    expiresAtMs: Math.min(
+      parts.clock.now() + planMs,
+      ...[session.expiresAtMs, table.sight.untilMs].filter((ms) => ms !== undefined),
+    ),
   }
   const response = await page(surface, table, task)
   parts.clientFiles.plans.set(planId, { task, isCancelled: false })
@@ -108,7 +111,7 @@ async function plan(surface: SurfaceRequest, table: PlannableTable): Promise<Res
 
 async function nextPage(surface: SurfaceRequest, table: PlannableTable): Promise<Response> {
   const text = readPlanTask(objectOf(surface.body))
-  const task = openPlanTask(surface.parts.store.secretsKey, text)
+  const task = openPlanTask(surface.parts.store, text)
   if (task === undefined || !isOwnTask(surface, table, task))
     throw new Fault('not_found', 'There is no such plan task, or it has expired. Plan the scan again.')
   return await page(surface, table, task)
@@ -177,7 +180,7 @@ async function page(
   if (surface.path.operation === 'fetchScanTasks')
     return jsonResponse(200, stringifyJson(jsonObject(tasksMembers(tasks, next))), uncached)
   const vended = isAskedToVend(surface)
-    ? await vendUnlessRefused(() => vendTable(surface, owner, governance.territory))
+    ? await vendUnlessRefused(() => vendTable(surface, owner, governance.territory, sight))
     : undefined
   if (vended !== undefined) noteRawRead(surface, table, 'credentials', sight)
   const scheme = schemeOf(metadataLocationOf(topLevelMembers(loaded)))

@@ -99,7 +99,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
   const { sight, ...disclosure } = await readDisclosureOf(surface, table)
   const vends = !disclosure.masked && vend !== undefined
-  if (vends) vend.begin()
+  if (vends) vend.begin(sight)
   const signs = !disclosure.masked && isAskedToSign(surface)
   // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
   // credentials goes out of date before its metadata does.
@@ -186,13 +186,18 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   const { loaded, sight } = await assertUnmasked(surface)
   const { owner, territory, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
   if (asked !== undefined) {
-    const vended = await vendTable(surface, owner, await territory(asked))
+    const vended = await vendTable(surface, owner, await territory(asked), sight)
     noteRawRead(surface, table, 'credentials', sight)
     const location = Buffer.from(topLevelMembers(loaded).get('metadata-location') ?? '').toString()
     return jsonResponse(200, credentialsReply(table, vended, location), uncached)
   }
   if (isOutsideRoots) throw outsideRoots(table)
   if (await isOutside()) throw outsideTerritory(table)
+  if (sight.untilMs !== undefined)
+    throw new Fault(
+      'policy_denied',
+      'policy denied: access to the table is granted for a time, and credentials of the upstream catalog may last longer. Read it by SQL, or plan the scan',
+    )
   const body = await completeReply(surface, ['planId', 'referenced-by'])
   const disclosed = await discloseReply(body, [], { vended: true, masked: false })
   noteRawRead(surface, table, 'credentials', sight)

@@ -1,14 +1,16 @@
 /**
  * Signs requests of clients to storage (signRequest of the Iceberg REST API). The ticket in the path or header is the
- * credential: its session, its catalog, filters and masks, the territory, the pin and quarantine are asked for each
- * request.
+ * credential: its session, whether its person has left, its catalog, filters and masks, the territory, the pin and
+ * quarantine are asked for each request.
  */
 
+import { personNow } from '../../auth/people.ts'
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonValue, parseJson } from '../../base/json.ts'
 import { catalogOf } from '../../core/catalog.ts'
 import { foldName } from '../../core/name-case.ts'
 import type { RawRead } from '../../core/raw-read.ts'
+import type { Session } from '../../core/session.ts'
 import { parseTenantId } from '../../core/tenant.ts'
 import { folderPrefixesOf } from '../../core/territory-owner.ts'
 import { readBody } from '../../http/read-body.ts'
@@ -65,7 +67,7 @@ async function sign(
   text: string,
   [prefix, namespace, name]: readonly string[],
 ): Promise<Response> {
-  const ticket = openTicket(parts.store.secretsKey, text)
+  const ticket = openTicket(parts.store, text)
   // The ticket names the table. A client of a catalog that folds names may spell it otherwise in the path.
   const isOfPath =
     ticket?.prefix === prefix &&
@@ -98,7 +100,8 @@ async function sign(
 
 /**
  * Asks everything on which a signature rests.
- * @throws Fault `unauthenticated` where the session has ended, `policy_denied` where its reader may not have the files
+ * @throws Fault `unauthenticated` where the session has ended or the person has left, `policy_denied` where its reader
+ *   may not have the files
  */
 async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<SignStanding> {
   const { store } = parts
@@ -116,12 +119,9 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
       'policy_denied',
       'policy denied: the catalog does not sign any more. Load the table again',
     )
-  const identified = {
-    principal: { sub: ticket.sub, roles: ticket.roles },
-    source: 'session',
-    verified: ticket.verified,
-  } as const
-  const sight = await sightOf(parts, tenant, table, identified)
+  const identified = await holderOf(parts, ticket, session)
+  const holder = { id: session.sessionId, kind: 'service', sub: session.principal.sub } as const
+  const sight = await sightOf(parts, tenant, table, { ...identified, session: holder })
   if (isDenied(sight, session.scopes.includes('commit'))) throw withoutContract(table)
   if (sight.masked)
     throw new Fault('policy_denied', 'policy denied: row filters or column masks apply, so nothing is signed')
@@ -139,7 +139,9 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     protection: protectionOf(sight),
     ...{ contract: sight.contract, snapshotId: ticket.snapshotId },
   }
-  const isWriter = ticket.access === 'write' && session.scopes.includes('commit')
+  // A grant is for reading.
+  const isWriter =
+    ticket.access === 'write' && session.scopes.includes('commit') && sight.untilMs === undefined
   const scope = { deletes: settings.deletes, prefixes }
   if (isWriter) return { settings, read, scope: { ...scope, access: 'write', mayRead: () => true } }
   const snapshotId = ticket.snapshotId === undefined ? undefined : BigInt(ticket.snapshotId)
@@ -162,6 +164,18 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     snapshotFiles(access, parts.budget, ticket, prefixes),
   )
   return { settings, read, scope: { ...scope, access: 'read', mayRead: (path) => files.has(path) } }
+}
+
+/**
+ * Whom a ticket is for, with the roles of now. A person may have left since the ticket was given.
+ * @throws Fault `unauthenticated` for one who is refused, `unavailable` where that cannot be looked up
+ */
+async function holderOf({ store }: GatewayParts, ticket: SignTicket, session: Session) {
+  const { sub, email, roles, verified } = ticket
+  // A ticket of an older version says nothing of its holder: one that is not the session's alone may be a person.
+  const source = ticket.source ?? (sub === ticket.tenant ? 'session' : 'auth_header')
+  const principal = { sub, roles, ...(email !== undefined && { email }) }
+  return await personNow(store, session, { principal, source, verified })
 }
 
 /** Reads the files of a snapshot once. What cannot be read is not kept. */

@@ -4,6 +4,7 @@
  */
 
 import { createHash } from 'node:crypto'
+import { isPerson } from '../../auth/people.ts'
 import {
   isJsonObject,
   type JsonObject,
@@ -82,7 +83,9 @@ export async function signingOf(
     ...{ namespace: table.namespace, name: table.name, tableUuid: owner.tableUuid },
     access: mayCommit ? 'write' : 'read',
     sub: identified.principal.sub,
+    email: identified.principal.email,
     roles: identified.principal.roles,
+    source: isPerson(identified, session) ? identified.source : 'session',
     verified: identified.verified,
     snapshotId: snapshotId === undefined ? undefined : String(snapshotId),
     manifestList,

@@ -66,7 +66,9 @@ export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Pr
   const { masked } = sight
   const { credential } = upstream
   const passes = vendingModeOf(credential) === 'pass-through' && storageRoots(credential.config).length > 0
-  const vended = passes && !masked && delegationOf(surface) !== undefined
+  // How long credentials of the upstream last is not said, and a grant ends.
+  const mayPass = passes && !masked && sight.untilMs === undefined
+  const vended = mayPass && delegationOf(surface) !== undefined
   return { masked, vended, commits: mayCommit, denied: isDenied(sight, mayCommit), sight }
 }
 

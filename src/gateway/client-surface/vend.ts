@@ -14,6 +14,7 @@ import {
 } from '../../base/json.ts'
 import { namespaceKey, type TableRef } from '../../core/table-ref.ts'
 import { folderPrefixesOf, type TerritoryFound, type TerritoryOwner } from '../../core/territory-owner.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import type { PendingVend, VendedTable } from '../../vending/vending.ts'
@@ -47,15 +48,17 @@ export function askTerritory(
 
 /**
  * Issues credentials for a table's territory, for writing if the session may commit.
+ * @param sight by which the caller may have them
  * @throws Fault as `Vend`, and as `PendingVend`
  */
 export async function vendTable(
   surface: SurfaceRequest,
   owner: TerritoryOwner,
   territory: TerritoryFound,
+  sight: FileSight,
 ): Promise<VendedTable> {
   // A clone shares its source's files, which credentials would open raw: its folders only.
-  const vended = await beginVending(surface, owner.table, folderPrefixesOf(territory, owner))?.take()
+  const vended = await beginVending(surface, owner.table, folderPrefixesOf(territory, owner), sight)?.take()
   if (vended === undefined) throw new Fault('unavailable', 'The territory of the table has changed. Retry.')
   return vended
 }
@@ -68,6 +71,7 @@ export function beginVending(
   { parts, session, identified, upstream, mayCommit }: SurfaceRequest,
   table: TableRef,
   prefixes: readonly string[],
+  { untilMs }: FileSight,
   territoryVersion?: string,
 ): PendingVend | undefined {
   return parts.vend({
@@ -77,7 +81,9 @@ export function beginVending(
     credential: upstream.credential,
     ...{ table, prefixes },
     ...(territoryVersion !== undefined && { territoryVersion }),
-    access: mayCommit ? 'write' : 'read',
+    ...(untilMs !== undefined && { untilMs }),
+    // A grant is for reading.
+    access: mayCommit && untilMs === undefined ? 'write' : 'read',
   })
 }
 

@@ -3,6 +3,7 @@
  * Every exception refuses the statement, and a construct without a rule is refused.
  */
 
+import type { LiftedBy } from '../../core/access-grant.ts'
 import type { ColumnRange } from '../../core/column-range.ts'
 import { type GovernedTable, isMasked } from '../../core/governed-table.ts'
 import type { QueryBudget } from '../../core/metric.ts'
@@ -10,13 +11,15 @@ import { foldName } from '../../core/name-case.ts'
 import { oversees, type Principal } from '../../core/principal.ts'
 import type { TextScale } from '../../core/quotient-scale.ts'
 import type { ReadLineage } from '../../core/read-lineage.ts'
-import { isReadable } from '../../core/seen-table.ts'
+import { eachOnce, isReadable } from '../../core/seen-table.ts'
 import type { DialectName, NumericSize, SqlType } from '../../core/sql-type.ts'
 import { timeZone } from '../../core/time-zone.ts'
 import { type ParameterExpr, type ParameterValue, type Query, rawIndex } from './base/ir.ts'
+import { placeAt } from './base/nested-fields.ts'
 import { absentRelation, SqlError, toSqlError, UnreadableTable } from './base/sql-error.ts'
 import { emitStatement } from './emit/query.ts'
 import { dialects, type SqlPart, splitSlots } from './emit/render.ts'
+import { assertRatesShow } from './metrics/currency.ts'
 import type { Expansion } from './metrics/expand.ts'
 import { isLifted, liftedFor } from './metrics/lifted.ts'
 import { assertMomentsShow } from './metrics/semi-additive.ts'
@@ -107,7 +110,9 @@ export interface CompiledQuery {
    *   of a parameter
    */
   readonly emit: (dialect: DialectName, deletes?: ReadonlySet<GovernedTable>) => readonly SqlPart[]
-  /** When the first attestation ends by which it reads columns without masks; undefined where it reads none so. */
+  /** The grants by which the principal sees more of what the statement reads; each once. */
+  readonly lifted: readonly LiftedBy[]
+  /** When the first of these grants ends, or the first attestation by which it reads columns without masks. */
   readonly liftedUntilMs?: number
   /** The bounds of attestations by which it reads columns without masks that hide them from the principal. */
   readonly budgets: readonly QueryBudget[]
@@ -145,6 +150,7 @@ function compile(input: CompileInput): CompiledQuery {
   if (input.expansion !== undefined) {
     checkTree(tree)
     assertMomentsShow(input.expansion.moments, input.tables)
+    assertRatesShow(input.expansion.rates, input.tables)
   }
   const resolver = newResolver(input, shownRows(tree))
   const query = inZone(resolveQuery(resolver, tree, undefined), input)
@@ -162,6 +168,11 @@ function compile(input: CompileInput): CompiledQuery {
   const protections = protectTables(resolver.tables, principal)
   const outputs = revealedOutputs(query)
   const reveals = outputs.some((output) => output !== undefined) ? outputs : undefined
+  const lifted = liftedOf(resolver)
+  const liftedUntilMs = Math.min(
+    input.expansion?.liftedUntilMs ?? Number.POSITIVE_INFINITY,
+    ...lifted.map(({ untilMs }) => untilMs),
+  )
   const tablesById = new Map(resolver.tables.map(({ id, table }) => [id, table]))
   const written = (
     dialect: DialectName,
@@ -206,7 +217,8 @@ function compile(input: CompileInput): CompiledQuery {
         throw toSqlError(thrown)
       }
     },
-    ...(input.expansion?.liftedUntilMs !== undefined && { liftedUntilMs: input.expansion.liftedUntilMs }),
+    lifted,
+    ...(Number.isFinite(liftedUntilMs) && { liftedUntilMs }),
     budgets: hidesLifted(resolver, input.tables) ? (input.expansion?.budgets ?? []) : [],
     hides: [...protections.values()].some(
       ({ filters, columns }) => filters.length > 0 || columns.some(isMaskedHere),
@@ -321,6 +333,25 @@ function isNamed(
 ): boolean {
   const own = (text: string) => (foldsNames ? foldName(text) : text)
   return tableName === own(name) && schemaName === own(schema)
+}
+
+/** The grants that lifted filters of tables that the statement names, or masks of columns that it reads. */
+function liftedOf({ tables }: Resolver): readonly LiftedBy[] {
+  return eachOnce(
+    tables.flatMap(({ table, used }) => [
+      ...(table.filtersLiftedBy ?? []),
+      ...table.columns.flatMap(({ liftedBy = [] }, index) =>
+        liftedBy.length > 0 && [...used].some((one) => columnAt(table, one) === index) ? liftedBy : [],
+      ),
+    ]),
+  )
+}
+
+/** The index of the column of which an index is, its raw one, or that of a field inside it. */
+function columnAt(table: GovernedTable, index: number): number {
+  const place = placeAt(table, index)
+  if (place !== undefined) return place.column
+  return index < table.columns.length ? index : index - table.columns.length
 }
 
 function readsOf(resolver: Resolver): TableRead[] {

@@ -7,7 +7,7 @@ import type { Clock } from '../../base/clock.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { Principal } from '../../core/principal.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
-import { currentSchema, seenTable } from '../../core/seen-table.ts'
+import { currentSchema, seenTable, viewerAt } from '../../core/seen-table.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -188,8 +188,9 @@ async function compileAlone(
   const expansion = await expandText(parts, { tenant, searchPath }, statement, by, signal)
   const refs = namedRefs(expansion?.tree ?? statement, searchPath)
   const governed = await loadGovernances(parts.store, tenant, refs, signal)
+  const viewer = viewerAt(principal, parts.clock.now())
   const tables = [...governed.values()].map((governance) =>
-    seenTable(governance, currentSchema(governance), principal),
+    seenTable(governance, currentSchema(governance), viewer),
   )
   const parameterValues = valuesOf({ parameters })
   const compiled = compileQuery({

@@ -6,6 +6,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { Governance } from '../../core/governance.ts'
 import { isReservedSubject } from '../../core/principal.ts'
+import type { Standing } from '../../core/provisioning.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { SchemaColumn } from '../../core/table-schema.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -14,6 +15,7 @@ import { type Page, type PageRequest, pageLimit, toPage } from '../../store/data
 import { listPeopleSeen, type SeenPerson } from '../../store/query/people-seen.ts'
 import { attestationsNamed } from '../../store/semantics/attestations.ts'
 import { loadSemanticModel } from '../../store/semantics/load-model.ts'
+import { type GroupPeople, peopleInGroups, standingsOf } from '../../store/session/people-by-group.ts'
 import { listReadingSessions } from '../../store/session/reading-sessions.ts'
 import { baseOf } from '../compile/metrics/attested-parts.ts'
 import { listed, type ReasonedSight, reasonedSight } from './sight-reasons.ts'
@@ -116,12 +118,7 @@ const partOf: Readonly<Record<Line['kind'], Part>> = {
   anyone: whole((context) => [
     { place: 'anyone', line: { kind: 'anyone', name: 'anyone', ...sightOf(context, 'anyone') } },
   ]),
-  role: whole((context) =>
-    rolesNamed(context).map((role) => ({
-      place: role,
-      line: { kind: 'role', name: role, ...sightOf(context, { roles: [role] }) },
-    })),
-  ),
+  role: whole(roleLines),
   break_glass: whole(async ({ store, tenant, governance, clock }) => {
     const facts = { contract: governance.contract?.id, nowMs: clock.now() }
     const found = await brokenGlassOf(store, tenant, governance.ref, facts)
@@ -147,6 +144,35 @@ const partOf: Readonly<Record<Line['kind'], Part>> = {
 
 function sightOf({ governance, schema, names }: Context, viewer: Parameters<typeof reasonedSight>[2]) {
   return reasonedSight(governance, schema, viewer, names)
+}
+
+/** People of one group that a line names. */
+const groupNamesMax = 20
+
+/** A role; where provisioned groups give the roles, with the people whom its group has. */
+async function roleLines(context: Context): Promise<readonly Placed[]> {
+  const { store, tenant } = context
+  const roles = rolesNamed(context)
+  const people = await peopleInGroups(store, tenant, roles, groupNamesMax)
+  return roles.map((role) => {
+    const { reasons, ...sight } = sightOf(context, { roles: [role] })
+    const group = people.get(role)
+    return {
+      place: role,
+      line: {
+        kind: 'role',
+        name: role,
+        ...sight,
+        reasons: group ? [...reasons, groupReason(group)] : reasons,
+      },
+    }
+  })
+}
+
+function groupReason({ names, count }: GroupPeople): string {
+  if (count === 0) return 'its provisioned group has nobody'
+  const more = count - names.length
+  return `its provisioned group has ${listed(names)}${more > 0 ? ` and ${more} more` : ''}`
 }
 
 /** The roles that exempt from something of the table, or to which protected values are revealed. */
@@ -228,7 +254,15 @@ async function peopleLines(context: Context, after: string | undefined, count: n
     const page = { since, count: peopleStep, ...(from !== undefined && { after: from }) }
     const { items, next } = await listPeopleSeen(store, tenant, page)
     const people = items.filter(({ person }) => !isReservedSubject(person.sub))
-    lines.push(...people.map(({ place, person }) => ({ place, line: personLine(context, person) })))
+    const standings = await standingsOf(
+      store,
+      tenant,
+      people.map(({ person }) => person.sub),
+    )
+    for (const { place, person } of people) {
+      const standing = standings.get(person.sub)
+      if (standing?.kind !== 'refused') lines.push({ place, line: personLine(context, person, standing) })
+    }
     from = next
     if (next === undefined) break
   }
@@ -236,13 +270,22 @@ async function peopleLines(context: Context, after: string | undefined, count: n
   return { lines, ...(from !== undefined && { next: from }) }
 }
 
+interface Roles {
+  readonly names: readonly string[]
+  readonly of: keyof typeof rolesFrom
+}
+
 const rolesFrom = {
+  groups: 'judged by the groups in which the person is provisioned',
   login: 'judged by the roles of the last login',
   commit: 'judged by the roles that the last change of a table named',
   session: 'judged by the roles of a service session of that subject',
 }
 
-function personLine(context: Context, { sub, lastSeenAt, surface, roles }: SeenPerson): Line {
+function personLine(context: Context, person: SeenPerson, standing: Standing | undefined): Line {
+  const { sub, lastSeenAt, surface } = person
+  const roles: Roles | undefined =
+    standing?.kind === 'by groups' ? { names: standing.roles, of: 'groups' } : person.roles
   const { reasons, ...sight } = sightOf(context, roles === undefined ? 'anyone' : { roles: roles.names })
   const judged =
     roles === undefined

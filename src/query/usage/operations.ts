@@ -89,6 +89,7 @@ const record = object({
       table: tableIdentifier,
       column: maybe(text),
       action: maybe(text),
+      purpose: maybe(described(text, 'of a grant of access that the query used')),
     }),
   ),
   rows_out: wholeNumber,

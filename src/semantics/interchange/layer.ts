@@ -96,6 +96,11 @@ function textOf({ text, names }: BoundExpression, now: Names): string {
   })
 }
 
+/** The name that the one column of an expression has now. */
+function nameOf({ text, names }: BoundExpression, now: Names): string {
+  return now.get(Object.values(names)[0] ?? -1) ?? text
+}
+
 function typeOf({ names }: BoundExpression, governance: Governance | undefined): string | undefined {
   const [fieldId, ...more] = Object.values(names)
   const type = governance?.columns.find((column) => column.fieldId === fieldId)?.type
@@ -119,12 +124,13 @@ export function bodyOf(
 function computedBody(computation: MetricComputation, namesOf: (table: TableRef) => Names): object {
   switch (computation.kind) {
     case 'simple': {
-      const { table, expression, filter, semiAdditive } = computation
+      const { table, expression, filter, semiAdditive, currency } = computation
       const names = namesOf(table)
       return {
         ...{ table, expression: textOf(expression, names) },
         ...(filter && { filter: textOf(filter, names) }),
         ...(semiAdditive && { semi_additive: semiAdditive }),
+        ...(currency && { currency: { ...currency, column: nameOf(currency.column, names) } }),
       }
     }
     case 'ratio':

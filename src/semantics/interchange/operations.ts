@@ -61,7 +61,7 @@ export const interchangeOperations = [
     tag,
     summary: 'Imports dimensions and metrics from a document of another format',
     description:
-      'Apache Ossie 0.1.1, dbt semantic models (MetricFlow), or measures and dimensions of ODCS 3.2. Each table and metric is saved as its own next version, unless it is so already. What cannot be carried is listed, and so is what changes. A metric that is over other tables from then on is 409, unless `replace` is true.',
+      'Apache Ossie 0.1.1 and its draft 0.2, dbt semantic models (MetricFlow), or measures and dimensions of ODCS 3.2. Each table and metric is saved as its own next version, unless it is so already. What cannot be carried is listed, and so is what changes. A metric that is over other tables from then on is 409, unless `replace` is true.',
     method: 'POST',
     path: '/semantics/imports',
     access: modelling,

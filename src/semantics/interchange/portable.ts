@@ -24,6 +24,7 @@ export function portableOf(
   switch (computation.kind) {
     case 'simple': {
       if (computation.semiAdditive) return none('It does not add up over time')
+      if (computation.currency) return none('Its amounts are converted by rates of another table')
       if (computation.filter?.dimensions) return none('Its filter reads another table')
       const table = tableKey(computation.table)
       const write = (text: unknown) => renamed(String(text), (_, last) => qualify(table, last))

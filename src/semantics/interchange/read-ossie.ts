@@ -1,7 +1,6 @@
-/** Reads a document of Apache Ossie 0.1.1 (Open Semantic Interchange). Expressions are taken in the dialect ANSI_SQL. */
+/** Reads a document of Apache Ossie (Open Semantic Interchange). Expressions are taken in the dialect ANSI_SQL. */
 
 import { metricNamePattern } from '../../core/metric.ts'
-import { DocumentRefusal } from '../../wire/odcs/problem.ts'
 import {
   type DraftDimension,
   type DraftMetric,
@@ -15,8 +14,9 @@ import {
   type SemanticDraft,
 } from './draft.ts'
 import { isPlain, type Members, membersOf, type Plain } from './members.ts'
-import { keptOnly, ossieVersion, takeExtension } from './ossie-extension.ts'
+import { keptOnly, takeExtension } from './ossie-extension.ts'
 import { type Dataset, metricOf } from './ossie-metric.ts'
+import { ossieForm, timeByType } from './ossie-version.ts'
 
 const namePattern = new RegExp(metricNamePattern)
 const dialect = 'ANSI_SQL'
@@ -24,17 +24,17 @@ const dialect = 'ANSI_SQL'
 /** @throws DocumentRefusal for another version, or what is no such document */
 export function readOssie(document: Plain, options: ReadOptions): SemanticDraft {
   const lost: NotCarried[] = []
+  const { isFlat, isTyped, models: kept } = ossieForm(document)
+  const reading = { ...options, isTyped }
   const whole = membersOf(document, '', lost)
-  const version = whole.text('version')
-  if (version !== ossieVersion)
-    throw new DocumentRefusal([{ path: '/version', message: `Only version ${ossieVersion} is supported` }])
-  if (!Array.isArray(document.semantic_model))
-    throw new DocumentRefusal([{ path: '/semantic_model', message: 'It must be a list' }])
+  whole.text('version')
   // Lists of what the format knows; they say nothing of this document.
   whole.any('dialects')
   whole.any('vendors')
-  const models = whole.objects('semantic_model').map((model) => readModel(model, options, lost))
-  whole.rest()
+  const all = isFlat ? [whole] : whole.objects('semantic_model')
+  const models = all.map((model) => readModel(model, reading, lost))
+  // A model has said by itself what nobody asked for.
+  if (!isFlat) whole.rest()
   return {
     tables: inOrder(
       models.flatMap(({ tables }) => tables),
@@ -47,24 +47,26 @@ export function readOssie(document: Plain, options: ReadOptions): SemanticDraft 
       needsOf,
     ),
     notCarried: lost,
-    kept: document.semantic_model.filter(isPlain).map((model) => ({
-      name: String(model.name),
-      json: JSON.stringify(model),
-    })),
+    kept: kept.map((model) => ({ name: String(model.name), json: JSON.stringify(model) })),
   }
+}
+
+interface Reading extends ReadOptions {
+  /** Whether fields and metrics have types. */
+  readonly isTyped: boolean
 }
 
 const keyOf = ({ namespace, name }: DraftTable['table']) => [...namespace, name].join('\u001f')
 
-function readModel(model: Members, options: ReadOptions, lost: NotCarried[]) {
+function readModel(model: Members, reading: Reading, lost: NotCarried[]) {
   model.text('name')
   if (model.text('description') !== undefined) model.lose(keptOnly, 'description')
   if (model.any('ai_context') !== undefined) model.lose(keptOnly, 'ai_context')
   const own = takeExtension(model, lost)
-  const datasets = model.objects('datasets').flatMap((one) => readDataset(one, options, lost) ?? [])
+  const datasets = model.objects('datasets').flatMap((one) => readDataset(one, reading, lost) ?? [])
   const byName = new Map(datasets.map((one) => [one.name, one]))
   for (const one of model.objects('relationships')) readRelationship(one, byName, lost)
-  const metrics = model.objects('metrics').flatMap((one) => readMetric(one, byName, lost) ?? [])
+  const metrics = model.objects('metrics').flatMap((one) => readMetric(one, byName, reading, lost) ?? [])
   const others = own?.objects('metrics').flatMap((one) => ownMetric(one) ?? []) ?? []
   own?.rest()
   model.rest()
@@ -74,14 +76,14 @@ function readModel(model: Members, options: ReadOptions, lost: NotCarried[]) {
   }
 }
 
-function readDataset(members: Members, options: ReadOptions, lost: NotCarried[]): Dataset | undefined {
+function readDataset(members: Members, reading: Reading, lost: NotCarried[]): Dataset | undefined {
   const name = members.text('name') ?? ''
   const source = members.text('source') ?? ''
   const own = takeExtension(members, lost)
   const key = members.texts('primary_key')
   for (const kept of ['description', 'ai_context', 'unique_keys'])
     if (members.any(kept) !== undefined) members.lose(keptOnly, kept)
-  const table = tableOf(source, own, options)
+  const table = tableOf(source, own, reading)
   if (table === undefined) {
     members.lose(
       'Its source is a query, or names no namespace. Give the namespace, and a table as its source',
@@ -93,7 +95,7 @@ function readDataset(members: Members, options: ReadOptions, lost: NotCarried[])
   const fields = new Map<string, string>()
   const dimensions: DraftDimension[] = []
   for (const field of members.objects('fields')) {
-    const found = readField(field, name, lost)
+    const found = readField(field, name, reading, lost)
     if (found === undefined) continue
     fields.set(found.name, found.expression ?? found.name)
     if (found.dimension !== undefined) dimensions.push(found.dimension)
@@ -151,7 +153,12 @@ interface Field {
   readonly dimension: DraftDimension | undefined
 }
 
-function readField(members: Members, dataset: string, lost: NotCarried[]): Field | undefined {
+function readField(
+  members: Members,
+  dataset: string,
+  reading: Reading,
+  lost: NotCarried[],
+): Field | undefined {
   const name = members.text('name') ?? ''
   const own = takeExtension(members, lost)
   if (members.any('ai_context') !== undefined) members.lose(keptOnly, 'ai_context')
@@ -159,13 +166,13 @@ function readField(members: Members, dataset: string, lost: NotCarried[]): Field
   const dimension = members.object('dimension')
   const label = members.text('label')
   const description = members.text('description')
-  const isTime = dimension?.flag('is_time') ?? false
+  const isTime = isTimeField(members, dimension?.flag('is_time'), reading)
   dimension?.rest()
   members.rest()
   if (text === undefined) return undefined
   // The columns of a field are those of its own dataset.
   const expression = text.replaceAll(new RegExp(`\\b${RegExp.escape(dataset)}\\.(?=[\\w"])`, 'g'), '')
-  if (dimension === undefined) {
+  if (dimension === undefined && !isTime) {
     for (const [kept, value] of Object.entries({ label, description }))
       if (value !== undefined) members.lose(keptOnly, kept)
     return { name, expression, dimension: undefined }
@@ -190,6 +197,17 @@ function readField(members: Members, dataset: string, lost: NotCarried[]): Field
       ...(folder !== undefined && { folder }),
     },
   }
+}
+
+const typeLost = 'It is not exported, because 0.1.1 has no types'
+
+/** Whether a field is a time: by its own word, else by its type. @param said its own word */
+function isTimeField(members: Members, said: boolean | undefined, { isTyped }: Reading): boolean {
+  const datatype = isTyped ? members.text('datatype') : undefined
+  const { isUnknown, isTime, isUndated } = timeByType(datatype, said)
+  if (datatype !== undefined) members.lose(isUnknown ? 'There is no such type in 0.2' : typeLost, 'datatype')
+  if (isTime && isUndated) members.lose('Its values are no dates, by which metrics could be told', 'datatype')
+  return isTime && !isUndated
 }
 
 /** The expression in the dialect that we read. Those in others are kept. */
@@ -233,6 +251,7 @@ function readRelationship(
 function readMetric(
   members: Members,
   datasets: ReadonlyMap<string, Dataset>,
+  { isTyped }: Reading,
   lost: NotCarried[],
 ): DraftMetric | undefined {
   const name = members.text('name') ?? ''
@@ -240,6 +259,7 @@ function readMetric(
   if (members.any('ai_context') !== undefined) members.lose(keptOnly, 'ai_context')
   const text = expressionOf(members)
   const description = members.text('description')
+  if (isTyped && members.any('datatype') !== undefined) members.lose(typeLost, 'datatype')
   members.rest()
   if (text === undefined) return undefined
   if (!namePattern.test(name)) {

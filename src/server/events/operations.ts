@@ -19,7 +19,7 @@ interface EventStreamParts extends FollowParts {
 const operation = operationsOf<EventStreamParts>()
 const roles = ['steward', 'administrator', 'owner'] as const
 /** What sessions hold, and where the audit differs, is for those who answer for the tenant. */
-const ofAdministrators = /^(session|breach)\./
+const ofAdministrators = /^(session|breach|webhook)\./
 
 export const eventOperations = [
   operation({
@@ -27,7 +27,7 @@ export const eventOperations = [
     tag: 'events',
     summary: 'What happens in the tenant, as server-sent events',
     description:
-      'Each event is a CloudEvents 1.0 JSON whose `id` is its number in the tenant. `Last-Event-ID` resumes behind one without a gap; without it the stream begins with what comes next. Events of `session` and `breach` are for administrators and owners.',
+      'Each event is a CloudEvents 1.0 JSON whose `id` is its number in the tenant. `Last-Event-ID` resumes behind one without a gap; without it the stream begins with what comes next. Events of `session`, `breach` and `webhook` are for administrators and owners.',
     method: 'GET',
     path: '/api/v1/events',
     access: { scope: 'read', roles, capability: 'contracts' },

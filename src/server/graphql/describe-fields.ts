@@ -109,6 +109,7 @@ const byName: Readonly<Record<string, string>> = {
   decision: 'Whether the change was approved.',
   description: 'What it is, for people.',
   finishedAt: 'When it ended.',
+  folder: 'Where clients of cubes list it.',
   from: 'The state before.',
   id: 'Names it in every answer; `node` finds it by this.',
   label: 'Its name for people.',

@@ -61,7 +61,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Table: {
     existence: 'id name namespace lineage metrics pins',
     description: 'commits contract contractVersion description pinnedSnapshotId',
-    columns: 'columns primaryKey rowFilters qualityChecks qualityRuns',
+    columns: 'columns kpis namedSets primaryKey rowFilters qualityChecks qualityRuns',
     overseen: 'writeEvents',
     ofReaders: 'readers',
   },
@@ -109,14 +109,19 @@ const byType: Readonly<Record<string, TypeGives>> = {
   Metric: {
     existence: 'id name kind label state tables version madeOf',
     description: 'createdAt createdBy defaultGrain description folder format owner sha256 term unit',
-    columns: 'dimensions expression filter masked problems tags',
+    columns: 'currency dimensions expression filter masked problems tags',
   },
+  Kpi: {
+    columns: 'description folder goal label name parent status statusGraphic trend trendGraphic value weight',
+  },
+  NamedSet: { columns: 'description dynamic expression folder label name' },
   MetricDimension: { columns: 'description kind label name' },
   MetricProblem: { columns: 'column detail kind' },
+  MetricCurrency: { columns: 'column rate to' },
   MetricColumn: { columns: 'kind name type unit' },
   MetricValues: {
-    columns: 'columns masked restrictedBy warnings',
-    values: 'rows',
+    columns: 'columns masked restrictedBy',
+    values: 'rows warnings',
     counts: 'truncated queryId',
   },
   LineageEdge: { existence: 'from hops inPlace label stale state to' },

@@ -17,6 +17,7 @@ import {
   metricsOverTables,
   metricViews,
 } from '../../semantics/describe-metric.ts'
+import { calculationsOfTables, type TableCalculations } from '../../semantics/list-calculations.ts'
 import { resultsOfRuns, type StoredCheckResult } from '../../store/check/check-results.ts'
 import { type ListedResult, resultsOfTables, runsOfTables } from '../../store/check/checks-of-tables.ts'
 import { type ListedDecision, listDecisionsOf } from '../../store/commit/decision-list.ts'
@@ -81,6 +82,7 @@ export interface Loaders {
   readonly term: (name: string) => Promise<GlossaryTerm | undefined>
   readonly metric: (name: string) => Promise<MetricView | undefined>
   readonly metricsOver: (ref: TableRef) => Promise<readonly MetricView[]>
+  readonly calculations: (ref: TableRef) => Promise<TableCalculations>
   readonly metricsOfTerm: (term: string) => Promise<readonly MetricView[]>
   /** Keeps a table that was loaded already. */
   readonly prime: (table: DescribedTable) => void
@@ -191,6 +193,10 @@ export function loadersFor(
     metricsOver: (ref) =>
       loader<TableRef, readonly MetricView[]>('metricsOver', {}, tableKey, (refs) =>
         metricsOverTables(asking, refs),
+      ).load(ref),
+    calculations: (ref) =>
+      loader<TableRef, TableCalculations>('calculations', {}, tableKey, (refs) =>
+        calculationsOfTables(asking, refs),
       ).load(ref),
     metricsOfTerm: (term) =>
       loader<string, readonly MetricView[]>('metricsOfTerm', {}, asText, (terms) =>

@@ -7,6 +7,7 @@ import { fieldGives } from './gives.ts'
 import { addMutations } from './mutations.ts'
 import { addQueries } from './queries.ts'
 import { addSubscriptions } from './subscriptions.ts'
+import { addCalculations } from './types/calculations.ts'
 import { addChecks } from './types/checks.ts'
 import { addContracts } from './types/contracts.ts'
 import { addCoverage } from './types/coverage.ts'
@@ -27,6 +28,7 @@ export function makeSchema(): GraphQLSchema {
   addReaders(builder, refs)
   addOversight(builder, refs)
   addSemantics(builder, refs)
+  addCalculations(builder, refs)
   addMetricValues(builder)
   addChecks(builder, refs)
   addQueries(builder, refs)

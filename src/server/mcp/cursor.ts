@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto'
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../base/fault.ts'
 import { maybe } from '../../http/schemas.ts'
-import { seal, unseal } from '../../store/database/sealing.ts'
+import { type SecretsKeys, seal, unseal } from '../../store/database/sealing.ts'
 import { readGovernanceVersion } from '../../store/governance/governance-versions.ts'
 import { mcpBounds } from './bounds.ts'
 import type { ToolContext } from './tool.ts'
@@ -40,7 +40,7 @@ export async function cursorsOf(
   return {
     open(cursor) {
       if (cursor === undefined) return undefined
-      const opened = openSealed(store.secretsKey, place, cursor)
+      const opened = openSealed(store, place, cursor)
       if (opened === undefined || opened.expiresAtMs <= clock.now())
         throw new Fault('bad_request', 'The cursor is not valid any more. Call again without it.')
       return opened.after
@@ -53,9 +53,9 @@ export async function cursorsOf(
   }
 }
 
-function openSealed(key: Uint8Array, place: readonly string[], cursor: string) {
+function openSealed(keys: SecretsKeys, place: readonly string[], cursor: string) {
   try {
-    const content = unseal(key, place, Buffer.from(cursor, 'base64url'))
+    const content = unseal(keys, place, Buffer.from(cursor, 'base64url'))
     return JSON.parse(content) as { readonly after: string; readonly expiresAtMs: number }
   } catch {
     return undefined

@@ -58,7 +58,9 @@ export function tellGoverned(
   if (message === undefined) return
   toldStatements.add(key)
   const tables = [...new Set(protections.map(({ table }) => tableName(table)))].slice(0, namedMax)
-  const hint = `EXPLAIN shows what applies. ${ask ?? `Ask the stewards of ${tables.join(', ')}.`}`
+  const whom = ask ?? `Ask the stewards of ${tables.join(', ')}.`
+  const [table = ''] = tables
+  const hint = `EXPLAIN shows what applies. ${whom} Access for a time: covenant access request ${table}.`
   session.notice('NOTICE', '00000', message, hint)
 }
 

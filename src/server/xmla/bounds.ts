@@ -5,7 +5,7 @@ const minute = 60_000
 
 export const xmlaBounds = {
   /** Bytes of a request: its head, and its body, also after gzip is undone. */
-  headBytesMax: 16 * KiB,
+  headBytesMax: 60 * KiB,
   headersMax: 64,
   bodyBytesMax: 2 * KiB ** 2,
   /** Of the XML. */

@@ -1,6 +1,7 @@
 /** Reads the credential of an XMLA request: Basic as MSOLAP sends it, or a bearer. */
 
 import type { CredentialReader, ReadCredential } from '../../auth/read-credential.ts'
+import { tokenCharsMax } from '../../auth/token-keys.ts'
 import { serviceSubject } from '../../core/principal.ts'
 
 interface Given {
@@ -18,6 +19,11 @@ function readAuthorization(header: string | undefined): Given | undefined {
   // A service's subject holds a colon, and no secret does.
   const colon = text.lastIndexOf(':')
   return colon < 0 ? undefined : { user: text.slice(0, colon), secret: text.slice(colon + 1) }
+}
+
+/** Whether the secret is longer than any that is taken. */
+export function isTooLong(header: string): boolean {
+  return (readAuthorization(header)?.secret.length ?? 0) > tokenCharsMax
 }
 
 /** Under which name failures are counted; '' where none is given. */

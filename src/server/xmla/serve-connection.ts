@@ -6,6 +6,7 @@
 import { gunzipSync } from 'node:zlib'
 import type { Logger } from 'pino'
 import type { CredentialReader } from '../../auth/read-credential.ts'
+import { tokenCharsMax } from '../../auth/token-keys.ts'
 import { Fault } from '../../base/fault.ts'
 import { asOwner } from '../../base/owner.ts'
 import { unlessAborted } from '../../base/unless-aborted.ts'
@@ -19,7 +20,7 @@ import { WireError } from '../pgwire/wire-error.ts'
 import { ReadSession } from '../read-session.ts'
 import { Answer, negotiationHeaders } from './answer.ts'
 import { type Connection, ConnectionClosed } from './connection.ts'
-import { readCredential, userOf } from './credentials.ts'
+import { isTooLong, readCredential, userOf } from './credentials.ts'
 import { faultText } from './faults.ts'
 import type { XmlaMeter } from './meter.ts'
 
@@ -176,6 +177,7 @@ async function admit(
   const given = headers.get('authorization')
   if (given === undefined) throw unauthorized()
   const { address } = connection
+  if (isTooLong(given)) throw new HttpViolation(431, `A token may have ${tokenCharsMax} characters.`)
   const user = userOf(given)
   // Behind a proxy all users have its address, and one of them must not slow the others down.
   const counts = !isProxy(address)

@@ -16,6 +16,7 @@ import { limits } from '../../limits.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { storableJson } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { sealedColumns } from '../database/sealed-columns.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
 import { foldTerritory } from './name-case.ts'
@@ -51,7 +52,7 @@ const plainFields = new Set(
   ),
 )
 
-const place = (tenant: TenantId, nickname: string) => ['catalog_credential', tenant, nickname]
+const { place } = sealedColumns.catalogCredential
 
 function sealConfig(
   store: Store,
@@ -274,7 +275,7 @@ export function openCredential(
   tenant: TenantId,
   { sealed, ...credential }: SealedCatalogCredential,
 ): CatalogCredential {
-  const text = unseal(store.secretsKey, place(tenant, credential.nickname), sealed)
+  const text = unseal(store, place(tenant, credential.nickname), sealed)
   return { ...credential, config: { ...credential.config, ...(JSON.parse(text) as object) } }
 }
 
@@ -374,7 +375,7 @@ export async function canOpenStoredConfigs(store: Store): Promise<boolean> {
   )
   const opens = ({ tenant_id, nickname, sealed }: (typeof rows)[number]) => {
     try {
-      unseal(store.secretsKey, place(tenant_id, nickname), sealed)
+      unseal(store, place(tenant_id, nickname), sealed)
       return true
     } catch {
       return false

@@ -7,7 +7,15 @@ import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { given } from '../database/conditions.ts'
 import { storableJson } from '../database/names.ts'
-import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import {
+  afterPosition,
+  isUuid,
+  type Page,
+  type PageRequest,
+  pageLimit,
+  positionText,
+  toPage,
+} from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
@@ -153,7 +161,7 @@ interface Row {
 }
 
 const columns = `loosening_id, requested_at,
-  to_char(requested_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || loosening_id as position,
+  ${positionText('requested_at', 'loosening_id')} as position,
   encode(sha256, 'hex') as sha256, action, subject, value, contracts, findings, actor, sign_offs, signed_at, used_at,
   used_by`
 

@@ -15,8 +15,10 @@ import {
   migrationsDirectory,
   readMigrationFiles,
 } from './migration-files.ts'
+import { assertNotFilling } from './move-mark.ts'
 import { graphName, schemaName } from './names.ts'
 import { prepareDatabase } from './prepare-database.ts'
+import { scriptedTransaction } from './scripted-transaction.ts'
 import type { Tx } from './session.ts'
 
 /** Any constant of our own. */
@@ -55,7 +57,7 @@ interface Plan {
  * transaction; then each tenant changes in one of its own. A run that was interrupted is completed by the next.
  * @param sql a client of one connection, as the connecting user
  * @throws Fault `misconfigured`: a privilege or extension is missing, an applied file has changed, the database is
- * older than the baseline or newer than this program, or (`verify`) something is pending
+ * older than the baseline or newer than this program, a move fills it, or (`verify`) something is pending
  */
 export async function migrate(
   sql: postgres.Sql,
@@ -63,9 +65,32 @@ export async function migrate(
   notice: (text: string) => void,
   base: URL = migrationsDirectory,
 ): Promise<void> {
+  await assertNotFilling(sql)
+  // Once more while nothing else migrates, because a move may have begun while this waited.
+  await migrateHeld(sql, mode, notice, base, assertNotFilling)
+}
+
+/** The same for the move that fills the database. @throws Fault as `migrate` */
+export async function migrateFilling(
+  sql: postgres.Sql,
+  mode: 'apply' | 'verify',
+  notice: (text: string) => void,
+  base: URL = migrationsDirectory,
+): Promise<void> {
+  await migrateHeld(sql, mode, notice, base, async () => {})
+}
+
+async function migrateHeld(
+  sql: postgres.Sql,
+  mode: 'apply' | 'verify',
+  notice: (text: string) => void,
+  base: URL,
+  assertFree: (sql: postgres.Sql) => Promise<void>,
+): Promise<void> {
   const files = readMigrationFiles(base)
   await holdMigrations(sql, notice)
   try {
+    await assertFree(sql)
     if (mode === 'apply') await prepareDatabase(sql, base, notice)
     const plan = await planMigrations(sql, files)
     if (mode === 'apply') await applyPlan(sql, files.functions, plan)
@@ -102,6 +127,11 @@ function statusOf({ control, functions, tenants }: Plan): readonly MigrationStat
   return status
 }
 
+/** Keeps migrations from being applied until the transaction ends. */
+export async function lockMigrations(tx: Tx): Promise<void> {
+  await tx.query('select pg_advisory_xact_lock_shared($1::bigint)', [lockKey])
+}
+
 /**
  * Creates a new tenant's schema and graph, inside the owner transaction that made its row.
  * @throws Fault `misconfigured` where the database is newer than this program, which would create only a part
@@ -112,7 +142,7 @@ export async function provisionTenant(
   base: URL = migrationsDirectory,
 ): Promise<void> {
   // Either a migration of a newer version sees this tenant, or this process sees the migrations of that version.
-  await tx.query('select pg_advisory_xact_lock_shared($1::bigint)', [lockKey])
+  await lockMigrations(tx)
   const files = readMigrationFiles(base)
   const applied = await tx.query<Pick<AppliedRow, 'scope' | 'version'>>(
     `select distinct case when scope in ('control', 'functions') then scope else 'tenant' end as scope, version
@@ -191,20 +221,11 @@ async function inTransaction(
   path: string,
   work: () => Promise<void>,
 ): Promise<void> {
-  await sql.unsafe('begin').simple()
-  try {
+  await scriptedTransaction(sql, 'begin', async () => {
     await sql`select set_config('role', 'svc_owner', true), set_config('app.tenant_id', ${tenant}, true),
       set_config('search_path', ${path}, true)`
     await work()
-    await sql.unsafe('commit').simple()
-  } catch (error) {
-    // The rollback fails where the connection was lost. The first error is the one to report.
-    await sql
-      .unsafe('rollback')
-      .simple()
-      .catch(() => {})
-    throw error
-  }
+  })
 }
 
 async function applyMigration(

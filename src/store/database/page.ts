@@ -68,6 +68,11 @@ export function afterCount({ after }: PageRequest): string | undefined {
   return after
 }
 
+/** SQL of the token of a row in a listing by time and id, as {@link afterPosition} reads it. */
+export function positionText(time: string, id: string): string {
+  return `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || ${id}`
+}
+
 /** `after` of a listing by time and id. @throws Fault `bad_request` where it is no token of such a listing */
 export function afterPosition({
   after,

@@ -9,7 +9,15 @@ import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson, storableText } from '../database/names.ts'
-import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import {
+  afterPosition,
+  isUuid,
+  type Page,
+  type PageRequest,
+  pageLimit,
+  positionText,
+  toPage,
+} from '../database/page.ts'
 import type { Tx } from '../database/session.ts'
 import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
@@ -115,7 +123,7 @@ const listOf = (findings: string) => `
     f.masked_sample, f.status, d.reason as decision_reason, d.decided_by, d.decided_at,
     d.actor as decision_actor, f.first_found_at, f.found_at, f.withdrawn_at, f.withdrawn_why, f.withdraw_due, f.withdraw_held,
     f.classification_id,
-    to_char(f.found_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || f.finding_id as position, r.table_id
+    ${positionText('f.found_at', 'f.finding_id')} as position, r.table_id
   from ${findings} f join svc.detection_run r on r.tenant_id = f.tenant_id and r.run_id = f.run_id
   left join lateral (select * from svc.detection_decision d where d.tenant_id = f.tenant_id
     and d.classification_id = f.classification_id order by d.decision_seq desc limit 1) d on true

@@ -8,7 +8,15 @@ import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { given } from '../database/conditions.ts'
 import { nodeId, storableJson } from '../database/names.ts'
-import { afterPosition, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import {
+  afterPosition,
+  isUuid,
+  type Page,
+  type PageRequest,
+  pageLimit,
+  positionText,
+  toPage,
+} from '../database/page.ts'
 import { isReadable } from '../graph/readable.ts'
 import type { Store } from '../store.ts'
 import { tableOf } from './runs.ts'
@@ -54,7 +62,7 @@ interface RunRow {
 }
 
 const runColumns = `run_id, snapshot_metadata_location, source, namespace, table_name, state, attempt, reason, report,
-  created_at, finished_at, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '.' || run_id as position`
+  created_at, finished_at, ${positionText('created_at', 'run_id')} as position`
 
 function toRun(row: RunRow): DetectionRun {
   return {

@@ -18,7 +18,7 @@ export const governanceKinds = [
 ] as const
 export type GovernanceKind = (typeof governanceKinds)[number] | UnplacedKind
 /** Kinds that are attached to nothing; their properties name the tables that they concern. */
-const unplacedKinds = ['setting', 'source', 'spelling', 'reveal'] as const
+const unplacedKinds = ['setting', 'source', 'spelling', 'reveal', 'grant'] as const
 type UnplacedKind = (typeof unplacedKinds)[number]
 
 /**

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { Lru } from '../../base/lru.ts'
+import type { StoredGrant } from '../../core/access-grant.ts'
 import type {
   Governance,
   StoredColumn,
@@ -115,6 +116,7 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Gover
     ({ tableId }) => tableId,
   )
   const reveals = rows.filter(({ kind }) => kind === 'reveal').map(({ properties }) => properties)
+  const grants = rows.filter(({ kind }) => kind === 'grant').map(({ properties }) => properties)
   const sources = rows.flatMap(({ kind, properties }) =>
     kind === 'source' ? [[String(properties.table), String(properties.source)] as const] : [],
   )
@@ -136,8 +138,15 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Gover
       if (first === undefined) return []
       const inherited = sourcesOf(idOf(ref), sources).flatMap((id) => boundTo(ref, id))
       const own = reveals.filter(({ table }) => table === idOf(ref)).map(storedReveal)
-      const governance = inherited.reduce(inherit, others.reduce(joinSpelling, first))
-      return [[tableKey(ref), own.length > 0 ? { ...governance, reveals: own } : governance] as const]
+      // Tags and stand-ins of another spelling are not told apart, so nothing is lifted where one is bound to it.
+      const granted =
+        others.length > 0 ? [] : grants.filter(({ table }) => table === idOf(ref)).map(storedGrant)
+      const governance = {
+        ...inherited.reduce(inherit, others.reduce(joinSpelling, first)),
+        ...(own.length > 0 && { reveals: own }),
+        ...(granted.length > 0 && { grants: granted }),
+      }
+      return [[tableKey(ref), governance] as const]
     }),
   )
   return { governances, uncontracted }
@@ -146,6 +155,14 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Gover
 function storedReveal(properties: Properties): StoredReveal {
   const { table: _, field_id: fieldId, version, ...rule } = properties
   return { ...(rule as unknown as RevealRule), fieldId: Number(fieldId), version: Number(version) }
+}
+
+function storedGrant(properties: Properties): StoredGrant {
+  const { id, grantee, lifts, purpose, from_ms: fromMs, until_ms: untilMs } = properties
+  return {
+    ...({ grantee, lifts } as unknown as Pick<StoredGrant, 'grantee' | 'lifts'>),
+    ...{ id: String(id), purpose: String(purpose), fromMs: Number(fromMs), untilMs: Number(untilMs) },
+  }
 }
 
 /**

@@ -3,7 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { Governance } from '../../core/governance.ts'
 import type { Principal } from '../../core/principal.ts'
-import { everySchema, isWhole, seenTable } from '../../core/seen-table.ts'
+import { everySchema, isWhole, seenTable, viewerAt } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Uncontracted } from '../../core/uncontracted.ts'
@@ -30,6 +30,17 @@ function masksApply(governance: Governance | undefined, principal: Principal): b
   return governance !== undefined && !isWhole(seenTable(governance, everySchema(governance), principal))
 }
 
+/** Until when nothing of a table is hidden from a principal, by grants or without; `atMs` where something is now. */
+function wholeUntilMs(governance: Governance, reader: Principal | 'anyone', atMs: number): number {
+  const viewer = reader === 'anyone' ? reader : viewerAt(reader, atMs)
+  const seen = seenTable(governance, everySchema(governance), viewer)
+  if (!isWhole(seen)) return atMs
+  const lifted = [seen, ...seen.columns].flatMap((part) =>
+    'ref' in part ? (part.filtersLiftedBy ?? []) : (part.liftedBy ?? []),
+  )
+  return Math.min(Number.POSITIVE_INFINITY, ...lifted.map(({ untilMs }) => untilMs))
+}
+
 /** Whether the table has a filter or mask for anybody. */
 function isProtected(governance: Governance | undefined): boolean {
   if (governance === undefined) return false
@@ -44,22 +55,33 @@ export interface FileSight {
   readonly uncontracted: Uncontracted | undefined
   /** Whether the table has filters or masks, none of which applies to the principal. */
   readonly passedOver?: boolean
+  /** When the first grant ends by which none applies; absent where no grant is needed. */
+  readonly untilMs?: number
   readonly contract?: Governance['contract']
 }
 
-/** The sight of one table, in one round trip. @throws Fault as `loadGovernance` does */
+/**
+ * The sight of one table, in one round trip.
+ * @param reader a principal that was verified, else `'anyone'`
+ * @param atMs by the clock of the service
+ * @param openMs milliseconds for which what is given out opens files at least: a grant that ends before gives none
+ * @throws Fault as `loadGovernance` does
+ */
 export async function fileSight(
   store: Store,
   tenant: TenantId,
   table: TableRef,
-  principal: Principal,
+  reader: Principal | 'anyone',
+  { atMs, openMs }: { readonly atMs: number; readonly openMs: number },
 ): Promise<FileSight> {
   const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
   const governance = governances.get(tableKey(table))
-  const masked = masksApply(governance, principal)
+  const untilMs = governance && wholeUntilMs(governance, reader, atMs)
+  const masked = untilMs !== undefined && (untilMs <= atMs || untilMs < atMs + openMs)
   return {
     masked,
     ...(!masked && isProtected(governance) && { passedOver: true }),
+    ...(!masked && untilMs !== undefined && Number.isFinite(untilMs) && { untilMs }),
     ...(governance?.contract && { contract: governance.contract }),
     uncontracted: governance?.contract === undefined ? uncontracted : undefined,
   }

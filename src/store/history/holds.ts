@@ -1,5 +1,6 @@
 /** Sets, releases and lists legal holds. While one stands, nothing of its table or tenant is removed. */
 
+import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -63,6 +64,7 @@ export async function listHolds(
 /**
  * Sets a hold, once no removal of the tenant is in progress: what was there then stays.
  * @param table undefined: the whole tenant
+ * @throws Fault `conflict` where the removal of the tenant has begun
  */
 export async function setHold(
   store: Store,
@@ -72,6 +74,9 @@ export async function setHold(
 ): Promise<LegalHold> {
   return await store.tenantTransaction(tenant, async (tx) => {
     await tx.query(`select pg_advisory_xact_lock(hashtextextended('holds ' || $1::text, 0))`, [tenant])
+    const [removal] = await tx.query<{ readonly begun: boolean }>('select svc.removes_tenant() as begun')
+    if (removal?.begun)
+      throw new Fault('conflict', 'The removal of this tenant has begun: nothing of it can be held.')
     const [row] = await tx.query<Row>(
       `insert into svc.legal_hold (tenant_id, table_id, namespace, table_name, reason, set_by)
        values ($1, $2, $3::text::jsonb, $4, $5, $6::text::jsonb) returning ${columns}`,

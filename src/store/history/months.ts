@@ -201,7 +201,8 @@ function stepOf(row: StepRow | undefined): Detaching {
   }
 }
 
-function reasonOf({ tenant_id, row_count, keep_days, holds }: TenantRow): string {
+function reasonOf({ tenant_id, row_count, keep_days, holds, is_expired }: TenantRow): string {
+  if (holds === 0 && is_expired) return `tenant ${tenant_id} is being removed`
   const why = holds > 0 ? `${holds} legal hold${holds === 1 ? '' : 's'}` : 'its retention'
   const days = holds > 0 ? '' : ` of ${keep_days === null ? 'good' : `${keep_days} days`}`
   return `tenant ${tenant_id} has ${row_count} rows under ${why}${days}`

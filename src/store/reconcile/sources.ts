@@ -11,6 +11,7 @@ import type { TenantId } from '../../core/tenant.ts'
 import { recordAdministration } from '../administration/administration-log.ts'
 import { storableText } from '../database/names.ts'
 import { type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { sealedColumns } from '../database/sealed-columns.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
 
@@ -40,7 +41,7 @@ interface Row {
 }
 
 const columns = 'name, host, port, database_name, user_name, tls'
-const place = (tenant: TenantId, name: string) => ['reconciliation_source', tenant, name]
+const { place } = sealedColumns.reconciliationSource
 
 function toListed({ database_name: database, user_name: user, ...row }: Row): ListedSource {
   return { ...row, database, user }
@@ -88,14 +89,19 @@ export async function removeSource(store: Store, tenant: TenantId, name: string,
 /** A source, opened. @throws Fault `misconfigured` where its password cannot be opened */
 export async function findSource(store: Store, tenant: TenantId, name: string): Promise<Source | undefined> {
   if (!isPathIdentifier(name)) return undefined
-  const [row] = await store.tenantQuery<Row & { readonly sealed: Uint8Array }>(
+  const [row] = await store.tenantQuery<Row & { readonly sealed: Uint8Array | null }>(
     tenant,
     `select ${columns}, sealed from svc.reconciliation_source where tenant_id = $1 and name = $2`,
     [tenant, name],
   )
   if (row === undefined) return undefined
   const { sealed, ...listed } = row
-  return { ...toListed(listed), password: new Secret(unseal(store.secretsKey, place(tenant, name), sealed)) }
+  if (sealed === null)
+    throw new Fault(
+      'misconfigured',
+      'The password of this source was lost with a secrets key: save it again.',
+    )
+  return { ...toListed(listed), password: new Secret(unseal(store, place(tenant, name), sealed)) }
 }
 
 /** A tenant's sources by name, without passwords. */

@@ -183,8 +183,8 @@ export function moveMetric(
 /** The columns that a metric reads itself; undefined for one that is made of others. */
 export function overOf({ computation }: MetricDefinition): NewMetric['over'] {
   if (computation.kind !== 'simple') return undefined
-  const { table, expression, filter } = computation
-  const fieldIds = [...Object.values(expression.names), ...Object.values(filter?.names ?? {})]
+  const { table, expression, filter, currency } = computation
+  const fieldIds = [expression, filter, currency?.column].flatMap((each) => Object.values(each?.names ?? {}))
   return { table, fieldIds: [...new Set(fieldIds)] }
 }
 

@@ -11,10 +11,12 @@ import type { TenantId } from '../../core/tenant.ts'
 import { limits } from '../../limits.ts'
 import { assertIndexable, storableJson, storableText } from '../database/names.ts'
 import { afterUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
+import { sealedColumns } from '../database/sealed-columns.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Store } from '../store.ts'
 import { outUntilText } from '../vended/vended-credentials.ts'
 import { hasEnded } from './ended-logins.ts'
+import { standingAtLogin } from './provisioning.ts'
 import { browserSecretPrefix, newSessionSecret, sessionSecretDigest } from './session-secret.ts'
 import { revokeSession, type SessionRow, toPrincipal, toSession } from './sessions.ts'
 
@@ -70,6 +72,10 @@ export async function createBrowserSession(
   return await store.adminTransaction(async (tx) => {
     if (await hasEnded(tx, { sid: providerSid, sub: principal.sub, atMs: issuedAtMs }))
       throw new Fault('unauthenticated', 'The identity provider has ended this login. Start again at /login.')
+    const standing = await standingAtLogin(tx, tenant, principal)
+    const isSame = standing.kind !== 'by groups' || Bun.deepEquals(standing.roles, principal.roles)
+    if (standing.kind === 'refused' || !isSame)
+      throw new Fault('unauthenticated', 'Your access has changed meanwhile. Start again at /login.')
     const before =
       replaced === undefined ? undefined : sessionSecretDigest(store, browserSecretPrefix, replaced)
     if (before !== undefined) await tx.query(revokeByDigest, [before])
@@ -95,17 +101,17 @@ export async function createBrowserSession(
         providerSid === undefined ? null : storableText(providerSid),
         limits.browserSessionMs,
         storableJson(by),
-        idToken === undefined ? null : seal(store.secretsKey, idTokenPlace(id), idToken),
+        idToken === undefined
+          ? null
+          : seal(store.secretsKey, sealedColumns.idToken.place(tenant, id), idToken),
       ],
     )
     return rows.length === 1 ? secret : undefined
   })
 }
 
-const idTokenPlace = (id: string) => ['browser_session', id, 'id_token']
-
 const revokeByDigest =
-  'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null returning session_id, id_token'
+  'update svc.browser_session set revoked_at = now() where secret_sha256 = $1 and revoked_at is null returning tenant_id, session_id, id_token'
 
 /**
  * The session of a cookie's secret; undefined where it is unknown, revoked, expired or idle for too long, or its
@@ -138,11 +144,12 @@ export async function endBrowserSession(store: Store, secret: string): Promise<s
   const digest = sessionSecretDigest(store, browserSecretPrefix, secret)
   if (digest === undefined) return undefined
   const [ended] = await store.adminQuery<{
+    readonly tenant_id: TenantId
     readonly session_id: string
     readonly id_token: Uint8Array | null
   }>(revokeByDigest, [digest])
   if (ended === undefined || ended.id_token === null) return undefined
-  return unseal(store.secretsKey, idTokenPlace(ended.session_id), ended.id_token)
+  return unseal(store, sealedColumns.idToken.place(ended.tenant_id, ended.session_id), ended.id_token)
 }
 
 /** Revokes a session at once. @returns whether there was one that was not revoked before */

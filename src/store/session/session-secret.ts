@@ -1,6 +1,6 @@
 /**
- * Makes and checks session secrets: 20 random bytes and 12 bytes of their HMAC under the secrets key. The HMAC alone
- * detects a secret that was not made with this key, so guesses cost the database nothing.
+ * Makes and checks session secrets: 20 random bytes and 12 bytes of their HMAC under the root of sessions. The HMAC alone
+ * detects a secret that was not made with it, so guesses cost the database nothing.
  */
 
 import { createHash, createHmac, randomBytes } from 'node:crypto'
@@ -16,7 +16,7 @@ const checkCount = 12
 const bodyPattern = /^[A-Za-z0-9_-]{43}$/
 
 function checkOf(store: Store, prefix: SecretPrefix, random: Uint8Array): Uint8Array {
-  const hmac = createHmac('sha256', store.secretsKey)
+  const hmac = createHmac('sha256', store.roots.sessions)
   return hmac.update(`session secret ${prefix}\0`).update(random).digest().subarray(0, checkCount)
 }
 
@@ -31,7 +31,7 @@ export function newSessionSecret(
   return { secret, digest: createHash('sha256').update(secret).digest() }
 }
 
-/** The SHA-256 by which a secret is looked up; undefined for a secret that was not made with this key. */
+/** The SHA-256 by which a secret is looked up; undefined for a secret that was not made with this root. */
 export function sessionSecretDigest(
   store: Store,
   prefix: SecretPrefix,

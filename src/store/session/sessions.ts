@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
 import { sameSecret } from '../../base/same-secret.ts'
 import { type Actor, operator } from '../../core/administration.ts'
-import type { Principal } from '../../core/principal.ts'
+import { type Principal, serviceSubject } from '../../core/principal.ts'
 import type { Session, SessionKind, SessionScope } from '../../core/session.ts'
 import { isPathIdentifier } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -42,6 +42,8 @@ export interface ServiceSession extends NewServiceSession {
   readonly revokedAt: Date | undefined
   /** Until when it holds storage credentials; undefined where it holds none. */
   readonly outUntil: Date | undefined
+  /** Whether a workload exchanged a token of its own for it. */
+  readonly isExchanged: boolean
   /** Whether an administrator vouches that its engine applies `read-restrictions`. */
   readonly isTrustedEngine: boolean
 }
@@ -59,6 +61,7 @@ interface Row {
   readonly revoked_at: Date | null
   readonly out_until: Date | null
   readonly trusted_engine: boolean
+  readonly is_exchanged: boolean
 }
 
 /** The principal that a session's row names. */
@@ -113,6 +116,42 @@ export async function createServiceSession(
     await recordAdministration(tx, by, { action: 'create-session', subject: { session: id }, value })
   })
   return { id, secret }
+}
+
+/**
+ * Gives a live session another secret, with effect on the next request and log-in. What was opened with the one before
+ * stays open: connections of SQL clients, and access tokens until they end.
+ * @param permit throws where the caller may not have a secret of this principal
+ * @returns the secret, which cannot be shown again; undefined where there is no such session, or it has no secret
+ */
+export async function turnSessionSecret(
+  store: Store,
+  tenant: TenantId,
+  id: string,
+  by: Actor,
+  permit: (principal: Principal) => void,
+): Promise<string | undefined> {
+  if (!isUuid(id)) return undefined
+  const { secret, digest } = newSessionSecret(store, serviceSecretPrefix)
+  return await store.tenantTransaction(tenant, async (tx) => {
+    // One that was exchanged for a token of its workload is asked for by that.
+    const [row] = await tx.query<Pick<Row, 'principal_sub' | 'principal_email' | 'principal_roles'>>(
+      `select principal_sub, principal_email, principal_roles from svc.service_session
+       where tenant_id = $1 and session_id = $2 and revoked_at is null and trust_id is null
+         and (expires_at is null or expires_at > clock_timestamp()) for update`,
+      [tenant, id],
+    )
+    if (row === undefined) return undefined
+    permit(toPrincipal(row))
+    await tx.query(
+      `update svc.service_session set secret_sha256 = $3, scram_verifier = $4, secret_turned_at = clock_timestamp()
+       where tenant_id = $1 and session_id = $2`,
+      [tenant, id, digest, formatScramVerifier(makeScramVerifier(secret, scramSalt(store, id)))],
+    )
+    const subject = { session: id, sub: row.principal_sub }
+    await recordAdministration(tx, by, { action: 'turn-session-secret', subject })
+    return secret
+  })
 }
 
 /** The columns of a session's row from which `toSession` makes a session. */
@@ -242,13 +281,15 @@ export async function findSuspendedSession(
   return { sub: row.principal_sub, scopes: row.scopes, verifier }
 }
 
-/** A salt that differs for every session and every secrets key. */
+/** A salt that differs for every session and every root. */
 function scramSalt(store: Store, id: string): Uint8Array {
-  return createHmac('sha256', store.secretsKey).update(`scram salt\0${id}`).digest().subarray(0, 16)
+  return createHmac('sha256', store.roots.sessions).update(`scram salt\0${id}`).digest().subarray(0, 16)
 }
 
 /**
- * The subject of who made the session that a request carries. A login makes a browser session for its own person.
+ * The subject of the person who made the session that a request carries, by a session of a service or through several.
+ * What the operator made on the store is of nobody, so that the first service in such a chain stands for itself. A login
+ * makes a browser session for its own person.
  * @returns undefined where the creator was not recorded
  */
 export async function findSessionCreator(
@@ -258,8 +299,11 @@ export async function findSessionCreator(
   if (kind === 'browser') return principal.sub
   const [row] = await store.tenantQuery<{ readonly sub: string | null }>(
     tenant,
-    `select created_by ->> 'sub' as sub from svc.service_session where tenant_id = $1 and session_id = $2`,
-    [tenant, sessionId],
+    `select case when starts_with(created_by ->> 'sub', $3)
+         then coalesce(nullif(created_by #>> '{session,createdBy}', $4), created_by ->> 'sub')
+         else created_by ->> 'sub' end as sub
+     from svc.service_session where tenant_id = $1 and session_id = $2`,
+    [tenant, sessionId, serviceSubject(''), operator().sub],
   )
   return row?.sub ?? undefined
 }
@@ -318,7 +362,7 @@ export async function listServiceSessions(
   const rows = await store.tenantQuery<Row>(
     tenant,
     `select session_id, name, principal_sub, principal_email, principal_roles, scopes, created_at,
-       created_by, expires_at, revoked_at, trusted_engine, ${outUntilText} as out_until
+       created_by, expires_at, revoked_at, trusted_engine, trust_id is not null as is_exchanged, ${outUntilText} as out_until
      from svc.service_session s where tenant_id = $1 and session_id > $2 order by session_id limit $3::int`,
     [tenant, afterUuid(page), limit + 1],
   )
@@ -333,6 +377,7 @@ export async function listServiceSessions(
     revokedAt: row.revoked_at ?? undefined,
     outUntil: row.out_until ?? undefined,
     isTrustedEngine: row.trusted_engine,
+    isExchanged: row.is_exchanged,
   }))
   return toPage(sessions, limit, ({ id }) => id)
 }

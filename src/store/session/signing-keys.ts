@@ -1,9 +1,12 @@
 /** Creates, rotates and loads the keys that sign access tokens. The private half is sealed; all replicas share them. */
 
 import { generateKeyPairSync } from 'node:crypto'
+import type { Actor } from '../../core/administration.ts'
 import { limits } from '../../limits.ts'
+import { sealedColumns } from '../database/sealed-columns.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Tx } from '../database/session.ts'
+import { recordKey } from '../keys/key-record.ts'
 import type { Store } from '../store.ts'
 
 /** An ES256 key pair as JSON Web Keys (RFC 7517). */
@@ -19,12 +22,13 @@ interface Row {
   readonly sealed: Uint8Array
 }
 
-const place = (id: string) => ['signing_key', id]
+const { place } = sealedColumns.signingKey
 /** Any constant of our own. */
 const lockKey = 7_242_020
 
 /**
- * All keys that a token may be signed with, the current one first. Creates one where there is none.
+ * All keys that a token may be signed with, the one that signs first: the newest, but only five seconds after it was made.
+ * Until then another replica may have read the keys without it, a second ago at most. Creates one where there is none.
  * A key that was sealed with another secrets key is left out, because the sessions of its tokens ended with that key.
  */
 export async function loadSigningKeys(store: Store): Promise<readonly [SigningKey, ...SigningKey[]]> {
@@ -48,19 +52,35 @@ export async function rotateSigningKeys(
       [olderThanMs],
     )
     if (young.length > 0) return false
-    await insertKey(store, tx)
-    // A key is deleted when a newer one has existed for longer than a token is valid.
-    await tx.query(
-      `delete from svc.signing_key k where exists (select from svc.signing_key newer
-         where newer.created_at > k.created_at
-           and newer.created_at < clock_timestamp() - $1::float8 * interval '1 ms')`,
-      [2 * limits.accessTokenMs],
-    )
+    await turnIn(store, tx)
     return true
   })
 }
 
-const selectKeys = 'select key_id, public_jwk, sealed from svc.signing_key order by created_at desc, key_id'
+/** Creates a new key, whatever the age of the others, and puts on record who did. @returns its id */
+export async function turnSigningKey(store: Store, by: Actor): Promise<string> {
+  return await store.adminTransaction(async (tx) => {
+    await tx.query('select pg_advisory_xact_lock($1::bigint)', [lockKey])
+    return await turnIn(store, tx, by)
+  })
+}
+
+async function turnIn(store: Store, tx: Tx, by?: Actor): Promise<string> {
+  const { id } = await insertKey(store, tx)
+  // A key is deleted when a newer one has existed for longer than a token is valid.
+  await tx.query(
+    `delete from svc.signing_key k where exists (select from svc.signing_key newer
+       where newer.created_at > k.created_at
+         and newer.created_at < clock_timestamp() - $1::float8 * interval '1 ms')`,
+    [2 * limits.accessTokenMs],
+  )
+  await recordKey(tx, { kind: 'token-signing', action: 'turned', ...(by !== undefined && { by }) })
+  return id
+}
+
+const selectKeys = `select key_id, public_jwk, sealed from svc.signing_key
+  order by case when created_at <= clock_timestamp() - interval '5 s' then created_at end desc nulls last,
+    created_at, key_id`
 
 async function readKeys(store: Store): Promise<readonly Row[]> {
   return await store.adminQuery<Row>(selectKeys)
@@ -88,7 +108,7 @@ async function insertKey(store: Store, tx: Tx): Promise<SigningKey> {
 function open(store: Store, row: Row): SigningKey | undefined {
   let text: string
   try {
-    text = unseal(store.secretsKey, place(row.key_id), row.sealed)
+    text = unseal(store, place(row.key_id), row.sealed)
   } catch {
     return undefined
   }

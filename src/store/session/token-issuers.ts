@@ -24,6 +24,7 @@ interface Row {
   readonly name: string
   readonly issuer: string
   readonly audience: string
+  readonly authorized_parties: readonly string[] | null
   readonly keys_url: string | null
   readonly keys: readonly object[] | null
   readonly organization_claim: string
@@ -33,8 +34,8 @@ interface Row {
   readonly changed_by: Actor
 }
 
-const columns = `tenant_id, name, issuer, audience, keys_url, keys, organization_claim, roles_claim, subject_prefix,
-  changed_at, changed_by`
+const columns = `tenant_id, name, issuer, audience, authorized_parties, keys_url, keys, organization_claim,
+  roles_claim, subject_prefix, changed_at, changed_by`
 
 function toIssuer(row: Row): StoredIssuer {
   return {
@@ -42,6 +43,7 @@ function toIssuer(row: Row): StoredIssuer {
     name: row.name,
     issuer: row.issuer,
     audience: row.audience,
+    authorizedParties: row.authorized_parties ?? undefined,
     keySource: keySourceOf(row),
     organizationClaim: row.organization_claim,
     rolesClaim: row.roles_claim ?? undefined,
@@ -61,7 +63,16 @@ export async function putTokenIssuer(
   put: TokenIssuer,
   by: Actor,
 ): Promise<StoredIssuer> {
-  const { name, issuer, audience, keySource, organizationClaim, rolesClaim, subjectPrefix } = put
+  const {
+    name,
+    issuer,
+    audience,
+    authorizedParties,
+    keySource,
+    organizationClaim,
+    rolesClaim,
+    subjectPrefix,
+  } = put
   return await store.adminTransaction(async (tx) => {
     await raiseVersion(tx, tenant)
     const others = await tx.query<{ readonly issuer: string }>(
@@ -74,12 +85,13 @@ export async function putTokenIssuer(
       throw new Fault('conflict', 'The tenant has this issuer under another name.')
     const [row] = await tx.query<Row>(
       `insert into svc.token_issuer (tenant_id, name, issuer, audience, keys_url, keys, organization_claim, roles_claim,
-         subject_prefix, changed_by)
-       values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10::text::jsonb)
+         subject_prefix, changed_by, authorized_parties)
+       values ($1, $2, $3, $4, $5, $6::text::jsonb, $7, $8, $9, $10::text::jsonb, $11::text::jsonb)
        on conflict (tenant_id, name) do update set issuer = excluded.issuer, audience = excluded.audience,
          keys_url = excluded.keys_url, keys = excluded.keys, organization_claim = excluded.organization_claim,
          roles_claim = excluded.roles_claim, subject_prefix = excluded.subject_prefix,
-         changed_by = excluded.changed_by, changed_at = clock_timestamp()
+         authorized_parties = excluded.authorized_parties, changed_by = excluded.changed_by,
+         changed_at = clock_timestamp()
        returning ${columns}`,
       [
         ...[tenant, storableText(name), storableText(issuer), storableText(audience)],
@@ -87,6 +99,7 @@ export async function putTokenIssuer(
         keySource.kind === 'given' ? storableJson(keySource.keys) : null,
         ...[storableText(organizationClaim), rolesClaim === undefined ? null : storableText(rolesClaim)],
         ...[storableText(subjectPrefix), storableJson(by)],
+        authorizedParties === undefined ? null : storableJson(authorizedParties),
       ],
     )
     const { keySource: keys, ...value } = put

@@ -7,8 +7,9 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { provisionTenant } from '../database/migrations.ts'
 import { assertIndexable, storableText } from '../database/names.ts'
 import { afterUuid, everyItem, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
-import type { Tx } from '../database/session.ts'
+import type { Param, Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
+import { refuseResuming } from './removals.ts'
 
 export interface Tenant {
   readonly id: TenantId
@@ -38,16 +39,24 @@ function toTenant(row: Row): Tenant {
   }
 }
 
+interface NewTenant {
+  readonly name: string
+  readonly organizationId?: string | undefined
+  /** Whether a tenant of this name and organization is given where there is one, instead of another. */
+  readonly ifAbsent?: boolean
+}
+
 /**
  * Creates a tenant, its schema and its graph, all or nothing.
  * @param admit receives the number of tenants, suspended ones included, while no other is being created; it throws
  *   to refuse one more
  * @param by who creates it; the operator where the caller has the store at hand
- * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another tenant has the organization
+ * @throws Fault `bad_request` for a bad name or organization id, `conflict` where another tenant has the organization,
+ *   or, with `ifAbsent`, several have the name
  */
 export async function createTenant(
   store: Store,
-  { name, organizationId }: { readonly name: string; readonly organizationId?: string | undefined },
+  { name, organizationId, ifAbsent = false }: NewTenant,
   admit?: (count: number) => void,
   by: Actor = operator(),
 ): Promise<Tenant> {
@@ -58,6 +67,10 @@ export async function createTenant(
   assertIndexable(organizationId ?? '', 'An organization id')
   const id = newTenantId()
   return store.ownerTransaction(id, async (tx) => {
+    if (ifAbsent) {
+      const existing = await sameTenantAlone(tx, name, organizationId)
+      if (existing !== undefined) return existing
+    }
     if (admit !== undefined) admit(await countTenantsAlone(tx))
     const rows = await tx
       .query<Row>(
@@ -114,14 +127,43 @@ export async function* eachTenant(store: Store, signal: AbortSignal): AsyncGener
   }
 }
 
-/** How many tenants there are. Other callers wait until this transaction has ended. */
-async function countTenantsAlone(tx: Tx): Promise<number> {
+/** Reads all tenants. Other callers wait until this transaction has ended. */
+async function alone<Found extends object>(
+  tx: Tx,
+  text: string,
+  params: readonly Param[] = [],
+): Promise<readonly Found[]> {
   await tx.query(`select pg_advisory_xact_lock(hashtextextended('tenants', 0))`)
   // svc_owner sees only the tenant of its context.
   await tx.query('set local role svc_admin')
-  const [row] = await tx.query<{ readonly count: string }>('select count(*) as count from svc.tenant')
+  const rows = await tx.query<Found>(text, params)
   await tx.query('set local role svc_owner')
+  return rows
+}
+
+/** How many tenants there are. */
+async function countTenantsAlone(tx: Tx): Promise<number> {
+  const [row] = await alone<{ readonly count: string }>(tx, 'select count(*) as count from svc.tenant')
   return Number(row?.count)
+}
+
+/**
+ * The tenant of this name, and of this organization where one is given.
+ * @throws Fault `conflict` where several have the name
+ */
+async function sameTenantAlone(
+  tx: Tx,
+  name: string,
+  organizationId: string | undefined,
+): Promise<Tenant | undefined> {
+  const [first, second] = await alone<Row>(
+    tx,
+    `select ${columns} from svc.tenant where name = $1 and ($2::text is null or organization_id = $2) limit 2`,
+    [storableText(name), organizationId ?? null],
+  )
+  if (second !== undefined)
+    throw new Fault('conflict', 'Several tenants have this name: take one from the list of tenants.')
+  return first && toTenant(first)
 }
 
 /** Suspends a tenant: its sessions are refused from now on. @returns whether the tenant exists */
@@ -129,7 +171,11 @@ export function suspendTenant(store: Store, id: TenantId, by: Actor = operator()
   return setState(store, id, 'suspended', by)
 }
 
-/** Undoes `suspendTenant`. @returns whether the tenant exists */
+/**
+ * Undoes `suspendTenant`.
+ * @returns whether the tenant exists
+ * @throws Fault `conflict` where its removal is confirmed
+ */
 export function resumeTenant(store: Store, id: TenantId, by: Actor = operator()): Promise<boolean> {
   return setState(store, id, 'active', by)
 }
@@ -141,6 +187,7 @@ async function setState(store: Store, id: TenantId, state: Tenant['state'], by: 
       state,
     ])
     if (changed.length === 0) return false
+    if (state === 'active') await refuseResuming(tx, id)
     const action = state === 'active' ? 'resume-tenant' : 'suspend-tenant'
     await recordAdministration(tx, by, { action, subject: { tenant: id } }, id)
     return true

@@ -49,6 +49,16 @@ export async function scopeVersions(run: RunQuery, tenant: TenantId): Promise<Re
   return new Map(rows.map(({ scope, version }) => [scope, version]))
 }
 
+/** Of each scope, the first version whose key there is, where a tenant key was lost; the others have all from version 1. */
+export async function firstVersions(run: RunQuery, tenant: TenantId): Promise<ReadonlyMap<string, number>> {
+  const rows = await run<{ readonly scope: string; readonly version: number }>(
+    `select scope, max(version) as version from svc.transform_scope_version
+     where tenant_id = $1 and begins group by scope`,
+    [tenant],
+  )
+  return new Map(rows.map(({ scope, version }) => [scope, version]))
+}
+
 /** Begins the next version of a scope. @returns its number */
 export async function addScopeVersion(tx: Tx, tenant: TenantId, scope: string): Promise<number> {
   const [row] = await tx.query<{ readonly version: number }>(

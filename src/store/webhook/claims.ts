@@ -5,6 +5,9 @@
 
 import type { Secret } from '../../base/secret.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import type { Tx } from '../database/session.ts'
+import { appendEvent } from '../event/events.ts'
+import { hasTurned } from '../keys/secrets-key.ts'
 import type { Store } from '../store.ts'
 import { openReceiver, type Receiver } from './subscriptions.ts'
 
@@ -68,8 +71,15 @@ export interface ClaimedSubscription {
   readonly signsTwice: boolean
 }
 
-/** The claimed subscription; undefined where it was disabled or removed meanwhile, or the lease is lost. */
-export async function loadClaimed(store: Store, claim: Claim): Promise<ClaimedSubscription | undefined> {
+/**
+ * The claimed subscription; undefined where it was disabled or removed meanwhile, or the lease is lost. One that no key
+ * opens is switched off, unless the secrets key turns or is not that of this process, because another may open it then.
+ * @throws Fault `misconfigured` where it does not open and stays on
+ */
+export async function loadClaimed(
+  store: Store,
+  claim: Claim,
+): Promise<ClaimedSubscription | 'unreadable' | undefined> {
   const [row] = await store.tenantQuery<{
     readonly types: readonly string[]
     readonly position: string
@@ -84,12 +94,42 @@ export async function loadClaimed(store: Store, claim: Claim): Promise<ClaimedSu
     [claim.tenant, claim.id, claim.leaseId],
   )
   if (row === undefined) return undefined
-  return {
-    types: row.types,
-    position: BigInt(row.position),
-    receiver: openReceiver(store, claim.tenant, claim.id, row.sealed),
-    signsTwice: row.signs_twice,
+  try {
+    return {
+      types: row.types,
+      position: BigInt(row.position),
+      receiver: openReceiver(store, claim.tenant, claim.id, row.sealed),
+      signsTwice: row.signs_twice,
+    }
+  } catch (error) {
+    if (await switchOff(store, claim, row.sealed)) return 'unreadable'
+    throw error
   }
+}
+
+/** Switches it off, with the one event of it. @returns whether it is off now, and was not before */
+async function switchOff(store: Store, claim: Claim, sealed: Uint8Array): Promise<boolean> {
+  // Another process opens it where the key turns, or where this one was left behind with a key of before.
+  if (!(await hasTurned(store))) return false
+  return await store.tenantTransaction(claim.tenant, async (tx) => {
+    const [off] = await tx.query<{ readonly name: string; readonly address: string }>(
+      `update svc.webhook_subscription set state = 'unreadable'
+       where tenant_id = $1 and subscription_id = $2 and lease_id = $3 and state = 'enabled' and sealed = $4
+       returning name, address`,
+      [claim.tenant, claim.id, claim.leaseId, sealed],
+    )
+    if (off !== undefined) await appendUnreadable(tx, claim.id, off)
+    return off !== undefined
+  })
+}
+
+/** Appends the event that no secrets key opens a webhook. */
+export async function appendUnreadable(
+  tx: Tx,
+  id: string,
+  { name, address }: { readonly name: string; readonly address: string },
+): Promise<void> {
+  await appendEvent(tx, { type: 'webhook.unreadable', subject: id, data: { name, address } })
 }
 
 /**

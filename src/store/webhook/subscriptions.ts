@@ -12,6 +12,7 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { storableJson, storableText } from '../database/names.ts'
 import { afterUuid, isUuid, type Page, type PageRequest, pageLimit, toPage } from '../database/page.ts'
 import { rowsOf } from '../database/rows.ts'
+import { sealedColumns } from '../database/sealed-columns.ts'
 import { seal, unseal } from '../database/sealing.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
@@ -37,7 +38,7 @@ const rows = rowsOf(subscription)
 const unknown = () => new Fault('not_found', 'There is no such webhook.')
 
 function sealReceiver(store: Store, tenant: TenantId, id: string, receiver: Receiver): Uint8Array {
-  return seal(store.secretsKey, ['webhook_subscription', tenant, id], JSON.stringify(receiver))
+  return seal(store.secretsKey, sealedColumns.webhookSubscription.place(tenant, id), JSON.stringify(receiver))
 }
 
 /** Opens what is sealed. @throws Fault `misconfigured` where the key is another */
@@ -47,7 +48,7 @@ export function openReceiver(
   id: string,
   sealed: Uint8Array,
 ): Secret<Receiver> {
-  const text = unseal(store.secretsKey, ['webhook_subscription', tenant, id], sealed)
+  const text = unseal(store, sealedColumns.webhookSubscription.place(tenant, id), sealed)
   return new Secret(JSON.parse(text) as Receiver)
 }
 
@@ -178,7 +179,7 @@ export async function rotateSecret(
     const { receiver } = await lockSubscription(store, tx, tenant, id)
     const next = { url: receiver.url, secret, ...(overlapMs > 0 && { previous: receiver.secret }) }
     const [changed] = await tx.query(
-      `update svc.webhook_subscription set sealed = $3,
+      `update svc.webhook_subscription set sealed = $3, turned_at = clock_timestamp(),
          previous_until = case when $4::float8 > 0 then clock_timestamp() + $4::float8 * interval '1 ms' end
        where tenant_id = $1 and subscription_id = $2 returning ${rows.columns}`,
       [tenant, id, sealReceiver(store, tenant, id, next), overlapMs],

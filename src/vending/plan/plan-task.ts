@@ -3,7 +3,7 @@
  * plan depends on, so that any process can go on with it, and they are of use to the session that planned only.
  */
 
-import { seal, unseal } from '../../store/database/sealing.ts'
+import { type OpeningKeys, seal, unseal } from '../../store/database/sealing.ts'
 
 export interface PlanTask {
   readonly planId: string
@@ -35,10 +35,10 @@ export function sealPlanTask(key: Uint8Array, task: PlanTask): string {
   return Buffer.from(seal(key, place, JSON.stringify(task))).toString('base64url')
 }
 
-/** The task of a text; undefined where it was not sealed with this key. */
-export function openPlanTask(key: Uint8Array, text: string): PlanTask | undefined {
+/** The task of a text; undefined where it was not sealed with one of the keys. */
+export function openPlanTask(keys: OpeningKeys, text: string): PlanTask | undefined {
   try {
-    return JSON.parse(unseal(key, place, Buffer.from(text, 'base64url'))) as PlanTask
+    return JSON.parse(unseal(keys, place, Buffer.from(text, 'base64url'))) as PlanTask
   } catch {
     return undefined
   }

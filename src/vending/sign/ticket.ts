@@ -3,7 +3,8 @@
  * may send a ticket beside the session of another catalog, so the session is the ticket's, and is looked up each time.
  */
 
-import { seal, unseal } from '../../store/database/sealing.ts'
+import type { PrincipalSource } from '../../core/principal.ts'
+import { type OpeningKeys, seal, unseal } from '../../store/database/sealing.ts'
 import type { CredentialAccess } from '../issuer.ts'
 
 export interface SignTicket {
@@ -18,7 +19,10 @@ export interface SignTicket {
   readonly access: CredentialAccess
   /** The principal for whom filters and masks are looked up. */
   readonly sub: string
+  readonly email?: string | undefined
   readonly roles: readonly string[]
+  /** How a person was identified; `session` for a principal that is none. A ticket of an older version has none. */
+  readonly source?: PrincipalSource | undefined
   readonly verified: boolean
   /** The snapshot that a reader reads, in decimal; undefined where the table has none. */
   readonly snapshotId: string | undefined
@@ -36,10 +40,10 @@ export function sealTicket(key: Uint8Array, ticket: SignTicket): string {
   return Buffer.from(seal(key, place, JSON.stringify(ticket))).toString('base64url')
 }
 
-/** The ticket of a text; undefined where it was not sealed with this key. */
-export function openTicket(key: Uint8Array, text: string): SignTicket | undefined {
+/** The ticket of a text; undefined where it was not sealed with one of the keys. */
+export function openTicket(keys: OpeningKeys, text: string): SignTicket | undefined {
   try {
-    return JSON.parse(unseal(key, place, Buffer.from(text, 'base64url'))) as SignTicket
+    return JSON.parse(unseal(keys, place, Buffer.from(text, 'base64url'))) as SignTicket
   } catch {
     return undefined
   }

@@ -81,11 +81,21 @@ function parseAxis(cursor: MdxCursor): MdxAxis {
   const having = cursor.words('HAVING') ? parseMdxExpression(cursor) : undefined
   const properties: (readonly NamePart[])[] = []
   if (cursor.words('DIMENSION', 'PROPERTIES') || cursor.words('PROPERTIES')) {
-    do properties.push(parseMdxName(cursor))
+    do properties.push(parsePropertyName(cursor))
     while (cursor.symbol(','))
   }
   cursor.expectWord('ON')
   return { ordinal: parseAxisName(cursor), nonEmpty, set, having, properties }
+}
+
+/** A property, by its level or alone. Some clients write no dot between a level and the name. */
+function parsePropertyName(cursor: MdxCursor): readonly NamePart[] {
+  const parts = parseMdxName(cursor)
+  const last = parts.at(-1)
+  const isOfLevel = last?.kind === 'name' && last.quoted
+  return isOfLevel && cursor.peek().kind === 'word' && !cursor.isWord('ON')
+    ? [...parts, ...parseMdxName(cursor)]
+    : parts
 }
 
 function parseAxisName(cursor: MdxCursor): number {

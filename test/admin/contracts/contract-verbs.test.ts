@@ -275,7 +275,7 @@ test('waiting ends with 1 when the time is over, and with 130 when the user inte
     if (chunk.includes('places 1.1.0 is proposed')) child.kill('SIGINT')
   expect([await child.exited, await child.stderr.text()]).toEqual([
     130,
-    'Interrupted. What was proposed goes on; nothing was left half done.\n',
+    'Interrupted. What was applied or proposed stays, and applying again goes on.\n',
   ])
   expect((await versionsOf('places'))?.[0]).toBe('1.1.0 proposed')
 })

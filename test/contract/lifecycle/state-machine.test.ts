@@ -5,11 +5,11 @@ import {
   breakGlassMs,
   decideMove,
   decideSignOff,
-  isSamePerson,
   moves,
   type Person,
   type VersionFacts,
 } from '../../../src/contract/lifecycle/state-machine.ts'
+import { isSamePerson } from '../../../src/core/same-person.ts'
 
 const ann: Person = { sub: 'ann', roles: ['steward', 'administrator'] }
 const stella: Person = { sub: 'stella', roles: ['steward', 'administrator'] }

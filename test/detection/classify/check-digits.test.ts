@@ -46,6 +46,33 @@ const cases: readonly (readonly [string, ClassifierCheck, readonly string[], rea
     ['12345678Z', '12345678-z'],
     ['12345678A', 'Z'],
   ],
+  [
+    'codice_fiscale',
+    { kind: 'codice_fiscale' },
+    // The second has a letter for a digit, as where two persons would have one code.
+    ['RCCMNL83S18D969H', 'rccmnl83s18d969h', 'CNTCHR83T41D969D', 'RCCMNL83S18D96VW'],
+    [
+      'RCCMNL83S18D969G',
+      'RCCMNL83S18D969',
+      'RCCMNL83F18D969H',
+      'RCCMNL83S39D969H',
+      'RSSMRA80A81H501C',
+      '00743110157',
+    ],
+  ],
+  [
+    'nir',
+    { kind: 'nir' },
+    ['2 95 10 99 126 111 93', '253072B07300470', '253072A07300443'],
+    ['295109912611199', '253072C07300443', '253072A07300470', '2951099126111'],
+  ],
+  ['tckn', { kind: 'tckn' }, ['17291716060'], ['17291716050', '1729171606', '07291716092']],
+  [
+    'nino',
+    { kind: 'nino' },
+    ['AB 12 34 56 C', 'JG103759A'],
+    ['QQ123456C', 'AO123456C', 'GB123456A', 'AB123456E', 'AB12345C'],
+  ],
   ['not_repeated', { kind: 'not_repeated' }, ['111.111.112-00'], ['000.000.000-00']],
 ]
 

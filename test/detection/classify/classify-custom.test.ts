@@ -119,12 +119,16 @@ describe('the examples in deploy/classifiers', () => {
     br_cpf: ['529.982.247-25', '529.982.247-26', 'cpf_cliente'],
     es_nif: ['12345678Z', '12345678A', 'nif'],
     de_steuer_id: ['86095742719', '86095742718', 'steuer_id'],
+    it_codice_fiscale: ['RCCMNL83S18D969H', 'RCCMNL83S18D969G', 'codiceFiscale'],
+    fr_nir: ['2 95 10 99 126 111 93', '2 95 10 99 126 111 94', 'nir'],
+    tr_tckn: ['17291716060', '17291716050', 'tc_kimlik_no'],
+    gb_nino: ['AB 12 34 56 C', 'GB 12 34 56 C', 'nino'],
   }
   const files = readdirSync('deploy/classifiers')
   const read = (file: string) =>
     JSON.parse(readFileSync(`deploy/classifiers/${file}`, 'utf8')) as ActiveClassifier
 
-  test('are the national ids of five countries', () => {
+  test('are the national ids of nine countries', () => {
     expect(files.toSorted()).toEqual(
       Object.keys(samples)
         .map((name) => `${name}.json`)

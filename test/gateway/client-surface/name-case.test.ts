@@ -222,7 +222,7 @@ describe('a catalog that folds names', () => {
     const spelling = { ...table, name: table.name.toUpperCase() }
     const on = { store, tenant: owner.tenant, actor: actorOf('stella'), checkPolicies }
     const sight = (ref: TableRef, roles: readonly string[] = []) =>
-      fileSight(store, owner.tenant, ref, { sub: 'ann', roles })
+      fileSight(store, owner.tenant, ref, { sub: 'ann', roles }, { atMs: Date.now(), openMs: 0 })
     await commitColumns(store, owner.tenant, spelling, { id: 'long', email: 'string' })
     await commitColumns(store, owner.tenant, table, { id: 'long', email: 'string' })
     expect(await sight(table)).toEqual({ masked: false, uncontracted: 'to_writers' })

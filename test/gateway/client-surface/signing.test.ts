@@ -4,15 +4,20 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { SessionScope } from '../../../src/core/session.ts'
 import { rotateCatalogCredential } from '../../../src/store/catalog-credential/catalog-credentials.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
+import { openTicket, type SignTicket, sealTicket } from '../../../src/vending/sign/ticket.ts'
+import { ask, session } from '../../support/identity.ts'
 import { licenseFor } from '../../support/license.ts'
+import { groupBody, patchBody, type Scim, scimClient, trustIssuer, userBody } from '../../support/scim.ts'
 import {
   addTenant,
+  equipTenant,
   metric,
   openUncontracted,
   startTestService,
   type TestService,
   type TestTenant,
 } from '../../support/service.ts'
+import { makeTenant } from '../../support/spare-tenants.ts'
 import { messageOf, send } from '../../support/surface.ts'
 import { startTableUpstream, type TableUpstream, upstreamKeys } from '../../support/table-upstream.ts'
 import { enforceTerritory } from '../../support/territory.ts'
@@ -263,6 +268,89 @@ describe('a ticket', () => {
     expect((await fetch(url, { method: 'POST', body })).status).toBe(400)
     const large = await fetch(url, { method: 'POST', body: 'x'.repeat(70_000) })
     expect(large.status).toBe(413)
+  })
+})
+
+describe('the ticket of a person, whose token is sent beside a service session', () => {
+  let owner: string
+  let scim: Scim
+  let own: TestTenant
+  let token: Awaited<ReturnType<typeof trustIssuer>>
+  beforeAll(async () => {
+    const { store } = service
+    const { id } = await makeTenant(store, { name: 'people', organizationId: 'org_people' })
+    own = await equipTenant(store, id, 'people', upstream.url.replace(/\/$/, ''), config)
+    await enforceTerritory(store, id)
+    await openUncontracted(store, own)
+    owner = await session(service, id, ['read', 'admin'], ['owner'], 'olga')
+    token = await trustIssuer(service, owner, 'org_people')
+    scim = await scimClient(service, id)
+    await load('orders', own, nobody)
+  })
+
+  const nobody = { ...asked, authorization: 'Bearer None' }
+  const provision = async (name: string) => {
+    const emails = [{ value: `${name}@people.example`, primary: true }]
+    const { body } = await scim('POST', '/Users', userBody(name, { emails }))
+    return ['', 'Users', body.id].join('/')
+  }
+  const match = async (claim: string, attribute: string, from: string) => {
+    const settings = { claim, attribute, roles_from: from }
+    expect((await ask(service, 'PUT', '/api/v1/provisioning', owner, settings)).status).toBe(200)
+  }
+  const endpointFor = async (claims: object) => {
+    const headers = { ...asked, authorization: `Bearer ${await token(claims)}` }
+    return (await answer(await load('orders', own, headers))).config?.['signer.endpoint'] ?? ''
+  }
+  const signs = async (endpoint: string) => (await sign(endpoint, file('orders/a'))).status
+  const olderThan = (endpoint: string) => {
+    const [path = '', text = ''] = endpoint.split(/(?<=\/sign)\//)
+    const { source: _, email: __, ...ticket } = openTicket(service.store, text) as SignTicket
+    return `${path}/${sealTicket(service.store.secretsKey, ticket)}`
+  }
+  const off = patchBody({ op: 'replace', path: 'active', value: false })
+
+  test.each([
+    ['sub', 'userName'],
+    ['email', 'email'],
+  ] as const)('signs nothing once the person has left, matched by %s', async (claim, attribute) => {
+    await match(claim, attribute, 'token')
+    const [ada, grace] = [`ada-${claim}`, `grace-${claim}`]
+    const path = await provision(ada)
+    await provision(grace)
+    const claims = (name: string) => ({ sub: claim === 'sub' ? name : '0f', email: `${name}@people.example` })
+    const [hers, other] = [await endpointFor(claims(ada)), await endpointFor(claims(grace))]
+    const alone = (await answer(await load('orders', own, nobody))).config?.['signer.endpoint'] ?? ''
+    expect([await signs(hers), await signs(other), await signs(alone)]).toEqual([200, 200, 200])
+    // One of an older version says nothing of an address: its holder is known by the subject alone.
+    const older = olderThan(hers)
+    expect(await signs(older)).toBe(claim === 'sub' ? 200 : 401)
+    await scim('PATCH', path, off)
+    expect(await signs(older)).toBe(401)
+    const refused = await sign(hers, file('orders/a'))
+    expect(refused.status).toBe(401)
+    expect(await messageOf(refused)).toContain('the person is not active')
+    await scim('DELETE', path)
+    expect([await signs(hers), await signs(other), await signs(alone)]).toEqual([401, 200, 200])
+  })
+
+  test('has the roles that the person’s groups give now, and not those of the token', async () => {
+    await match('sub', 'userName', 'groups')
+    const path = await provision('carol')
+    const group = await scim('POST', '/Groups', groupBody('analyst', [path.split('/')[2] ?? '']))
+    const endpoint = await endpointFor({ sub: 'carol', roles: ['owner'] })
+    const seen: (readonly string[])[] = []
+    const { sightFor } = service.app.gateway
+    const noting: typeof sightFor = (tenant, table, identified) => {
+      seen.push(identified.principal.roles)
+      return sightFor(tenant, table, identified)
+    }
+    Object.assign(service.app.gateway, { sightFor: noting })
+    expect(await signs(endpoint)).toBe(200)
+    await scim('DELETE', `/Groups/${group.body.id}`)
+    expect(await signs(endpoint)).toBe(200)
+    Object.assign(service.app.gateway, { sightFor })
+    expect(seen).toEqual([['analyst'], []])
   })
 })
 

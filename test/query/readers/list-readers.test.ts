@@ -10,6 +10,9 @@ import { addVersion } from '../../../src/store/contract/versions.ts'
 import { listPeopleSeen } from '../../../src/store/query/people-seen.ts'
 import { recordUsage } from '../../../src/store/query/usage.ts'
 import { createBrowserSession } from '../../../src/store/session/browser-sessions.ts'
+import { putProvisioning } from '../../../src/store/session/provisioning.ts'
+import { createScimGroup } from '../../../src/store/session/scim-groups.ts'
+import { changeScimUser, createScimUser, deleteScimUser } from '../../../src/store/session/scim-users.ts'
 import { createServiceSession, revokeServiceSession } from '../../../src/store/session/sessions.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
@@ -333,4 +336,44 @@ test('one operation of GraphQL lists the readers of ten tables, and refuses more
   expect((await graphql(lake, steward, of(10))).errors).toEqual([])
   const { errors } = await graphql(lake, steward, of(11))
   expect(errors.map(({ message }) => message)).toEqual([expect.stringContaining('more than 10 tables')])
+})
+
+// Last, because it changes whose roles count.
+describe('people who are provisioned', () => {
+  test('are judged by their groups, are named by role, and are absent once they have left', async () => {
+    const { store, tenant } = lake
+    const by = actorOf('provisioning')
+    const petra = await createScimUser(store, tenant, { userName: 'Petra' }, by)
+    const carl = await createScimUser(store, tenant, { userName: 'carl' }, by)
+    const group = { displayName: 'officer', externalId: undefined }
+    await createScimGroup(store, tenant, group, [petra.id, carl.id], by)
+    const foreign = (await createTenant(store, { name: 'other people' })).id
+    const stranger = await createScimUser(store, foreign, { userName: 'lola', active: false }, by)
+    await createScimGroup(store, foreign, group, [stranger.id], by)
+    expect((await lineOf('person', 'carl'))?.roles).toEqual(['officer'])
+    expect((await lineOf('role', 'officer'))?.reasons.join()).not.toContain('provisioned')
+
+    await putProvisioning(store, tenant, { claim: 'sub', attribute: 'userName', rolesFrom: 'groups' }, by)
+    expect(await lineOf('person', 'petra')).toMatchObject({
+      ...{ roles: ['officer'], rows: 'all' },
+      reasons: expect.arrayContaining(['judged by the groups in which the person is provisioned: officer']),
+    })
+    expect((await lineOf('role', 'officer'))?.reasons).toContain('its provisioned group has carl, Petra')
+    // Who is not provisioned has no role, whatever the last login said.
+    expect((await lineOf('person', 'lola'))?.roles).toEqual([])
+
+    await changeScimUser(
+      store,
+      tenant,
+      carl.id,
+      (stored) => ({ ...stored, active: false }),
+      () => true,
+      by,
+    )
+    expect(await lineOf('person', 'carl')).toBeUndefined()
+    expect((await lineOf('role', 'officer'))?.reasons).toContain('its provisioned group has Petra')
+    await deleteScimUser(store, tenant, petra.id, () => true, by)
+    expect(await lineOf('person', 'petra')).toBeUndefined()
+    expect((await lineOf('role', 'officer'))?.reasons).toContain('its provisioned group has nobody')
+  })
 })

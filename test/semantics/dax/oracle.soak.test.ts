@@ -1,6 +1,7 @@
 /**
  * Compares random queries in DAX with requests for metrics, for an officer and for a reader of some rows, masked:
- * 10,000 of them in `test:soak`, some in `npm test`.
+ * 10,000 of them in `test:soak`, some in `npm test`. On 2026-11-29 all 10,000 of the seed 51 passed, in an hour beside
+ * other work. Those of Trino are in test/clients/trino-visuals.clients.ts.
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'

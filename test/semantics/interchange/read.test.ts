@@ -91,8 +91,10 @@ semantic_model:
   })
 
   test('of another version is refused', () => {
-    expect(refusal('ossie', 'version: "0.2.0.dev0"\nsemantic_model: []')).toContain('Only version 0.1.1')
-    expect(refusal('ossie', 'semantic_model: []')).toContain('Only version 0.1.1')
+    expect(refusal('ossie', 'version: "0.3.0"\nsemantic_model: []')).toBe(
+      'Version "0.3.0" is not supported; 0.1.1 and 0.2.0.dev0 are',
+    )
+    expect(refusal('ossie', 'semantic_model: []')).toContain('A document without a version is not supported')
   })
 
   test('takes the namespace that is given', () => {

@@ -7,13 +7,14 @@ import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from '
 import type { Cellset } from '../../../src/semantics/mdx/cellset.ts'
 import type { SessionFormula } from '../../../src/semantics/mdx/session.ts'
 import { type Lake, readAs } from '../../support/lake.ts'
-import { cellsetAs, type Reader, runAs, startCubeLake } from './cube-lake.ts'
+import { cellsetAs, type Reader, refusalAs, runAs, startCubeLake } from './cube-lake.ts'
 import { excelLayouts } from './excel-layouts.ts'
+import { excelPivots, excelRefused } from './excel-pivots.ts'
 import { excelStatements } from './excel-statements.ts'
 
 setDefaultTimeout(120_000)
 
-const recorded = { ...excelStatements, ...excelLayouts }
+const recorded = { ...excelStatements, ...excelLayouts, ...excelPivots }
 
 let lake: Lake
 beforeAll(async () => {
@@ -76,15 +77,16 @@ function cellsOf({ axes, slicer, cells }: Cellset): readonly AskedCell[] {
 
 const numbersMax = 60
 
-/** One number for each aggregate over the rows, NULL as NaN. */
+/** One number for each aggregate over the rows, NULL as NaN. What several cells ask for is asked once. */
 async function numbersBySql(
   who: Reader,
   within: string,
   aggregates: readonly string[],
 ): Promise<readonly number[]> {
+  const different = [...new Set(aggregates)]
   const found: number[] = []
-  for (let from = 0; from < aggregates.length; from += numbersMax) {
-    const targets = aggregates
+  for (let from = 0; from < different.length; from += numbersMax) {
+    const targets = different
       .slice(from, from + numbersMax)
       .map((each) => `coalesce((${each})::float8::text, '-')`)
     const text = `SELECT concat_ws('^', ${targets.join(', ')}) FROM sales.orders WHERE ${within}`
@@ -93,7 +95,8 @@ async function numbersBySql(
     if (row === undefined) throw new Error(`${text}\n${lines.join('\n')}`)
     found.push(...row.slice(2).split('^').map(Number))
   }
-  return found
+  const numbers = new Map(different.map((each, index) => [each, found[index] ?? Number.NaN]))
+  return aggregates.map((each) => numbers.get(each) ?? Number.NaN)
 }
 
 describe.each(['officer', 'reader'] as const)('as the %s', (who) => {
@@ -106,22 +109,19 @@ describe.each(['officer', 'reader'] as const)('as the %s', (who) => {
         if (answer.kind === 'empty') session = answer.session
       }
       const cellset = await cellsetAs(lake, who, text, { session })
-      const counted = await numbersBySql(who, within, sizes)
+      const asked = cellsOf(cellset)
+      const filtered = (aggregate: string, conditions: readonly string[]) =>
+        conditions.length === 0 ? aggregate : `${aggregate} FILTER (WHERE ${conditions.join(' AND ')})`
+      const ofCells = asked.flatMap(({ measure, conditions }) => [
+        filtered('count(*)', conditions),
+        `${filtered(measures[measure] ?? '', conditions)}${measure === 'basket' ? ` / nullif(${filtered('count(*)', conditions)}, 0)` : ''}`,
+      ])
+      const told = await numbersBySql(who, within, [...sizes, ...ofCells])
+      const [counted, expected] = [told.slice(0, sizes.length), told.slice(sizes.length)]
       const tuples = cellset.axes.map((axis) => axis.tuples.length)
       expect(tuples).toHaveLength(sizes.length)
       // A size below 0 is not told by hand; its cells are still looked at.
       expect(tuples).toEqual(counted.map((size, index) => (size < 0 ? (tuples[index] ?? 0) : size)))
-      const asked = cellsOf(cellset)
-      const filtered = (aggregate: string, conditions: readonly string[]) =>
-        conditions.length === 0 ? aggregate : `${aggregate} FILTER (WHERE ${conditions.join(' AND ')})`
-      const expected = await numbersBySql(
-        who,
-        within,
-        asked.flatMap(({ measure, conditions }) => [
-          filtered('count(*)', conditions),
-          `${filtered(measures[measure] ?? '', conditions)}${measure === 'basket' ? ` / nullif(${filtered('count(*)', conditions)}, 0)` : ''}`,
-        ]),
-      )
       asked.forEach(({ value, conditions }, index) => {
         const [rows, number] = expected.slice(index * 2)
         const wanted = rows === 0 ? 'empty' : Number(number).toPrecision(10)
@@ -142,6 +142,23 @@ describe.each(['officer', 'reader'] as const)('a probe of the %s', (who) => {
     const text = `WITH MEMBER [Measures].cChildren As 'AddCalculatedMembers([orders].[region].currentmember.children).count' Set FilteredMembers As '{[orders].[region].&[east]}' Select {[Measures].cChildren} on ROWS, Hierarchize(Generate(FilteredMembers, Ascendants([orders].[region].currentmember))) DIMENSION PROPERTIES PARENT_UNIQUE_NAME, MEMBER_TYPE ON COLUMNS FROM [sales.orders]`
     const [count] = await numbersBySql(who, 'true', ['count(DISTINCT region)'])
     expect(await values(text)).toEqual([count ?? -1, 0])
+  })
+
+  test.each(['{[orders].[region].[All]}', '{[orders].[region].[(All)].Members}'])(
+    'counts the children of %s',
+    async (members) => {
+      const text = `WITH MEMBER [Measures].cChildren As 'AddCalculatedMembers([orders].[region].currentmember.children).count' Set FilteredMembers As '${members}' Select {[Measures].cChildren} on ROWS, Hierarchize(Generate(FilteredMembers, Ascendants([orders].[region].currentmember))) ON COLUMNS FROM [sales.orders]`
+      expect(await values(text)).toEqual([...(await numbersBySql(who, 'true', ['count(DISTINCT region)']))])
+    },
+  )
+
+  // github.com/felixyman/MallardCube, review of 2026-09-23: the tuple of a cell of a table, within parentheses
+  test('of the rows of a cell has each of them', async () => {
+    const text =
+      'DRILLTHROUGH MAXROWS 1000 SELECT FROM [sales.orders] WHERE ((([Measures].[revenue],[orders].[region].&[east]),[orders].[paid].&[t]))'
+    const answer = await runAs(lake, who, text, { format: 'tabular' })
+    const rows = answer.kind === 'tabular' ? answer.tabular.rows.length : answer.kind
+    expect([rows]).toEqual([...(await numbersBySql(who, "region = 'east' AND paid", ['count(*)']))])
   })
 
   test('counts the children of a measure', async () => {
@@ -170,8 +187,15 @@ describe.each(['officer', 'reader'] as const)('a probe of the %s', (who) => {
   })
 })
 
+test.each(Object.entries(excelRefused))('is refused as a whole: %s', async (_, { text, fault }) => {
+  for (const who of ['officer', 'reader'] as const) expect(await refusalAs(lake, who, text)).toContain(fault)
+})
+
 test('each shape has a source, and none is there twice', () => {
-  const all = Object.values(recorded)
+  const all = [...Object.values(recorded), ...Object.values(excelRefused)]
+  expect(Object.keys(recorded).length).toBe(
+    [excelStatements, excelLayouts, excelPivots].flatMap((each) => Object.keys(each)).length,
+  )
   expect(all.every(({ source }) => source.length > 10)).toBe(true)
   const shapes = all.map(({ text }) => text.replaceAll(/\s+/g, ''))
   expect(new Set(shapes).size).toBe(all.length)

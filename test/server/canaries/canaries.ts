@@ -38,10 +38,15 @@ export function word(label: string): string {
 }
 
 const patterns = new Map<string, RegExp>()
+/** The last answer in small letters: it is searched for each canary in turn. */
+let small = { of: '', text: '' }
 
 /** Whether an answer holds a canary, a number only as a whole. */
 export function holds(answer: string, { text }: Canary): boolean {
-  if (!/^\d+$/.test(text)) return answer.toLowerCase().includes(text)
+  if (!/^\d+$/.test(text)) {
+    if (small.of !== answer) small = { of: answer, text: answer.toLowerCase() }
+    return small.text.includes(text)
+  }
   if (!answer.includes(text)) return false
   const known = patterns.get(text) ?? new RegExp(`(?<![\\d.-])${text}(?![\\d])`)
   patterns.set(text, known)

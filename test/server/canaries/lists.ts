@@ -33,12 +33,16 @@ export const unreached: Readonly<Record<string, string>> = {
   ),
   ...each(
     words(`
-  detach_month get_loosening
+  detach_month get_access_request get_loosening
   locate_differences release_snapshot release_tenant_snapshot request_reconciliation settle_intent
   settle_proven_intents settle_tenant_intent settle_tenant_proven_intents
   verify_month
 `),
     'Nothing is planted that it shows; its own tests hold its answers.',
+  ),
+  ...each(
+    words('request_access revoke_access_grant'),
+    'It asks for access, or ends it; its own tests hold its answers.',
   ),
   who_read: 'It takes two times in order, which its schema does not tell; its own tests hold its answers.',
 }

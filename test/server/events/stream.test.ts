@@ -131,9 +131,14 @@ describe('the stream of events', () => {
     expect((await stream.next())?.data?.subject).toBe('wanted')
   })
 
-  test('shows sessions and breaches to administrators and owners alone', async () => {
+  test('shows sessions, breaches and webhooks to administrators and owners alone', async () => {
     await using stream = await follow(steward)
-    for (const type of ['session.quarantined', 'breach.found', 'session.files_left'] as const)
+    for (const type of [
+      'session.quarantined',
+      'breach.found',
+      'session.files_left',
+      'webhook.unreadable',
+    ] as const)
       await append(own.tenant, type, 'hidden')
     await append(own.tenant, 'contract.moved', 'shown')
     expect((await stream.next())?.data?.subject).toBe('shown')

@@ -281,8 +281,8 @@ describe('SCRAM-SHA-256', () => {
     expect(await connect(secret, id)).toBe('28P01')
   })
 
-  test('refuses a session that was made under another secrets key, as its secret is refused', async () => {
-    const before = { ...store, secretsKey: new Uint8Array(32).fill(9) }
+  test('refuses a session that was made under another root, as its secret is refused', async () => {
+    const before = { ...store, roots: { ...store.roots, sessions: new Uint8Array(32).fill(9) } }
     const principal = { sub: 'ada', roles: [] }
     const { id, secret } = await createServiceSession(before, ours, {
       name: 'ada',

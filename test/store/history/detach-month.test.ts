@@ -8,6 +8,7 @@ import { listAdministration } from '../../../src/store/administration/administra
 import { findAudit } from '../../../src/store/commit/audit.ts'
 import { listDecisions } from '../../../src/store/commit/decision-list.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
+import { storableJson } from '../../../src/store/database/names.ts'
 import { releaseHold, setHold } from '../../../src/store/history/holds.ts'
 import {
   detachMonth,
@@ -113,6 +114,23 @@ test('a month is kept while a tenant keeps its history for good, or longer, or h
   await releaseHold(store, foreign, table.id, 'closed', by)
   await releaseHold(store, home, elsewhere.id, 'closed', by)
   expect(await count(home, 'svc.audit_log')).toBe(7)
+})
+
+test('a month is kept while a tenant in it is being removed, whose rows go', async () => {
+  const person = (sub: string) => storableJson({ sub })
+  await store.adminQuery(
+    `insert into svc.tenant_removal (tenant_id, wait_days, asked_by) values ($1, 30, $2::text::jsonb)`,
+    [foreign, person('ann')],
+  )
+  const change = (set: string, params: readonly string[] = []) =>
+    store.adminQuery(`update svc.tenant_removal set ${set} where tenant_id = $1`, [foreign, ...params])
+  await change('confirmed_at = now(), confirmed_by = $2::text::jsonb, due_at = now(), started_at = now()', [
+    person('bob'),
+  ])
+  expect(await refusal(detachMonth(store, january, by))).toBe(
+    `conflict This month is kept: tenant ${foreign} is being removed.`,
+  )
+  await change('removed_at = now()')
 })
 
 test('an earlier month goes first, and the month that runs does not go', async () => {

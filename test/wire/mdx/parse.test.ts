@@ -54,6 +54,14 @@ describe('a name', () => {
   })
 })
 
+test('a property of a level needs no dot before its name, and one alone does', () => {
+  const written = (properties: string) => `SELECT {[a]} DIMENSION PROPERTIES ${properties} ON 0 FROM [c]`
+  expect(parseMdx(written('[a].[b]MEMBER_KEY, [a].[b]MEMBER_NAME'))).toEqual(
+    parseMdx(written('[a].[b].MEMBER_KEY, [a].[b].MEMBER_NAME')),
+  )
+  expect(refusal(written('MEMBER_KEY MEMBER_NAME'))).toContain('ON is expected')
+})
+
 describe('operators', () => {
   const shape = (text: string) => JSON.stringify(parseMdxText(text))
   test.each([

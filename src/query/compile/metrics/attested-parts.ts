@@ -4,13 +4,14 @@
  * any two numbers that one reader gets differ by none of their rows, or by the rows of large parts.
  */
 
-import type {
-  Attestation,
-  AttestedDimension,
-  BoundExpression,
-  Dimension,
-  MetricComputation,
-  TableModel,
+import {
+  type Attestation,
+  type AttestedDimension,
+  type BoundExpression,
+  type Dimension,
+  joinedDimensions,
+  type MetricComputation,
+  type TableModel,
 } from '../../../core/metric.ts'
 import type { MetricRelation, PlacedDimension, SemanticModel } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
@@ -62,12 +63,12 @@ export function attestedParts(
   if (base === undefined || base.semiAdditive !== undefined || isOutdated(model, attestation))
     return undefined
   // The rows that a joined table lets count are not parts of this table's rows.
-  if (base.filter?.dimensions !== undefined) return undefined
+  if (joinedDimensions(base).length > 0) return undefined
   const columns = new Set(attestation.masks.map(({ fieldId }) => fieldId))
   const relatives = [...model.attestations.values()].filter(({ metric, masks }) => {
     const other = baseOf(model, metric)
     if (other === undefined || tableKey(other.table) !== tableKey(base.table)) return false
-    if (other.filter?.dimensions !== undefined) return false
+    if (joinedDimensions(other).length > 0) return false
     return metric === attestation.metric || masks.some(({ fieldId }) => columns.has(fieldId))
   })
   const dimensions = new Map(

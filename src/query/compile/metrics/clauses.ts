@@ -62,8 +62,8 @@ interface ClauseParts {
   readonly alias: string
   /** Writes a metric. */
   readonly measure: (name: string) => Node
-  /** Writes whether a row counts for a metric, in a statement of ours. */
-  readonly counts?: ((name: string) => Node) | undefined
+  /** By the names of functions in a statement of ours: what they say of a row and a metric. */
+  readonly ofRows?: ReadonlyMap<string, (name: string) => Node> | undefined
 }
 
 /**
@@ -112,12 +112,13 @@ function soleArgument(node: Node | undefined): string | undefined {
   return more.length === 0 ? columnPath(arg)?.at(-1) : undefined
 }
 
-function writeNode(node: Node, { relation, measure, counts }: ClauseParts): Node | undefined {
+function writeNode(node: Node, { relation, measure, ofRows }: ClauseParts): Node | undefined {
   const { metrics, dimensions, table } = relation
   if ('FuncCall' in node) {
     const called = functionName(node) ?? ''
     const argument = soleArgument(node)
-    if (counts !== undefined && called === countsFunction) return counts(argument ?? '')
+    const ofRow = ofRows?.get(called)
+    if (ofRow !== undefined) return ofRow(argument ?? '')
     if (called === measureFunction) {
       if (argument === undefined) throw new SqlError('42883', 'MEASURE needs the name of a metric.')
       const { agg_distinct, agg_filter, agg_order, over } = node.FuncCall

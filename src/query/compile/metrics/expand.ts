@@ -8,6 +8,7 @@ import type { Node, RangeVar, SelectStmt } from 'libpg-query'
 import { quoteIdentifier } from '../../../base/sql-text.ts'
 import {
   type Attestation,
+  type CurrencyRates,
   isOverPeriods,
   metricsSuffix,
   type QueryBudget,
@@ -25,7 +26,8 @@ import {
 import { tableKey } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { attestedParts, isCumulative, namesAttested } from './attested-parts.ts'
-import { namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
+import { countsFunction, namedDimensions, namedMetrics, writeClauses } from './clauses.ts'
+import { type RateColumn, rateColumns, rowFunctions } from './currency.ts'
 import { type Guard, withFiltered, withParts } from './guard.ts'
 import { filterDimensions } from './joined-filters.ts'
 import {
@@ -37,7 +39,9 @@ import {
 } from './lifted.ts'
 import {
   countsNode,
+  currencyNode,
   derivedNode,
+  lacksRateNode,
   type MeasureInput,
   type MeasurePlace,
   measureNode,
@@ -72,6 +76,8 @@ export interface Expansion {
   readonly named: readonly ColumnOf[]
   /** Columns that no mask may hide, because metrics do not add up over their dimensions. */
   readonly moments: readonly MomentColumn[]
+  /** Columns that no mask may hide, because they say what amounts are worth. */
+  readonly rates: readonly RateColumn[]
   /** The bounds of the attestations that it rests on. */
   readonly budgets: readonly QueryBudget[]
   /** When the first attestation that it rests on ends; undefined where it rests on none. */
@@ -87,6 +93,8 @@ interface ExpandOptions {
   readonly generated?: boolean | undefined
   /** Keys of tables whose names are theirs although they end like a relation's. */
   readonly taken?: ReadonlySet<string> | undefined
+  /** Whether metrics that convert currencies are measured, whatever tells of amounts without a rate. Not to answer anybody. */
+  readonly converts?: boolean | undefined
 }
 
 interface Walk extends ExpandOptions {
@@ -94,6 +102,7 @@ interface Walk extends ExpandOptions {
   readonly attestations: Map<string, Attestation>
   readonly named: ColumnOf[]
   readonly moments: MomentColumn[]
+  readonly rates: RateColumn[]
   readonly newAlias: () => string
 }
 
@@ -111,7 +120,12 @@ export function expandMetrics(tree: SelectStmt, options: ExpandOptions): Expansi
     aliases++
     return `${ownMark}t${aliases}`
   }
-  const walk: Walk = { ...options, cteNames, attestations: new Map(), named: [], moments: [], newAlias }
+  const walk: Walk = {
+    ...{ ...options, cteNames, newAlias, attestations: new Map(), named: [], moments: [], rates: [] },
+    // A statement of ours that counts them tells of them.
+    converts:
+      options.converts || (options.generated === true && text.includes(`"${rowFunctions.lacksRate}"`)),
+  }
   // Before expressions of metrics join the tree: those cannot call the function either.
   const expanded = expandSelect(walk, options.generated ? withOwnPeriods(tree) : tree)
   const attestations = [...walk.attestations.values()]
@@ -122,7 +136,7 @@ export function expandMetrics(tree: SelectStmt, options: ExpandOptions): Expansi
     budgets: attestations.flatMap(({ id, queriesPerDay: perDay }) =>
       perDay === undefined ? [] : [{ attestation: id, perDay }],
     ),
-    moments: walk.moments,
+    ...{ moments: walk.moments, rates: walk.rates },
     ...(attestations.length > 0 && {
       liftedUntilMs: Math.min(...attestations.map(({ untilMs }) => untilMs)),
     }),
@@ -285,13 +299,18 @@ function expandRelation(
   }
   const inputs = new Map<string, MeasureInput>()
   const guards = new Map<string, Guard>()
+  const converted = walk.converts ? new Map<string, CurrencyRates>() : undefined
   const place: MeasurePlace = {
-    ...{ model, relation, alias, inputs, attestations, lifts, guards, isAlone, semiAdditive },
+    ...{ model, relation, alias, inputs, attestations, lifts, guards, isAlone, semiAdditive, converted },
   }
   const always = operatorNode('=', integerNode(1), integerNode(1))
-  const counts = walk.generated ? (name: string) => countsNode(place, name) ?? always : undefined
+  const ofRows = new Map([
+    [countsFunction, (name: string) => countsNode(place, name) ?? always],
+    [rowFunctions.currency, (name: string) => currencyNode(place, name)],
+    [rowFunctions.lacksRate, (name: string) => lacksRateNode(place, name)],
+  ])
   const write = (measure: (name: string) => Node) =>
-    writeClauses(select, { relation, alias, measure, counts })
+    writeClauses(select, { relation, alias, measure, ofRows: walk.generated ? ofRows : undefined })
   // A first time, to know what the metrics need: guards join the tables of their own dimensions.
   write((name) => measureNode(place, name))
   const holds = keysHold({ relation, dimensions, newAlias })
@@ -300,6 +319,7 @@ function expandRelation(
     return holds === undefined ? value : caseNode(holds, value)
   })
   walk.moments.push(...momentColumns(relation, [...semis.values()]))
+  walk.rates.push(...rateColumns(relation, converted ?? new Map()))
   const inner = relationSubquery({ relation, dimensions, inputs: inputs.values(), newAlias })
   const guarded = [...guards.values()]
   if (guarded.length > 0) walk.named.push(...columnsOfDimensions(placed))

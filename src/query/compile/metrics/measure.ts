@@ -8,6 +8,7 @@ import type {
   Attestation,
   AttestedDimension,
   BoundExpression,
+  CurrencyRates,
   MetricVersion,
   SemiAdditivity,
 } from '../../../core/metric.ts'
@@ -15,6 +16,7 @@ import type { MetricRelation, SemanticModel } from '../../../core/semantic-model
 import { SqlError } from '../base/sql-error.ts'
 import { parseExpression } from '../parse/parse.ts'
 import type { AttestedParts, Simple } from './attested-parts.ts'
+import { convertedNode, lacksRate, notTold } from './currency.ts'
 import { flag, type Guard, readsSafely, showsGroup } from './guard.ts'
 import { isAggregate, parseMetricExpression } from './metric-expression.ts'
 import {
@@ -63,6 +65,8 @@ export interface MeasurePlace {
   readonly isAlone: boolean
   /** The condition under which a row's value counts for a metric that does not add up over time. */
   readonly semiAdditive: (semi: SemiAdditivity) => Node
+  /** The metrics whose amounts are converted; undefined where nothing would tell of amounts without a rate. */
+  readonly converted: Map<string, CurrencyRates> | undefined
 }
 
 /**
@@ -118,6 +122,37 @@ export function countsNode(place: MeasurePlace, name: string): Node | undefined 
   return filter && boundNode(filter, (fieldId) => inputColumn(place, fieldId, false))
 }
 
+/** The currency of a row's amount for a metric that converts it, in a statement of ours. */
+export function currencyNode(place: MeasurePlace, name: string): Node {
+  return ratedBy(place, name, convertingMetric(place, name).currency).currency
+}
+
+/** Whether a row is left out of a metric because its amount has no rate, in a statement of ours. */
+export function lacksRateNode(place: MeasurePlace, name: string): Node {
+  const { expression, filter, currency } = convertingMetric(place, name)
+  const column = (fieldId: number) => inputColumn(place, fieldId, false)
+  const counts = filter && boundNode(filter, column, (joined) => columnNode(place.alias, joined))
+  return lacksRate(boundNode(expression, column), ratedBy(place, name, currency), counts)
+}
+
+function convertingMetric({ relation }: MeasurePlace, name: string) {
+  const computation = relation.metrics.get(name)?.definition.computation
+  if (computation?.kind !== 'simple' || computation.currency === undefined) throw unknownMetric(name)
+  return { ...computation, currency: computation.currency }
+}
+
+/** What says what an amount is worth. @throws SqlError 0A000 where nothing would tell of amounts without a rate */
+function ratedBy(place: MeasurePlace, name: string, currency: CurrencyRates) {
+  if (place.converted === undefined) throw notTold(name)
+  place.converted.set(name, currency)
+  const [fieldId = -1] = Object.values(currency.column.names)
+  return {
+    to: currency.to,
+    currency: inputColumn(place, fieldId, false),
+    rate: columnNode(place.alias, currency.rate),
+  }
+}
+
 /** A quotient in double precision; NULL where the denominator is zero. */
 export function ratioNode(numerator: Node, denominator: Node): Node {
   return operatorNode('/', toDouble(numerator), nullIfZero(toDouble(denominator)))
@@ -152,7 +187,9 @@ function simple(place: MeasurePlace, name: string, computation: Simple): Node {
     computation.semiAdditive && place.semiAdditive(computation.semiAdditive),
     computation.filter && boundNode(computation.filter, column, (name) => columnNode(place.alias, name)),
   ])
-  const expression = boundNode(computation.expression, column)
+  const bound = boundNode(computation.expression, column)
+  const { currency } = computation
+  const expression = currency === undefined ? bound : convertedNode(bound, ratedBy(place, name, currency))
   if (attested === undefined) return filteredAggregates(expression, filter)
   // Rows without a value hide nobody: a sum over one value and many NULLs is that value.
   const read = Object.values(computation.expression.names).filter((fieldId) => lifted.has(fieldId))

@@ -6,7 +6,8 @@
 
 import type { Node, SelectStmt } from 'libpg-query'
 import { type Grain, metricsSuffix, metricTime } from '../../../core/metric.ts'
-import type { MetricRelation, SemanticModel } from '../../../core/semantic-model.ts'
+import type { SemanticModel } from '../../../core/semantic-model.ts'
+import type { TableRef } from '../../../core/table-ref.ts'
 import { SqlError } from '../base/sql-error.ts'
 import { type Branch, type BranchParts, planBranches } from './branches.ts'
 import { conversionNode } from './conversions.ts'
@@ -35,6 +36,7 @@ import {
   unionAll,
 } from './nodes.ts'
 import { periodsOf } from './periods.ts'
+import { type RatedMetric, type RatedRows, ratedMetrics, withUnconverted } from './unconverted.ts'
 
 export const filterOperators = [
   '=',
@@ -74,6 +76,8 @@ interface MetricStatement {
   readonly tree: SelectStmt
   /** Values of `$1` and so on. */
   readonly parameters: readonly string[]
+  /** Metrics that convert currencies: the last columns say for each which amounts have no rate (unconverted.ts). */
+  readonly converted: readonly string[]
 }
 
 interface Writing {
@@ -103,7 +107,8 @@ export function compileMetricRequest(model: SemanticModel, request: MetricReques
   const { branches, isDirect } = planBranches(parts)
   const parameters: string[] = []
   const conditions = request.where.map((filter) => conditionOf(filter, parameters))
-  if (parameters.length * branches.length > mentionsMax)
+  const rated = ratedMetrics(model, request.metrics)
+  if (parameters.length * (branches.length + rated.size) > mentionsMax)
     throw new SqlError('54001', 'The request has too many values.')
   const writing: Writing = { request, keys, conditions }
   const [only] = branches
@@ -112,12 +117,14 @@ export function compileMetricRequest(model: SemanticModel, request: MetricReques
       ? branchNode(writing, only, request.metrics)
       : togetherNode(writing, branches)
   const sortClause = orderOf(writing)
+  const names = [...keys.map(({ name }) => name), ...request.metrics]
+  const rows = [...rated].map(([metric, found]) => ratedRows(writing, metric, found))
   const tree = selectNode({
-    ...core,
+    ...(rows.length > 0 ? withUnconverted(core, names, rows) : core),
     ...(sortClause.length > 0 && { sortClause }),
     ...{ limitCount: integerNode(request.limit), limitOption: 'LIMIT_OPTION_COUNT' },
   })
-  return { tree, parameters }
+  return { tree, parameters, converted: [...rated.keys()] }
 }
 
 function rangeOf({ from, to }: MetricRequest): boolean {
@@ -201,7 +208,7 @@ function branchNode(writing: Writing, branch: Branch, outputs: readonly string[]
   const whereClause = allOf(where)
   return selectNode({
     targetList: [...keyTargets, ...measures],
-    fromClause: [periods === undefined ? relationNode(relation) : periodsNode(writing, branch)],
+    fromClause: [periods === undefined ? relationNode(relation.table.table) : periodsNode(writing, branch)],
     ...(whereClause && { whereClause }),
     ...(keys.length > 0 && { groupClause: keys.map((_, index) => integerNode(index + 1)) }),
   })
@@ -213,8 +220,8 @@ function periodKey({ grain }: Key): Node {
   return grain === 'hour' ? start : castNode('date', start)
 }
 
-function relationNode({ table: { table } }: MetricRelation): Node {
-  return tableNode(table.namespace.join('.'), `${table.name}${metricsSuffix}`, 'f')
+function relationNode({ namespace, name }: TableRef): Node {
+  return tableNode(namespace.join('.'), `${name}${metricsSuffix}`, 'f')
 }
 
 /** The relation, each row beside every period that counts it. */
@@ -234,7 +241,35 @@ function periodsNode({ request, keys }: Writing, { relation, periods: over }: Br
   const periods = subqueryNode(selectNode({ valuesLists: rows }), 'p', ['t', 'lo', 'hi'])
   const ends = operatorNode('<', timeNode(), columnNode('p', 'hi'))
   const begins = hasBegin(over) ? operatorNode('>=', timeNode(), columnNode('p', 'lo')) : undefined
-  return innerJoinNode(periods, relationNode(relation), allOf([begins, ends]) ?? ends)
+  return innerJoinNode(periods, relationNode(relation.table.table), allOf([begins, ends]) ?? ends)
+}
+
+/** The rows of a request of which some amounts may have no rate: over periods, from the first counted one to the last. */
+function ratedRows(
+  { request, keys, conditions }: Writing,
+  metric: string,
+  { table, over }: RatedMetric,
+): RatedRows {
+  const { from, to } = request
+  const grain = keys.find(({ name }) => name === metricTime)?.grain
+  const plain = { beginMs: from?.getTime(), endMs: to?.getTime() }
+  const ranges = over.flatMap((each) =>
+    each === undefined || grain === undefined || from === undefined || to === undefined
+      ? [plain]
+      : periodsOf(grain, from.getTime(), to.getTime()).map((period) => countedRange(each, grain, period)),
+  )
+  const begin = ranges.some(({ beginMs }) => beginMs === undefined)
+    ? undefined
+    : Math.min(...ranges.map(({ beginMs = 0 }) => beginMs))
+  const end = ranges.some(({ endMs }) => endMs === undefined)
+    ? undefined
+    : Math.max(...ranges.map(({ endMs = 0 }) => endMs))
+  const where = allOf([
+    ...conditions.map((condition) => condition()),
+    begin === undefined ? undefined : operatorNode('>=', timeNode(), momentNode(begin)),
+    end === undefined ? undefined : operatorNode('<', timeNode(), momentNode(end)),
+  ])
+  return { metric, relation: relationNode(table), where }
 }
 
 /** Branches one below the other, each group's values brought together, and what is computed from them. */

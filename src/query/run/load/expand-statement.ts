@@ -1,7 +1,12 @@
 /** Writes out the metrics of a statement that names any, by the semantic layer as it is in force. */
 
 import type { Clock } from '../../../base/clock.ts'
-import { type MetricComputation, type MetricVersion, metricsSuffix } from '../../../core/metric.ts'
+import {
+  joinedDimensions,
+  type MetricComputation,
+  type MetricVersion,
+  metricsSuffix,
+} from '../../../core/metric.ts'
 import { baseOfLeaf, leavesOf, relationOf, type SemanticModel } from '../../../core/semantic-model.ts'
 import { tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
@@ -47,7 +52,8 @@ export async function asReadable<T>(
   try {
     return await work('all')
   } catch (thrown) {
-    const isOfNames = thrown instanceof SqlError && thrown.sqlState.startsWith('42')
+    // Of a name, or of a metric that is asked for in a place of no use to it.
+    const isOfNames = thrown instanceof SqlError && /^(?:42|0A000$)/.test(thrown.sqlState)
     // Who oversees tables is told why one may not be read.
     if (!isOfNames || thrown instanceof UnreadableTable || !mayNameMetrics(source)) throw thrown
     return await work('readable')
@@ -118,9 +124,7 @@ async function readablePart(store: Store, tenant: TenantId, model: SemanticModel
       countsOf(model, leaf).every((each) => {
         if (each?.kind !== 'simple') return false
         const relation = relationOf(part, each.table)
-        return (
-          relation !== undefined && (each.filter?.dimensions ?? []).every((of) => relation.dimensions.has(of))
-        )
+        return relation !== undefined && joinedDimensions(each).every((of) => relation.dimensions.has(of))
       }),
     )
   return { ...part, metrics: new Map([...model.metrics].filter(([name]) => isRead(name))) }

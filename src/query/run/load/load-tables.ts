@@ -4,6 +4,7 @@
  */
 
 import type { SelectStmt } from 'libpg-query'
+import type { Clock } from '../../../base/clock.ts'
 import { inParallel } from '../../../base/in-parallel.ts'
 import { CatalogError } from '../../../catalog/catalog.ts'
 import type { TableStates } from '../../../catalog/table-states.ts'
@@ -12,7 +13,14 @@ import type { Governance } from '../../../core/governance.ts'
 import type { GovernedTable } from '../../../core/governed-table.ts'
 import { foldTable, nameCaseOf } from '../../../core/name-case.ts'
 import type { Principal } from '../../../core/principal.ts'
-import { currentSchema, isReadable, seenTable } from '../../../core/seen-table.ts'
+import {
+  currentSchema,
+  isReadable,
+  seenTable,
+  seenUntilMs,
+  type Viewer,
+  viewerAt,
+} from '../../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
 import type { Territory } from '../../../core/territory.ts'
@@ -35,6 +43,7 @@ const statementLoadsMax = 8
 export interface LoadParts {
   readonly store: Store
   readonly states: TableStates
+  readonly clock: Clock
 }
 
 /** The part of a query's context that decides which tables it reads and how. */
@@ -65,6 +74,8 @@ export interface LoadedTables extends StoredLoad {
   readonly sessionId: string | undefined
   /** The tenant's governance version at the time of the load. */
   readonly governanceVersion: bigint
+  /** When the tables were seen, by the service's clock; absent for a read of the system. */
+  readonly atMs?: number
   readonly tables: readonly GovernedTable[]
   /** By tableKey. Only tables that may be read have one. */
   readonly snapshots: ReadonlyMap<string, ReadSnapshot>
@@ -86,7 +97,7 @@ export interface LoadOptions {
  *   the signal's reason
  */
 export async function loadTables(
-  { store, states }: LoadParts,
+  { store, states, clock }: LoadParts,
   context: LoadContext,
   source: string | SelectStmt,
   { signal, sessionCheck, assumed }: LoadOptions = {},
@@ -100,7 +111,7 @@ export async function loadTables(
   const speculative = loadSpeculativeStates(assumed, load)
   const answer = await call
   const stored =
-    answer && (refs === named ? answer : await ownForms({ store, states }, tenant, answer, named))
+    answer && (refs === named ? answer : await ownForms({ store, states, clock }, tenant, answer, named))
   if (stored === undefined)
     throw new SqlError('3D000', 'There is no such database. Use the nickname of a catalog credential.')
   if (sessionId !== undefined) report(sessionCheck, stored.isSessionValid === true)
@@ -108,16 +119,17 @@ export async function loadTables(
   const { credential, governances } = stored
   const loaded = await (speculative.confirm(stored) ?? load(stored))
   const foldsNames = nameCaseOf(credential) === 'folded'
+  const atMs = clock.now()
   const present = loaded.flatMap(
-    ([governance, state]) => readAt(context, { governance, foldsNames }, state) ?? [],
+    ([governance, state]) => readAt(context, { governance, foldsNames, atMs }, state) ?? [],
   )
-  const place = (read: ReadTable) => placed({ store, states }, tenant, stored, read)
+  const place = (read: ReadTable) => placed({ store, states, clock }, tenant, stored, read)
   const snapshots = await inParallel(present, statementLoadsMax, place)
   return {
     credential,
     governances,
     sessionId,
-    governanceVersion: stored.governanceVersion,
+    ...{ governanceVersion: stored.governanceVersion, atMs },
     tables: present.map(({ table }) => table),
     snapshots: new Map(snapshots.flatMap((snapshot) => snapshot ?? [])),
   }
@@ -212,35 +224,53 @@ interface ReadTable {
   readonly snapshot?: Omit<ReadSnapshot, 'territory' | 'owner'>
 }
 
-/** The last table made from each state. */
+/** The last table made from each state, and the time for which it is the same by all grants. */
 const readLast = new WeakMap<
   TableState,
-  { readonly governance: Governance; readonly principal: Principal; readonly read: ReadTable }
+  {
+    readonly governance: Governance
+    readonly principal: Principal
+    readonly read: ReadTable
+    readonly fromMs: number
+    readonly untilMs: number
+  }
 >()
 
+interface ReadBy {
+  readonly governance: Governance
+  readonly foldsNames: boolean
+  /** When it is read, by which grants hold or not. */
+  readonly atMs: number
+}
+
 /**
- * Returns the same object as last time for the same state, governance and principal, which keeps caches valid.
+ * Returns the same object as last time for the same state, governance, principal and grants, which keeps caches valid.
  * @returns undefined for a table that this catalog does not have
  */
 function readAt(
   { principal }: LoadContext,
-  { governance, foldsNames }: { readonly governance: Governance; readonly foldsNames: boolean },
+  { governance, foldsNames, atMs }: ReadBy,
   state: Loaded[1],
 ): ReadTable | undefined {
   if (state === undefined) return undefined
+  const viewer = viewerAt(principal, atMs)
   const own = (table: GovernedTable) => (foldsNames ? { ...table, foldsNames } : table)
-  if (state === 'unread') return { table: own(seenTable(governance, currentSchema(governance), principal)) }
+  if (state === 'unread') return { table: own(seenTable(governance, currentSchema(governance), viewer)) }
   const last = readLast.get(state)
   const isLast = last?.governance === governance && (last.read.table.foldsNames ?? false) === foldsNames
-  if (isLast && Bun.deepEquals(last.principal, principal, true)) return last.read
-  const seen = readState(principal, governance, state)
+  const isInTime = last !== undefined && last.fromMs <= atMs && atMs < last.untilMs
+  if (isLast && isInTime && Bun.deepEquals(last.principal, principal, true)) return last.read
+  const seen = readState(viewer, governance, state)
   const read = { ...seen, table: own(seen.table) }
-  readLast.set(state, { governance, principal, read })
+  readLast.set(state, {
+    ...{ governance, principal, read, fromMs: atMs },
+    untilMs: seenUntilMs(governance, atMs),
+  })
   return read
 }
 
 /** @throws SqlError 42501, 55000 */
-function readState(principal: Principal, governance: Governance, state: TableState): ReadTable {
+function readState(viewer: Viewer, governance: Governance, state: TableState): ReadTable {
   const { pin, ref } = governance
   if (state.restricted)
     throw new SqlError(
@@ -263,7 +293,7 @@ function readState(principal: Principal, governance: Governance, state: TableSta
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
   const fileBytes = snapshotId === undefined ? 0n : state.snapshotBytes.get(snapshotId)
   return {
-    table: seenTable(governance, schema, principal),
+    table: seenTable(governance, schema, viewer),
     state,
     snapshot: { metadataLocation, snapshotId, fileBytes, pinned: pin !== undefined },
   }

@@ -74,13 +74,18 @@ export function appliedGovernance(context: QueryContext, progress: QueryProgress
   return {
     contracts: [...new Map(contracts.map((one) => [JSON.stringify(one), one])).values()],
     reads: readsOf(progress),
-    policies: appliedTo(context, compiled).map(({ policyId, kind, table, column, action }) => ({
-      id: policyId,
-      kind,
-      table,
-      ...(column !== undefined && { column }),
-      ...(action !== undefined && { action }),
-    })),
+    policies: [
+      ...appliedTo(context, compiled).map(({ policyId, kind, table, column, action }) => ({
+        id: policyId,
+        kind,
+        table,
+        ...(column !== undefined && { column }),
+        ...(action !== undefined && { action }),
+      })),
+      ...(compiled?.lifted ?? []).map(({ grant: id, table, purpose }) => {
+        return { id, kind: 'grant' as const, table, purpose }
+      }),
+    ],
   }
 }
 

@@ -7,7 +7,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Pace } from '../../../base/right-of-way.ts'
 import type { Governance } from '../../../core/governance.ts'
-import { appliesTo, revealsFor } from '../../../core/seen-table.ts'
+import { protectionsFor, revealsFor, type Viewer, viewerAt } from '../../../core/seen-table.ts'
 import { tableKey, tableName } from '../../../core/table-ref.ts'
 import { mayStillRead } from '../../../core/territory.ts'
 import { territoryOf } from '../../../core/territory-owner.ts'
@@ -55,8 +55,15 @@ export class RunCheck {
     if (reader.expiresAtMs !== undefined && reader.expiresAtMs <= clock.now())
       return Promise.reject(credentialEnded())
     if ((this.load.compiled.liftedUntilMs ?? Number.POSITIVE_INFINITY) <= clock.now())
-      return Promise.reject(changed('An attestation of a metric'))
+      return Promise.reject(this.#ended())
     return versions.standing(tenant, this.#version) === 'same' ? undefined : this.#askStore()
+  }
+
+  /** The error where what lets the reader see more has come to its end. */
+  #ended(): GovernanceChanged {
+    const isGrant = this.load.compiled.lifted.some(({ untilMs }) => untilMs <= this.parts.clock.now())
+    if (!isGrant) return changed('An attestation of a metric')
+    return new GovernanceChanged('A grant of access has ended since the query began. Run it again.')
   }
 
   /** Retries while the store is unavailable; the run ends only after `governanceWaitMs`. */
@@ -95,7 +102,8 @@ export class RunCheck {
     const { tenant, catalog, reader } = this.context
     const { loaded, compiled } = this.load
     // Which change it was does not matter: what is read without masks needs every attestation to stand.
-    if (compiled.liftedUntilMs !== undefined) throw changed('An attestation of a metric, or another rule,')
+    if (this.load.expansion?.liftedUntilMs !== undefined)
+      throw changed('An attestation of a metric, or another rule,')
     const refs = compiled.reads.map(({ table }) => table.ref)
     const sessionId = reader.sessionToCheck?.()
     const askedMs = pace.now()
@@ -123,29 +131,28 @@ export class RunCheck {
   #isAlike(before: Governance | undefined, now: Governance | undefined): boolean {
     if (before === undefined || now === undefined) return false
     const { principal } = this.context
-    const rests = (governance: Governance) => ({
-      ...restsOn(governance, appliesTo(principal)),
-      reveals: revealsFor(governance.reveals, principal)
-        .map((reveal) => JSON.stringify(reveal))
-        .sort(),
+    const nowMs = this.parts.clock.now()
+    const rests = (governance: Governance, atMs: number) => ({
+      ...restsOn(governance, viewerAt(principal, atMs)),
+      reveals: sorted(revealsFor(governance.reveals, principal)),
     })
-    return Bun.deepEquals(rests(before), rests(now), true)
+    // At the time of its load: by now a grant may be over in both.
+    return Bun.deepEquals(rests(before, this.load.loaded.atMs ?? nowMs), rests(now, nowMs), true)
   }
 }
 
 /** The parts of a table's governance that decide the rows, given its schema; sorted, so that they compare. */
-function restsOn(
-  { contract, pin, readableWithoutContract, rowFilters, columns }: Governance,
-  applies: ReturnType<typeof appliesTo>,
-) {
-  const masks = columns.flatMap(({ fieldId, masks }) => masks.map((mask) => ({ fieldId, ...mask })))
-  const texts = (policies: typeof rowFilters | typeof masks) =>
-    policies
-      .filter(applies)
-      .map((policy) => JSON.stringify(policy))
-      .sort()
-  const readable = contract === undefined && readableWithoutContract
-  return { contract, pin, readable, filters: texts(rowFilters), masks: texts(masks) }
+function restsOn(governance: Governance, viewer: Viewer) {
+  const { contract, pin, readableWithoutContract } = governance
+  const { filters, masks, lifted } = protectionsFor(governance, viewer)
+  return {
+    ...{ contract, pin, readable: contract === undefined && readableWithoutContract },
+    ...{ filters: sorted(filters), masks: sorted(masks), lifted: sorted(lifted) },
+  }
+}
+
+function sorted(parts: readonly object[]): readonly string[] {
+  return parts.map((part) => JSON.stringify(part)).sort()
 }
 
 function changed(what: string): GovernanceChanged {

@@ -11,6 +11,7 @@ import type { Policy } from '../../../core/policy.ts'
 import type { Person, SupportChannel, WhomToAsk } from '../../../core/whom-to-ask.ts'
 import type { ReaderLine } from '../../../query/readers/list-readers.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
+import type { ListedKpi, ListedSet } from '../../../semantics/list-calculations.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
 import type { CoverageCounts, UncoveredTable } from '../../../store/contract/coverage.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
@@ -172,6 +173,9 @@ export function makeRefs(builder: Builder) {
     qualityRun: paged<RunModel>(builder, 'QualityRun'),
     qualityCheck: paged<CheckModel>(builder, 'QualityCheck'),
     metricDimension: builder.objectRef<MetricView['dimensions'][number]>('MetricDimension'),
+    metricCurrency: builder.objectRef<NonNullable<MetricView['currency']>>('MetricCurrency'),
+    kpi: builder.objectRef<ListedKpi>('Kpi'),
+    namedSet: builder.objectRef<ListedSet>('NamedSet'),
     metricProblem: builder.objectRef<MetricView['problems'][number]>('MetricProblem'),
     whomToAsk: builder.objectRef<WhomToAsk>('WhomToAsk'),
     person: builder.objectRef<Person>('Person'),

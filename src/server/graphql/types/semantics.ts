@@ -140,6 +140,14 @@ function addMetric(refs: Refs): void {
       detail: t.exposeString('detail'),
     }),
   })
+  refs.metricCurrency.implement({
+    description: 'How the amounts of a metric are converted.',
+    fields: (t) => ({
+      column: t.exposeString('column', { description: 'Holds the currency of each amount.' }),
+      to: t.exposeString('to', { description: 'The currency of the result, as ISO 4217 has it.' }),
+      rate: t.exposeString('rate', { description: 'The dimension of a joined table that holds the rates.' }),
+    }),
+  })
   refs.metric.ref.implement({
     description: 'A number with one definition, over tables that you may read.',
     interfaces: [refs.node],
@@ -171,6 +179,12 @@ function addMetric(refs: Refs): void {
         nullable: true,
         description: 'The rows that count, of kind `simple`.',
         resolve: ({ filter }) => filter ?? null,
+      }),
+      currency: t.field({
+        type: refs.metricCurrency,
+        nullable: true,
+        description: 'Of kind `simple`, where its amounts are converted.',
+        resolve: ({ currency }) => currency ?? null,
       }),
       madeOf: t.stringList({
         description: 'Names of the metrics of a ratio or of what accumulates.',

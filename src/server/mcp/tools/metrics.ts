@@ -6,7 +6,7 @@ import { Fault } from '../../../base/fault.ts'
 import { parseRfc3339 } from '../../../base/rfc3339.ts'
 import { askedWords } from '../../../contract/asked-words.ts'
 import { grains } from '../../../core/metric.ts'
-import { tableName } from '../../../core/table-ref.ts'
+import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
 import {
   described,
   flag,
@@ -22,6 +22,7 @@ import {
 import { filterOperators } from '../../../query/compile/metrics/request.ts'
 import type { QueryContext } from '../../../query/query-service.ts'
 import { listMetricViews, type MetricView, showMetric } from '../../../semantics/describe-metric.ts'
+import { calculationsOfTables, type TableCalculations } from '../../../semantics/list-calculations.ts'
 import { queryMetrics } from '../../../semantics/query-metrics.ts'
 import { metricRequest } from '../../../semantics/query-operation.ts'
 import { type AskedWord, type PlacedText, rankTexts, wordsIn } from '../../../store/search/rank-texts.ts'
@@ -38,6 +39,8 @@ const listedDefault = 20
 const lookedAtMax = 2_000
 const pageMax = 200
 const dimensionsShown = 50
+/** KPIs, and named sets, that are shown of one metric. */
+const calculationsShown = 20
 
 const askingOf = ({ parts: { store, clock }, caller: { tenant, principal } }: ToolContext) => ({
   ...{ store, clock, tenant, principal },
@@ -46,7 +49,7 @@ const askingOf = ({ parts: { store, clock }, caller: { tenant, principal } }: To
 export const listMetrics = tool({
   name: 'list_metrics',
   description:
-    'List metrics that you may ask for, best first for words of yours: name, meaning, unit. With `names`: also tables and dimensions, which query_metric needs. Prefer metrics to SQL of your own.',
+    'List metrics that you may ask for, best first for words of yours: name, meaning, unit. With `names`: also tables, KPIs, named sets, and the dimensions that query_metric needs. Prefer metrics to SQL of your own.',
   hints: {
     not_found: 'List the metrics without `names`.',
   },
@@ -74,6 +77,23 @@ export const listMetrics = tool({
         term: maybe(text),
         tables: maybe(list(text)),
         dimensions: maybe(list(object({ name: text, kind: text }))),
+        kpis: maybe(
+          described(
+            list(
+              object({
+                ...{ name: text, table: text, description: maybe(text), value: text },
+                ...{ goal: maybe(text), status: maybe(text), trend: maybe(text) },
+              }),
+            ),
+            'of which it is a part; each part is a metric or MDX',
+          ),
+        ),
+        sets: maybe(
+          described(
+            list(object({ name: text, table: text, description: maybe(text), expression: text })),
+            'named sets of its tables, in MDX',
+          ),
+        ),
       }),
     ),
     next_cursor: maybe(text),
@@ -83,7 +103,9 @@ export const listMetrics = tool({
     context.parts.licensed.require('metrics')
     if (names !== undefined && names.length > 0) {
       const views = await Promise.all(names.map((name) => showMetric(askingOf(context), name)))
-      return { metrics: [...fitting(views.map(wholeView), listBytes(given))] }
+      const placed = await calculationsOf(context, views)
+      const whole = views.map((view) => ({ ...wholeView(view), ...calculationsView(view, placed) }))
+      return { metrics: [...fitting(whole, listBytes(given))] }
     }
     const limit = given ?? listedDefault
     const cursors = await cursorsOf(context, 'list_metrics', { query })
@@ -184,6 +206,67 @@ function wholeView(metric: MetricView) {
     dimensions: dimensions
       .slice(0, dimensionsShown)
       .map(({ name: dimension, kind }) => ({ name: dimension, kind })),
+  }
+}
+
+/** What the caller's cubes have of the tables of metrics, by tableKey. */
+async function calculationsOf(
+  context: ToolContext,
+  metrics: readonly MetricView[],
+): Promise<ReadonlyMap<string, TableCalculations>> {
+  const tables = metrics.flatMap((metric) => metric.tables)
+  if (!hasSemanticLayer(context.parts)) return new Map()
+  const found = await calculationsOfTables(askingOf(context), tables)
+  return new Map(tables.map((table, place) => [tableKey(table), found[place] ?? { kpis: [], sets: [] }]))
+}
+
+/** Without a license for the models of tables none of it is shown. */
+function hasSemanticLayer({ licensed }: ToolContext['parts']): boolean {
+  try {
+    licensed.require('semantic-layer')
+    return true
+  } catch {
+    return false
+  }
+}
+
+const partText = (text: string | undefined) =>
+  text === undefined ? undefined : cleanText(text, charsMax.description)
+
+/** The KPIs of which a metric is a part, and the named sets of its tables. */
+function calculationsView({ name, tables }: MetricView, placed: ReadonlyMap<string, TableCalculations>) {
+  const of = <T>(pick: (found: TableCalculations) => readonly T[]) =>
+    tables
+      .flatMap((table: TableRef) => {
+        const found = placed.get(tableKey(table))
+        const title = cleanName(tableName(table))
+        return found === undefined ? [] : pick(found).map((one) => ({ one, table: title }))
+      })
+      .slice(0, calculationsShown)
+  const member = `[Measures].[${name}]`
+  const isPart = (text: string | undefined) => text !== undefined && (text === name || text.includes(member))
+  const kpis = of((found) =>
+    found.kpis.filter(({ value, goal, status, trend, weight }) =>
+      [value, goal, status, trend, weight].some(isPart),
+    ),
+  )
+  const sets = of((found) => found.sets)
+  const meaning = ({ label, description }: { readonly label?: string; readonly description?: string }) => {
+    const said = [label, description].filter((each) => each !== undefined).join(': ')
+    return said === '' ? {} : { description: cleanText(said, charsMax.name) }
+  }
+  return {
+    ...(kpis.length > 0 && {
+      kpis: kpis.map(({ one, table }) => ({
+        ...{ name: one.name, table, ...meaning(one), value: partText(one.value) ?? '' },
+        ...{ goal: partText(one.goal), status: partText(one.status), trend: partText(one.trend) },
+      })),
+    }),
+    ...(sets.length > 0 && {
+      sets: sets.map(({ one, table }) => ({
+        ...{ name: one.name, table, ...meaning(one), expression: partText(one.expression) ?? '' },
+      })),
+    }),
   }
 }
 

@@ -5,6 +5,7 @@
 
 import { Fault } from '../../../base/fault.ts'
 import type { Cube } from '../../../semantics/cube/model.ts'
+import { type TabularKpi, tabularKpis } from '../../../semantics/dax/kpis.ts'
 import { isSame, type TabularModel, tabularOf, wholeModel } from '../../../semantics/dax/tabular.ts'
 import { type DaxType, daxTypeOf } from '../../../semantics/dax/values.ts'
 import type { Restrictions } from '../../../wire/soap/read-request.ts'
@@ -16,6 +17,8 @@ const extensions = 'http://schemas.microsoft.com/sqlbi/2010/10/edm/extensions'
 const container = 'Model'
 /** [MS-CSDLBI]. Later ones differ in what models here do not have. */
 const versions = ['1.0', '1.1', '2.0', '2.5']
+/** A KPI is of 1.1 and later. */
+const withoutKpis = '1.0'
 
 const types: Readonly<Record<DaxType, string>> = {
   ...{ text: 'String', integer: 'Int64', number: 'Double', boolean: 'Boolean', date: 'DateTime' },
@@ -74,8 +77,32 @@ const capabilities = element(
 
 type Table = TabularModel['tables'][number]
 
-/** An entity type: columns, measures and hierarchies of a table. */
-function entityType(table: Table, entity: string, related: readonly string[]): string {
+/** What is drawn where a KPI does not say it: the format asks for a picture. */
+const graphicByDefault = 'Three Circles Colored'
+
+/** A KPI of a measure; nothing without a goal and a status, which the format asks for. */
+function kpiElement(
+  { kpi: { statusGraphic }, parts: { goal, status } }: TabularKpi,
+  nameOf: (measure: Table['measures'][number]) => string | undefined,
+): string {
+  if (goal === undefined || status === undefined) return ''
+  const reference = (name: string, measure: typeof goal) =>
+    element(name, {}, element('bi:PropertyRef', { Name: nameOf(measure) }))
+  return element(
+    'bi:Kpi',
+    { StatusGraphic: statusGraphic === '' ? graphicByDefault : statusGraphic },
+    reference('bi:KpiGoal', goal),
+    reference('bi:KpiStatus', status),
+  )
+}
+
+/** An entity type: columns, measures with their KPIs, and hierarchies of a table. */
+function entityType(
+  table: Table,
+  entity: string,
+  related: readonly string[],
+  kpis: readonly TabularKpi[],
+): string {
   const nameOf = entityNames()
   const key = nameOf('RowNumber')
   const names = new Map(table.columns.map((column) => [column, nameOf(column.name)]))
@@ -95,15 +122,21 @@ function entityType(table: Table, entity: string, related: readonly string[]): s
       }),
     )
   })
-  const measures = table.measures.map(({ name, caption, description, type, format }) => {
-    const written = nameOf(name)
+  const measureNames = new Map(table.measures.map((measure) => [measure, nameOf(measure.name)]))
+  const measures = table.measures.map((measure) => {
+    const { name, caption, type, format } = measure
+    const written = measureNames.get(measure) ?? ''
+    const kpi = kpis.find((each) => each.measure === measure)
+    const description = kpi?.kpi.description || measure.description
     return element(
       'Property',
       { Name: written, Type: types[daxTypeOf(type)] },
       description && element('Documentation', {}, element('Summary', {}, escapeXml(description))),
-      element('bi:Measure', {
-        ...{ Caption: caption, ReferenceName: referenceOf(name, written), FormatString: format },
-      }),
+      element(
+        'bi:Measure',
+        { Caption: caption, ReferenceName: referenceOf(name, written), FormatString: format },
+        kpi === undefined ? '' : kpiElement(kpi, (each) => measureNames.get(each)),
+      ),
     )
   })
   const hierarchies = table.hierarchies.map(({ name, caption, levels }) => {
@@ -169,6 +202,7 @@ function associationSet(own: string, other: string): string {
 /** The document of a model. */
 function writeCsdl({ cube, tables }: TabularModel, version: string): string {
   const nameOf = entityNames()
+  const kpis = version === withoutKpis ? [] : tabularKpis(cube)
   const placed = tables.map((table) => ({ table, entity: nameOf(table.name) }))
   const own = placed.find(({ table }) => table.measures.length > 0)?.entity ?? ''
   const related = placed.flatMap(({ entity }) => (entity === own ? [] : [entity]))
@@ -200,7 +234,7 @@ function writeCsdl({ cube, tables }: TabularModel, version: string): string {
         capabilities,
       ),
     ),
-    ...placed.map(({ table, entity }) => entityType(table, entity, entity === own ? related : [])),
+    ...placed.map(({ table, entity }) => entityType(table, entity, entity === own ? related : [], kpis)),
     ...related.map((other) => association(own, other)),
   )
 }

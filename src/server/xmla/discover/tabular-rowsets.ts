@@ -1,6 +1,7 @@
 /** The rowsets of the tabular face of all cubes: tables, columns, measures, hierarchies, and what depends on what. */
 
 import type { Cube } from '../../../semantics/cube/model.ts'
+import { type TabularKpi, tabularKpis } from '../../../semantics/dax/kpis.ts'
 import { type TabularModel, tabularOf } from '../../../semantics/dax/tabular.ts'
 import { type DaxType, daxTypeOf } from '../../../semantics/dax/values.ts'
 import { guidOf, updateTime } from './cube-rowsets.ts'
@@ -39,6 +40,7 @@ interface Numbered {
     readonly cube: Cube
     readonly hierarchy: Hierarchy
   }[]
+  readonly kpis: readonly { readonly id: number; readonly cube: Cube; readonly kpi: TabularKpi }[]
 }
 
 function numbered(cubes: readonly Cube[]): Numbered {
@@ -67,6 +69,7 @@ function numbered(cubes: readonly Cube[]): Numbered {
       ...each,
       hierarchy,
     })),
+    kpis: cubes.flatMap((cube) => tabularKpis(cube).map((kpi) => ({ id: next(), cube, kpi }))),
   }
 }
 
@@ -86,6 +89,10 @@ function schemaRowset(name: string, columns: string, rows: (things: Numbered) =>
     rows: async ({ cubes }: DiscoverContext) => rows(numbered(await cubes())),
   }
 }
+
+/** A measure as an expression of DAX. */
+const referenceTo = (measure: Measure | undefined) =>
+  measure === undefined ? undefined : `[${measure.name.replaceAll(']', ']]')}]`
 
 const times = (cube: Cube) => ({ ModifiedTime: updateTime(cube), StructureModifiedTime: updateTime(cube) })
 
@@ -112,6 +119,20 @@ const schemaRowsets: readonly Rowset[] = [
       })),
   ),
   schemaRowset(
+    'KPIS',
+    'ID:l MeasureID:l Description:s? TargetDescription:s? TargetExpression:s? TargetFormatString:s? StatusGraphic:s? StatusDescription:s? StatusExpression:s? TrendGraphic:s? TrendDescription:s? TrendExpression:s? ModifiedTime:t',
+    ({ kpis, measures }) =>
+      kpis.map(({ id, cube, kpi: { kpi, measure, parts } }) => ({
+        ID: id,
+        MeasureID: measures.find((each) => each.cube === cube && each.measure === measure)?.id ?? 0,
+        ...{ Description: [kpi.caption, kpi.description].filter((each) => each !== '').join(': ') },
+        ...{ TargetExpression: referenceTo(parts.goal), TargetFormatString: parts.goal?.format },
+        ...{ StatusGraphic: kpi.statusGraphic, StatusExpression: referenceTo(parts.status) },
+        ...{ TrendGraphic: kpi.trendGraphic, TrendExpression: referenceTo(parts.trend) },
+        ModifiedTime: updateTime(cube),
+      })),
+  ),
+  schemaRowset(
     'LEVELS',
     'ID:l HierarchyID:l Ordinal:l Name:s Description:s? ColumnID:l ModifiedTime:t',
     ({ hierarchies, columns }) =>
@@ -126,12 +147,13 @@ const schemaRowsets: readonly Rowset[] = [
   ),
   schemaRowset(
     'MEASURES',
-    'ID:l TableID:l Name:s Description:s? DataType:l Expression:s? FormatString:s? IsHidden:b State:l ModifiedTime:t StructureModifiedTime:t IsSimpleMeasure:b DisplayFolder:s?',
-    ({ measures }) =>
+    'ID:l TableID:l Name:s Description:s? DataType:l Expression:s? FormatString:s? IsHidden:b State:l ModifiedTime:t StructureModifiedTime:t KPIID:l? IsSimpleMeasure:b DisplayFolder:s?',
+    ({ measures, kpis }) =>
       measures.map(({ id, table, cube, measure }) => ({
         ...{ ID: id, TableID: table, Name: measure.name, Description: measure.description },
         ...{ DataType: dataTypes[daxTypeOf(measure.type)], FormatString: measure.format },
         ...{ IsHidden: false, State: ready, ...times(cube), IsSimpleMeasure: false },
+        KPIID: kpis.find((each) => each.cube === cube && each.kpi.measure === measure)?.id,
         DisplayFolder: measure.folder,
       })),
   ),

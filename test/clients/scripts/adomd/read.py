@@ -68,7 +68,7 @@ try:
     ]
     found["datasets"] = {}
     names = "DISCOVER_CSDL_METADATA DBSCHEMA_CATALOGS DBSCHEMA_COLUMNS MDSCHEMA_CUBES DISCOVER_CALC_DEPENDENCY"
-    tabular = ["COLUMNS", "HIERARCHIES", "LEVELS", "MEASURES", "MODEL", "RELATIONSHIPS", "TABLES"]
+    tabular = ["COLUMNS", "HIERARCHIES", "KPIS", "LEVELS", "MEASURES", "MODEL", "RELATIONSHIPS", "TABLES"]
     for name in [*names.split(), *(f"TMSCHEMA_{each}" for each in tabular)]:
         table = connection.GetSchemaDataSet(name, make("AdomdRestrictionCollection")).Tables[0]
         values = [[str(row[place]) for place in range(table.Columns.Count)] for row in table.Rows]

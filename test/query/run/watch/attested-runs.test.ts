@@ -14,7 +14,8 @@ function checkOf(liftedUntilMs: number | undefined, standing: 'same' | 'changed'
   } as unknown as CheckParts
   const load = {
     loaded: { governanceVersion: 1n },
-    compiled: { reads: [], ...(liftedUntilMs !== undefined && { liftedUntilMs }) },
+    compiled: { reads: [], lifted: [], ...(liftedUntilMs !== undefined && { liftedUntilMs }) },
+    expansion: { liftedUntilMs },
   } as unknown as Load
   return new RunCheck(parts, { tenant: 't', reader: {} } as unknown as QueryContext, load)
 }

@@ -1,0 +1,42 @@
+/**
+ * A grant: an exemption of one principal, or of those with a role, from filters and masks of one table, for a time and a
+ * purpose. What it lifts is written down as it stood when access was granted. `seen-table.ts` applies it; nothing is read
+ * or decided here.
+ */
+
+import type { TableRef } from './table-ref.ts'
+
+/** To whom access is given: one subject, of a person or a service session, or everybody with a role. */
+export type Grantee = { readonly sub: string } | { readonly role: string }
+
+/** What a grant lifts. Filters and masks are named by their effects, which a rename of the table keeps. */
+export interface GrantLifts {
+  readonly columns: readonly {
+    readonly fieldId: number
+    /** The column's tags when access was granted. With another one beside them nothing of the column is lifted. */
+    readonly tags: readonly string[]
+    /** By `effectOf` of `protection-effect.ts`. */
+    readonly masks: readonly string[]
+  }[]
+  /** By `effectOf` of `protection-effect.ts`. */
+  readonly filters: readonly string[]
+}
+
+/** A grant as what governs a table holds it. */
+export interface StoredGrant {
+  readonly id: string
+  readonly grantee: Grantee
+  /** Milliseconds since the Unix epoch: it holds from the first to before the second. */
+  readonly fromMs: number
+  readonly untilMs: number
+  readonly purpose: string
+  readonly lifts: GrantLifts
+}
+
+/** A grant by which a principal sees more of a table. */
+export interface LiftedBy {
+  readonly grant: string
+  readonly table: TableRef
+  readonly untilMs: number
+  readonly purpose: string
+}

@@ -1,0 +1,201 @@
+/** Stores requests for access to a table for a time, and what was decided of them. A request is never removed. */
+
+import type { Grantee, GrantLifts } from '../../core/access-grant.ts'
+import type { Actor } from '../../core/administration.ts'
+import { type TableRef, tableKey } from '../../core/table-ref.ts'
+import type { TenantId } from '../../core/tenant.ts'
+import { given } from '../database/conditions.ts'
+import { nodeId, storableJson, storableText } from '../database/names.ts'
+import {
+  afterPosition,
+  isUuid,
+  type Page,
+  type PageRequest,
+  pageLimit,
+  positionText,
+  toPage,
+} from '../database/page.ts'
+import type { Tx } from '../database/session.ts'
+import type { Store } from '../store.ts'
+
+export const requestStates = ['waiting', 'granted', 'denied', 'withdrawn', 'expired'] as const
+type RequestState = (typeof requestStates)[number]
+
+export interface AccessDecision {
+  readonly approves: boolean
+  readonly level: 'first' | 'second'
+  readonly comment?: string
+  /** RFC 3339. */
+  readonly at: string
+  readonly by: Actor
+}
+
+export interface NewAccessRequest {
+  readonly id: string
+  readonly requestedAt: Date
+  /** Hex: what a decision decides. */
+  readonly sha256: string
+  readonly table: TableRef
+  readonly contract: { readonly id: string; readonly version: number }
+  readonly grantee: Grantee
+  readonly wanted: { readonly columns?: readonly string[]; readonly filters?: readonly string[] }
+  readonly lifts: GrantLifts
+  readonly purpose: string
+  readonly ticket: string | undefined
+  readonly seconds: number
+  readonly requestedBy: Actor
+}
+
+export interface AccessRequest extends NewAccessRequest {
+  readonly state: RequestState
+  readonly decisions: readonly AccessDecision[]
+  readonly endedAt: Date | undefined
+}
+
+/** Saves a request. */
+export async function insertAccessRequest(
+  tx: Tx,
+  tenant: TenantId,
+  request: NewAccessRequest,
+): Promise<void> {
+  const { table, contract, requestedBy } = request
+  await tx.query(
+    `insert into svc.access_request (tenant_id, request_id, requested_at, sha256, table_id, table_ref, contract_id,
+       contract_version, grantee, wanted, lifts, purpose, ticket, seconds, requested_by, requested_by_sub)
+     values ($1, $2::uuid, $3::timestamptz, decode($4, 'hex'), $5, $6::text::jsonb, $7, $8::int8, $9::text::jsonb,
+       $10::text::jsonb, $11::text::jsonb, $12, $13, $14::int8, $15::text::jsonb, $16)`,
+    [
+      ...[tenant, request.id, request.requestedAt, request.sha256],
+      ...[nodeId(tableKey(table)), storableJson({ namespace: table.namespace, name: table.name })],
+      ...[contract.id, contract.version],
+      ...[storableJson(request.grantee), storableJson(request.wanted), storableJson(request.lifts)],
+      ...[storableText(request.purpose), request.ticket === undefined ? null : storableText(request.ticket)],
+      ...[request.seconds, storableJson(requestedBy), storableText(requestedBy.sub)],
+    ],
+  )
+}
+
+/** How many requests of a subject wait; it makes none beside this transaction. */
+export async function countWaiting(tx: Tx, tenant: TenantId, sub: string): Promise<number> {
+  await tx.query(
+    `select pg_advisory_xact_lock(hashtextextended('access ' || svc.current_tenant()::text || $1, 0))`,
+    [storableText(sub)],
+  )
+  const [row] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from svc.access_request
+     where tenant_id = $1 and requested_by_sub = $2 and state = 'waiting'`,
+    [tenant, storableText(sub)],
+  )
+  return row?.count ?? 0
+}
+
+/** Saves what was decided: another approval, or the end of the request. */
+export async function updateAccessRequest(
+  tx: Tx,
+  tenant: TenantId,
+  { id, state, decisions, endedAt }: Pick<AccessRequest, 'id' | 'state' | 'decisions' | 'endedAt'>,
+): Promise<void> {
+  await tx.query(
+    `update svc.access_request set state = $3, decisions = $4::text::jsonb, ended_at = $5::timestamptz
+     where tenant_id = $1 and request_id = $2::uuid`,
+    [tenant, id, state, storableJson(decisions), endedAt ?? null],
+  )
+}
+
+interface Row {
+  readonly request_id: string
+  readonly requested_at: Date
+  readonly position: string
+  readonly sha256: string
+  readonly table_ref: TableRef
+  readonly contract_id: string
+  readonly contract_version: string
+  readonly grantee: Grantee
+  readonly wanted: AccessRequest['wanted']
+  readonly lifts: GrantLifts
+  readonly purpose: string
+  readonly ticket: string | null
+  readonly seconds: string
+  readonly requested_by: Actor
+  readonly state: RequestState
+  readonly decisions: readonly AccessDecision[]
+  readonly ended_at: Date | null
+}
+
+const columns = `request_id, requested_at,
+  ${positionText('requested_at', 'request_id')} as position,
+  encode(sha256, 'hex') as sha256, table_ref, contract_id, contract_version, grantee, wanted, lifts, purpose, ticket,
+  seconds, requested_by, state, decisions, ended_at`
+
+function requestOf(row: Row): AccessRequest {
+  const { sha256, grantee, wanted, lifts, purpose, state, decisions } = row
+  return {
+    ...{ id: row.request_id, requestedAt: row.requested_at, sha256, table: row.table_ref },
+    contract: { id: row.contract_id, version: Number(row.contract_version) },
+    ...{ grantee, wanted, lifts, purpose, ticket: row.ticket ?? undefined, seconds: Number(row.seconds) },
+    ...{ requestedBy: row.requested_by, state, decisions, endedAt: row.ended_at ?? undefined },
+  }
+}
+
+/**
+ * A request; undefined where the tenant has none of the id.
+ * @param locks whether nobody else may change it in this transaction's time
+ */
+export async function findAccessRequest(
+  query: Pick<Tx, 'query'>,
+  tenant: TenantId,
+  id: string,
+  { locks = false }: { readonly locks?: boolean } = {},
+): Promise<AccessRequest | undefined> {
+  if (!isUuid(id)) return undefined
+  const text = `select ${columns} from svc.access_request where tenant_id = $1 and request_id = $2::uuid`
+  const [row] = await query.query<Row>(`${text}${locks ? ' for update' : ''}`, [tenant, id])
+  return row && requestOf(row)
+}
+
+export interface AccessFilter {
+  /** Subject of who asked, or for grants of who has it. */
+  readonly sub?: string | undefined
+  readonly state?: RequestState | undefined
+  readonly table?: TableRef | undefined
+}
+
+/** The tenant's requests, newest first. @throws Fault `bad_request` for a bad page token */
+export async function listAccessRequests(
+  store: Store,
+  tenant: TenantId,
+  { sub, state, table }: AccessFilter,
+  page: PageRequest,
+): Promise<Page<AccessRequest>> {
+  const limit = pageLimit(page)
+  const { text, params } = given(
+    [tenant, limit + 1],
+    ['(requested_at, request_id) < (?::timestamptz, ?::uuid)', ...afterPosition(page)],
+    ['requested_by_sub = ?', sub === undefined ? undefined : storableText(sub)],
+    ['state = ?', state],
+    ['table_id = ?', table && nodeId(tableKey(table))],
+  )
+  const rows = await store.tenantQuery<Row>(
+    tenant,
+    `select ${columns} from svc.access_request where tenant_id = $1${text}
+     order by requested_at desc, request_id desc limit $2::int`,
+    params,
+  )
+  const found = toPage(rows, limit, (row) => row.position)
+  return { ...found, items: found.items.map(requestOf) }
+}
+
+/** Ends requests that have waited since before a time. @returns how many */
+export async function expireAccessRequests(
+  tx: Tx,
+  tenant: TenantId,
+  before: Date,
+  at: Date,
+): Promise<number> {
+  const rows = await tx.query(
+    `update svc.access_request set state = 'expired', ended_at = $3::timestamptz
+     where tenant_id = $1 and state = 'waiting' and requested_at < $2::timestamptz returning 1`,
+    [tenant, before, at],
+  )
+  return rows.length
+}
