@@ -22,7 +22,7 @@ import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
 import { personOf } from '../lifecycle/step.ts'
-import { type AccessContext, governedOf, lineOf, mayKnow, noRequest } from './request-access.ts'
+import { type AccessContext, governedOf, lineOf, mayKnow, noRequest, policiesNow } from './request-access.ts'
 import { type Decision, missingOf, type RequestFacts, reviewRequest, waitingDaysMax } from './review.ts'
 import { liftsOf } from './wanted-lifts.ts'
 
@@ -49,7 +49,7 @@ export async function decideAccess(
     const facts = await factsOf(run, tenant, found, clock.now())
     const verdict = reviewRequest(facts, personOf(actor), decision)
     if (verdict.kind === 'refused') throw new Fault(verdict.fault, `${verdict.why}.`)
-    if (approves) await assertLifts(run, found)
+    if (approves) await assertLifts(run, found, clock.now())
     const { level, isLast } = verdict
     const at = new Date(clock.now())
     const made: AccessDecision = {
@@ -112,8 +112,8 @@ export function waitsFor(facts: RequestFacts): readonly ('first' | 'second')[] {
 }
 
 /** @throws Fault `conflict` where the request would lift something else than when it was made */
-async function assertLifts(run: RunQuery, request: AccessRequest): Promise<void> {
-  const found = await liftsNow(run, request)
+async function assertLifts(run: RunQuery, request: AccessRequest, atMs: number): Promise<void> {
+  const found = await liftsNow(run, request, atMs)
   if (!('lifts' in found) || !Bun.deepEquals(found.lifts, request.lifts))
     throw new Fault(
       'conflict',
@@ -125,13 +125,15 @@ async function assertLifts(run: RunQuery, request: AccessRequest): Promise<void>
 export async function liftsNow(
   run: RunQuery,
   { table, contract, grantee, requestedBy, wanted }: AccessRequest,
+  atMs: number,
 ): Promise<ReturnType<typeof liftsOf> | { readonly problem: string }> {
   try {
     const governance = await readGovernance(run, table)
     // The second approval is that of the contract in the request.
     if (governedOf(governance).id !== contract.id)
       return { problem: 'Another contract governs the table by now.' }
-    return liftsOf(governance as Governance, { grantee, roles: requestedBy.roles }, wanted)
+    const governing = { read: governance as Governance, policies: await policiesNow(run, table, atMs) }
+    return liftsOf(governing, { grantee, roles: requestedBy.roles }, wanted)
   } catch (thrown) {
     if (thrown instanceof Fault && ['not_found', 'unprocessable'].includes(thrown.kind))
       return { problem: thrown.message }

@@ -58,6 +58,12 @@ const grantee = {
 const asked = {
   columns: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'names of masked columns')),
   filters: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'ids of row filters')),
+  policies: maybe(
+    described(
+      list(nonEmpty, { minItems: 1, maxItems: 100 }),
+      'ids or names of policies that shall refuse no commit of the grantee’s to the table',
+    ),
+  ),
 }
 
 const request = object({
@@ -88,6 +94,7 @@ const shownRequest = object({
       object({
         columns: list(object({ name: text, tags: list(text), masks: list(text) })),
         filters: list(object({ id: text, expression: text })),
+        policies: list(object({ id: text, name: text, expression: text })),
       }),
       'what would be lifted by now; for stewards and administrators',
     ),
@@ -119,6 +126,7 @@ function requestView(found: AccessRequest) {
     ...{ table, contract: contract.id, grantee: granteeView(found.grantee) },
     ...(wanted.columns && { columns: [...wanted.columns] }),
     ...(wanted.filters && { filters: [...wanted.filters] }),
+    ...(wanted.policies && { policies: [...wanted.policies] }),
     ...{ purpose, ticket, seconds, ended_at: found.endedAt },
     decisions: decisions.map((one) => ({ ...one, by: actorView(one.by) })),
   }
@@ -154,7 +162,7 @@ export const accessOperations = [
     tag,
     summary: 'Asks for access to what filters and masks of a table hide, for a time',
     description:
-      'A steward decides, and an administrator too where the contract asks for a second approval; nobody decides about access of their own. Without `columns` and `filters` it is for all that hides something from the caller. A request waits for 14 days.',
+      'A steward decides, and an administrator too where the contract asks for a second approval; nobody decides about access of their own. Without `columns`, `filters` and `policies` it is for all that hides something from the caller. With `policies` it is for commits: an enforced policy that a person wrote only warns of the grantee’s commits to the table. A request waits for 14 days.',
     method: 'POST',
     path: `${path}/requests`,
     access: reading,
@@ -230,7 +238,8 @@ export const accessOperations = [
           if (found === undefined || !mayKnow(actor, found)) throw noRequest()
           const run: RunQuery = (sql, params) => tx.query(sql, params)
           const decides = actor.roles.some((role) => ['steward', 'administrator'].includes(role))
-          const now = decides && found.state === 'waiting' ? await liftsNow(run, found) : undefined
+          const now =
+            decides && found.state === 'waiting' ? await liftsNow(run, found, clock.now()) : undefined
           return {
             ...requestView(found),
             waits_for: [...waitsFor(await factsOf(run, tenant, found, clock.now()))],
@@ -330,10 +339,12 @@ export const accessOperations = [
 function revealsView({
   columns,
   filters,
+  policies,
 }: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed']) {
   return {
     columns: columns.map(({ name, tags, masks }) => ({ name, tags: [...tags], masks: [...masks] })),
     filters: [...filters],
+    policies: [...policies],
   }
 }
 

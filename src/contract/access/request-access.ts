@@ -7,6 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Grantee, GrantLifts } from '../../core/access-grant.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { Governance } from '../../core/governance.ts'
+import { inEffect, type Policy } from '../../core/policy.ts'
 import type { PrivilegedRole } from '../../core/principal.ts'
 import { isReadable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -20,8 +21,10 @@ import {
   updateAccessRequest,
 } from '../../store/contract/access-requests.ts'
 import { recordChange } from '../../store/contract/changes.ts'
+import type { RunQuery } from '../../store/contract/versions.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
+import { governingPolicies } from '../../store/policy/derived-policies.ts'
 import type { Store } from '../../store/store.ts'
 import { unknownTable } from '../require-seen-table.ts'
 import { grantSecondsMax, grantSecondsMin } from './review.ts'
@@ -74,9 +77,13 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
   return await store.tenantTransaction(tenant, async (tx) => {
     const governance = await readGovernance((text, params) => tx.query(text, params), table)
     const contract = governedOf(governance)
-    const { columns, filters } = asked
-    const wanted = { ...(columns && { columns }), ...(filters && { filters }) }
-    const { lifts } = liftsOf(governance as Governance, { grantee, roles: actor.roles }, wanted)
+    const { columns, filters, policies } = asked
+    const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
+    const governing = {
+      read: governance as Governance,
+      policies: await policiesNow((text, params) => tx.query(text, params), table, clock.now()),
+    }
+    const { lifts } = liftsOf(governing, { grantee, roles: actor.roles }, wanted)
     const request: NewAccessRequest = {
       ...{ id: crypto.randomUUID(), requestedAt: new Date(clock.now()) },
       ...{ table, contract, grantee, wanted, lifts, purpose, seconds, requestedBy: actor },
@@ -99,6 +106,12 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
     })
     return { ...request, state: 'waiting', decisions: [], endedAt: undefined }
   })
+}
+
+/** The policies about commits to a table, with the modes that they have at a time. */
+export async function policiesNow(run: RunQuery, table: TableRef, atMs: number): Promise<readonly Policy[]> {
+  const [policies = []] = await governingPolicies(run, [table])
+  return inEffect(policies, atMs)
 }
 
 /** @throws Fault `not_found` where nobody reads the table */

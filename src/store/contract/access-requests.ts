@@ -38,7 +38,11 @@ export interface NewAccessRequest {
   readonly table: TableRef
   readonly contract: { readonly id: string; readonly version: number }
   readonly grantee: Grantee
-  readonly wanted: { readonly columns?: readonly string[]; readonly filters?: readonly string[] }
+  readonly wanted: {
+    readonly columns?: readonly string[]
+    readonly filters?: readonly string[]
+    readonly policies?: readonly string[]
+  }
   readonly lifts: GrantLifts
   readonly purpose: string
   readonly ticket: string | undefined
