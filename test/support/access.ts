@@ -1,8 +1,12 @@
 /** A lake with a governed table, people who ask for access to what is hidden of it, and people who decide. */
 
 import { expect } from 'bun:test'
+import { endAccess } from '../../src/contract/access/access-job.ts'
+import type { TenantEvent } from '../../src/core/event.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
+import { readEvents } from '../../src/store/event/events.ts'
+import { createLogger } from '../../src/telemetry/log.ts'
 import { commitColumns } from './governed.ts'
 import { call, session } from './identity.ts'
 import { type Lake, startLake } from './lake.ts'
@@ -66,6 +70,13 @@ export interface AccessLake {
   /** Makes a request for the addresses, which must succeed. */
   requested(secret: string, more?: object): Promise<Made>
   decide(secret: string, request: Pick<Made, 'id' | 'sha256'>, approves?: boolean): Promise<AccessAnswer>
+  /** The request as somebody sees it. */
+  shown(secret: string, id: string): Promise<Json>
+  revoke(secret: string, grant: string | undefined): Promise<AccessAnswer>
+  /** Events of a type about a request. */
+  events(type: string, id: string): Promise<readonly TenantEvent[]>
+  /** One run of the job over all tenants. */
+  work(): Promise<void>
 }
 
 interface Made {
@@ -114,7 +125,25 @@ export async function startAccessLake(clock: { readonly now: () => number }): Pr
     },
     decide: (secret, { id, sha256 }, approves = true) =>
       ask('POST', `${accessPath}/requests/${id}/decisions`, secret, { approves, sha256 }),
+    shown: async (secret, id) => (await ask('GET', `${accessPath}/requests/${id}`, secret))[1],
+    revoke: (secret, grant = '') =>
+      ask('POST', `${accessPath}/grants/${grant}/revocation`, secret, { reason: 'enough' }),
+    events: async (type, id) =>
+      (await readEvents(store, tenant, 0n)).filter((one) => one.type === type && one.data.request === id),
+    work: () =>
+      endAccess({ store, clock, log: createLogger({ level: 'silent' }) }, AbortSignal.timeout(60_000)),
   }
+}
+
+/** The items of a page. */
+export function itemsOf([, page]: AccessAnswer): readonly Json[] {
+  return (page.items ?? []) as Json[]
+}
+
+/** The grant of a decision, which must have made one. */
+export function grantOf([status, answer]: AccessAnswer): NonNullable<Made['grant']> {
+  expect(status).toBe(200)
+  return answer.grant as NonNullable<Made['grant']>
 }
 
 /** The message of a refusal. */

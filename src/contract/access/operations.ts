@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { OperationContext, SessionAccess } from '../../core/operation.ts'
 import type { TableRef } from '../../core/table-ref.ts'
+import { operationsOf } from '../../http/declare.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import {
   described,
@@ -20,29 +21,17 @@ import {
   uuid,
 } from '../../http/schemas.ts'
 import { listGrants } from '../../store/contract/access-grants.ts'
-import { findAccessRequest, listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
-import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
+import { listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
+import type { RunQuery } from '../../store/contract/versions.ts'
 import { provisioningOf } from '../../store/session/provisioning.ts'
-import { type ContractParts, operation, reading } from '../parts.ts'
-import { decideAccess, factsOf, liftsNow, revokeAccess, waitsFor } from './decide-access.ts'
-import {
-  accessOverseers,
-  type DecidingActor,
-  mayKnow,
-  overseesAccess,
-  ownsTable,
-  rightsOf,
-} from './oversight.ts'
+import { reading } from '../parts.ts'
+import { decideAccess, revokeAccess } from './decide-access.ts'
+import { accessOverseers, type DecidingActor, overseesAccess, ownsTable } from './oversight.ts'
 import { namesOf } from './owners.ts'
 import { renewAccess } from './renew-access.ts'
-import {
-  type AccessContext,
-  type MadeRequest,
-  noRequest,
-  requestAccess,
-  withdrawAccess,
-} from './request-access.ts'
+import { type AccessContext, type MadeRequest, requestAccess, withdrawAccess } from './request-access.ts'
 import { grantSecondsMax } from './review.ts'
+import { type AccessParts, showRequest } from './show-request.ts'
 import {
   askedParts,
   grantSchema,
@@ -52,17 +41,17 @@ import {
   newGrantView,
   requestSchema,
   requestView,
-  revealsView,
   shownRequestSchema,
 } from './views.ts'
 import type { Wanted } from './wanted-lifts.ts'
 
+const operation = operationsOf<AccessParts>()
 const tag = 'access'
 const path = '/api/v1/access' as const
 const everyoneNeeds =
   'needs the role `steward`, `administrator` or `auditor`, or a table whose contract names the caller as an owner.'
 
-type Context = Pick<OperationContext<ContractParts, SessionAccess>, 'parts' | 'caller'>
+type Context = Pick<OperationContext<AccessParts, SessionAccess>, 'parts' | 'caller'>
 
 async function contextOf({ parts, caller }: Context): Promise<AccessContext> {
   const { store, clock } = parts
@@ -168,11 +157,18 @@ export const accessOperations = [
     method: 'GET',
     path: `${path}/requests/{id}`,
     access: reading,
-    gives: { own: ['existence', 'columns'], ...overseen },
+    gives: {
+      own: ['existence', 'columns'],
+      overseen: ['existence', 'columns', 'counts'],
+      overseers: accessOverseers,
+    },
     input: object({ id: uuid }),
     output: shownRequestSchema,
     faults: { not_found: 'There is no such request.' },
-    run: async (context, { id }) => await shown(context, id),
+    run: async (context, { id }) => {
+      const { parts, caller, signal } = context
+      return await showRequest(parts, caller.tenant, await deciderOf(context), id, signal)
+    },
   }),
   operation({
     name: 'decide_access_request',
@@ -292,33 +288,6 @@ async function make(
   if (table === undefined || purpose === undefined)
     throw new Fault('bad_request', 'A request names a table and a purpose, or the grant that it renews.')
   return await requestAccess(on, { ...what, table, purpose, seconds, ticket, isBreakGlass })
-}
-
-/** A request, for who may know of it. @throws Fault `not_found` */
-async function shown(context: Context, id: string) {
-  const { store, clock } = context.parts
-  const { tenant } = context.caller
-  const decider = await deciderOf(context)
-  return await store.tenantTransaction(
-    tenant,
-    async (tx) => {
-      const found = await findAccessRequest(tx, tenant, id)
-      if (found === undefined) throw noRequest()
-      const run: RunQuery = (sql, params) => tx.query(sql, params)
-      const version = await versionInForce(run, tenant, found.contract.id)
-      if (!mayKnow(decider, found, version, clock.now())) throw noRequest()
-      const { isOwner } = rightsOf(decider, version, clock.now())
-      const decides = isOwner || decider.roles.some((role) => ['steward', 'administrator'].includes(role))
-      const waits = waitsFor(factsOf(found, version, clock.now()))
-      const now = decides && found.state === 'waiting' ? await liftsNow(run, found) : undefined
-      return {
-        ...requestView(found),
-        waits_for: [...waits],
-        ...(now && ('problem' in now ? { problem: now.problem } : { reveals: revealsView(now.revealed) })),
-      }
-    },
-    { readOnly: true },
-  )
 }
 
 /**

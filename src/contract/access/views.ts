@@ -1,6 +1,7 @@
 /** How requests for access and grants are shown: their schemas and views. */
 
 import type { Grantee } from '../../core/access-grant.ts'
+import type { SeenRowsCount } from '../../core/seen-rows.ts'
 import { actorMembers, actorView } from '../../http/actor-view.ts'
 import {
   described,
@@ -27,6 +28,7 @@ const grantee = {
   sub: maybe(described(text, 'the subject that has it')),
   role: maybe(described(text, 'those who have this role have it')),
 }
+const seeingRoles = described(list(text), 'those that see it without a grant')
 export const askedParts = {
   columns: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'names of masked columns')),
   filters: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'ids of row filters')),
@@ -73,10 +75,19 @@ export const shownRequestSchema = object({
   reveals: maybe(
     described(
       object({
-        columns: list(object({ name: text, tags: list(text), masks: list(text) })),
-        filters: list(object({ id: text, expression: text })),
+        columns: list(object({ name: text, tags: list(text), masks: list(text), roles: seeingRoles })),
+        filters: list(object({ id: text, expression: text, roles: seeingRoles })),
+        rows: object({
+          before: maybe(described(ordinal, 'that the reader sees now')),
+          after: maybe(described(ordinal, 'that the reader would see')),
+          problem: maybe(described(text, 'why they were not counted')),
+        }),
+        open_grants: described(
+          list(object({ id: uuid, grantee: object(grantee), purpose: text, from: time, until: time })),
+          'of the table, newest first, at most 50',
+        ),
       }),
-      'what would be lifted by now; for stewards, administrators and owners of the contract',
+      'what would be lifted by now, and who has it already; for stewards, administrators and owners of the contract',
     ),
   ),
   problem: maybe(described(text, 'why it cannot be granted by now')),
@@ -142,12 +153,20 @@ export function newGrantView(grant: NewGrant) {
 }
 
 /** What a decision would reveal. */
-export function revealsView({
-  columns,
-  filters,
-}: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed']) {
+export function revealsView(
+  { columns, filters }: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed'],
+  rows: SeenRowsCount,
+  openGrants: readonly Omit<Grant, 'lifts'>[],
+) {
   return {
-    columns: columns.map(({ name, tags, masks }) => ({ name, tags: [...tags], masks: [...masks] })),
-    filters: [...filters],
+    columns: columns.map(({ name, tags, masks, roles }) => ({
+      ...{ name, tags: [...tags], masks: [...masks], roles: [...roles] },
+    })),
+    filters: filters.map(({ id, expression, roles }) => ({ id, expression, roles: [...roles] })),
+    rows: { ...rows },
+    open_grants: openGrants.map((one) => {
+      const { id, purpose, from, until } = one
+      return { id, grantee: granteeView(one.grantee), purpose, from, until }
+    }),
   }
 }

@@ -23,8 +23,15 @@ interface Revealed {
     readonly name: string
     readonly tags: readonly string[]
     readonly masks: readonly string[]
+    /** Those that see the column's values anyway, because every mask of it exempts them. */
+    readonly roles: readonly string[]
   }[]
-  readonly filters: readonly { readonly id: string; readonly expression: string }[]
+  readonly filters: readonly {
+    readonly id: string
+    readonly expression: string
+    /** Those to which it does not apply. */
+    readonly roles: readonly string[]
+  }[]
 }
 
 /**
@@ -76,10 +83,18 @@ export function liftsOf(
         name: column.name,
         tags: column.tags,
         masks: [...new Set(found.map(({ action }) => action))],
+        roles: rolesThatSee(column),
       })),
-      filters: lifted.map(({ policyId: id, expression }) => ({ id, expression })),
+      filters: lifted.map(({ policyId: id, expression, exemptRoles: roles }) => ({ id, expression, roles })),
     },
   }
+}
+
+/** The roles that every mask of a column exempts. */
+function rolesThatSee({ masks: [first, ...others] }: StoredColumn): readonly string[] {
+  return (first?.exemptRoles ?? []).filter((role) =>
+    others.every(({ exemptRoles }) => exemptRoles.includes(role)),
+  )
 }
 
 /**
