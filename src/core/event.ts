@@ -16,6 +16,13 @@ export const eventTypes = [
   'access.requested',
   'access.granted',
   'access.denied',
+  /**
+   * Somebody took access to a table at once, which a steward must review; it was reviewed; for a day or more it was not.
+   * Subject: the table's key.
+   */
+  'access.break_glass',
+  'access.reviewed',
+  'access.review_overdue',
   /** A grant of access ends within a day, and has ended. Subject: the table's key. */
   'access.ends_soon',
   'access.ended',

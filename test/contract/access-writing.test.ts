@@ -87,7 +87,7 @@ afterAll(() => lake?.[Symbol.asyncDispose]())
 test('a policy only warns of the grantee’s commits, until the grant ends to the millisecond', async () => {
   expect(await commit(etl)).toMatchObject({ status: 403 })
   const { grant, shown } = await granted({ policies: ['Freeze'] })
-  expect(shown.reveals).toEqual({
+  expect(shown.reveals).toMatchObject({
     columns: [],
     filters: [],
     policies: [{ id: 'freeze', name: 'Freeze', expression: 'false' }],

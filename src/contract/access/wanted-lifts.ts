@@ -21,7 +21,7 @@ export interface Wanted {
 }
 
 /** What governs a table that is read, and that is written. */
-interface Governing {
+export interface Governing {
   readonly read: Governance
   /** With the modes that they have now. */
   readonly policies: readonly Policy[]
@@ -33,8 +33,15 @@ interface Revealed {
     readonly name: string
     readonly tags: readonly string[]
     readonly masks: readonly string[]
+    /** Those that see the column's values anyway, because every mask of it exempts them. */
+    readonly roles: readonly string[]
   }[]
-  readonly filters: readonly { readonly id: string; readonly expression: string }[]
+  readonly filters: readonly {
+    readonly id: string
+    readonly expression: string
+    /** Those to which it does not apply. */
+    readonly roles: readonly string[]
+  }[]
   readonly policies: readonly { readonly id: string; readonly name: string; readonly expression: string }[]
 }
 
@@ -94,8 +101,9 @@ export function liftsOf(
         name: column.name,
         tags: column.tags,
         masks: [...new Set(found.map(({ action }) => action))],
+        roles: rolesThatSee(column),
       })),
-      filters: lifted.map(({ policyId: id, expression }) => ({ id, expression })),
+      filters: lifted.map(({ policyId: id, expression, exemptRoles: roles }) => ({ id, expression, roles })),
       policies: exempt.map(({ id, name, definitionCel: expression }) => ({ id, name, expression })),
     },
   }
@@ -122,6 +130,13 @@ function exemptable(policies: readonly Policy[], name: string): Policy {
       `${found.name} follows from a contract: propose a version of the contract instead.`,
     )
   return found
+}
+
+/** The roles that every mask of a column exempts. */
+function rolesThatSee({ masks: [first, ...others] }: StoredColumn): readonly string[] {
+  return (first?.exemptRoles ?? []).filter((role) =>
+    others.every(({ exemptRoles }) => exemptRoles.includes(role)),
+  )
 }
 
 /**

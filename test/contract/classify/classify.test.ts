@@ -360,3 +360,40 @@ test('a change and its reversal tighten and loosen the same', () => {
     expect(change(lax, strict).map((one) => one.split(' ')[1])).toEqual(['info/breaking'])
   }
 })
+
+describe('a review plan', () => {
+  const planned = (access: ContractModel['access']) => contract([], {}, access && { access })
+  test.each<[string, ContractModel['access'], ContractModel['access'], readonly string[]]>([
+    ['that says what holds without one', undefined, { approvers: 1, maxSeconds: 2_592_000 }, []],
+    ['that asks for two approvers', undefined, { approvers: 2 }, ['tightened']],
+    ['that asks for one approver again', { approvers: 2 }, undefined, ['loosened']],
+    ['with a shorter time', {}, { maxSeconds: 60 }, ['tightened']],
+    ['with a longer time', { maxSeconds: 60 }, { maxSeconds: 61 }, ['loosened']],
+    ['that names purposes', {}, { purposes: ['a'] }, ['tightened']],
+    ['that names no purposes any more', { purposes: ['a'] }, {}, ['loosened']],
+    ['with one purpose for another', { purposes: ['a'] }, { purposes: ['b'] }, ['loosened', 'tightened']],
+    ['with self-service', {}, { selfServiceRoles: ['a'] }, ['loosened']],
+    [
+      'with another role',
+      { selfServiceRoles: ['a'] },
+      { selfServiceRoles: ['b'] },
+      ['loosened', 'tightened'],
+    ],
+    ['without self-service', { selfServiceRoles: ['a'] }, {}, ['tightened']],
+    ['with break-glass', {}, { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 }, ['loosened']],
+    ['without break-glass', { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 }, {}, ['tightened']],
+    [
+      'with a longer break-glass',
+      { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 },
+      { breakGlassRoles: ['a'] },
+      ['loosened'],
+    ],
+    ['with a time of break-glass for nobody', {}, { breakGlassMaxSeconds: 60 }, []],
+  ])('%s', (_, before, after, expected) => {
+    const found = classify(planned(before), planned(after))
+    expect(found.map(({ access }) => access)).toEqual(expected as never)
+    expect(found.map(({ change }) => change)).toEqual(expected.map((one) => `access-plan-${one}`))
+    expect(judgeChange([planned(before)], planned(after)).loosensAccess).toBe(expected.includes('loosened'))
+    expect(judgeChange([planned(before)], planned(after)).breaking).toBe(false)
+  })
+})
