@@ -70,6 +70,29 @@ describe('a plan with bounds', () => {
   })
 })
 
+test('a looser plan waits for a sign-off where the contract has a life cycle, and a wrong one is refused', async () => {
+  await plan({ approvers: 2, maxSeconds: 3_600 })
+  const compare = (access: object) =>
+    on.ask('POST', '/api/v1/contracts/documents/orders/compare', stella, accessDocument({ plan: access }))
+  const [status, looser] = await compare({ maxSeconds: 3_600 })
+  expect([status, looser]).toMatchObject([200, { loosens_access: true, waits_for: ['first'] }])
+  expect((looser.findings as { message: string }[]).map(({ message }) => message)).toContain(
+    'The approvers of a request are 1 instead of 2',
+  )
+  const [, stricter] = await compare({ approvers: 2, maxSeconds: 60 })
+  expect(stricter).toMatchObject({ loosens_access: false, breaking: false, waits_for: [] })
+  const refused = await on.ask(
+    'PUT',
+    '/api/v1/contracts/documents/orders',
+    stella,
+    accessDocument({ plan: { maxSeconds: 1 } }),
+  )
+  expect([refused[0], JSON.stringify(refused[1])]).toEqual([
+    422,
+    expect.stringContaining('/customProperties/0/value/access/maxSeconds'),
+  ])
+})
+
 describe('a plan with two approvers', () => {
   test('takes two persons, and shows the first decision while it waits for the second', async () => {
     await plan({ approvers: 2 })
