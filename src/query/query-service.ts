@@ -35,6 +35,8 @@ export interface QueryContext {
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** The purpose that the session named, which a contract may demand; undefined for none. */
+  readonly purpose?: string | undefined
   /** The name of the session's time zone; undefined is UTC. */
   readonly timeZone?: string | undefined
   /** Whether to refuse a statement that a row filter applies to, as PostgreSQL does where `row_security` is off. */

@@ -25,6 +25,7 @@ import {
   commitModeFindings,
   policyFindings,
   protectionFindings,
+  purposeFindings,
 } from './protections.ts'
 import { slaChange } from './thresholds.ts'
 
@@ -160,6 +161,7 @@ function termFindings(before: ContractModel | undefined, after: ContractModel): 
   const modes = [
     ...commitModeFindings('', before.mode, after.mode),
     ...policyFindings('', before.policies, after.policies),
+    ...purposeFindings(before.purposes, after.purposes),
   ]
   if (before.compatibility === after.compatibility) return modes
   return [

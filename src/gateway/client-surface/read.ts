@@ -26,6 +26,7 @@ import {
   jsonResponse,
   objectOf,
   plansScans,
+  purposeDemanded,
   readDisclosureOf,
   type SurfaceRequest,
   subjectOf,
@@ -98,6 +99,9 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { snapshots } = queryOf(surface, ['snapshots'])
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
   const { sight, ...disclosure } = await readDisclosureOf(surface, table)
+  // Without its files the metadata passes, as it does where masks apply.
+  if (sight.demands !== undefined && ((await isTrusted(surface)) || delegationOf(surface) !== undefined))
+    throw purposeDemanded(sight.demands)
   const vends = !disclosure.masked && vend !== undefined
   if (vends) vend.begin(sight)
   const signs = !disclosure.masked && isAskedToSign(surface)
@@ -254,6 +258,7 @@ async function assertUnmasked(
 ): Promise<{ readonly loaded: Uint8Array; readonly sight: FileSight }> {
   const table = tableRefOf(surface)
   const { masked, sight } = await readDisclosureOf(surface, table)
+  if (sight.demands !== undefined) throw purposeDemanded(sight.demands)
   if (masked)
     throw new Fault(
       'policy_denied',

@@ -6,6 +6,7 @@
 import type { Clock } from '../../base/clock.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { Principal } from '../../core/principal.ts'
+import { demandText } from '../../core/purpose.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { currentSchema, seenTable, viewerAt } from '../../core/seen-table.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
@@ -90,6 +91,10 @@ export async function explain(
       action,
       ...(withPolicies && { origin }),
     })),
+    /** Which purposes its tables demand, in words. */
+    demands: compiled.reads.flatMap(({ table: { ref, purposeDemands } }) =>
+      purposeDemands === undefined ? [] : [demandText(ref, purposeDemands)],
+    ),
     fingerprint: fingerprintStatement(input.statement) ?? '',
     /** Places of the result's columns that an outer join may make NULL. */
     nulled: compiled.origins().flatMap((origin, index) => (origin?.nulled ? [index] : [])),

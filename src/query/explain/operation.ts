@@ -60,6 +60,7 @@ const explained = object({
     }),
   ),
   policies: explainedPolicies,
+  demands: described(list(text), 'the purposes for which its tables are read, in words'),
   fingerprint: text,
 })
 

@@ -74,6 +74,7 @@ export function readModel(
       (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
     ),
     ...choice(ours, 'mode', commitModes),
+    ...purposesOf(ours),
     ...reader.policies(ours, []),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
@@ -349,6 +350,11 @@ function reconciling(ours: Plain): Pick<ModelSchema, 'reconciliation'> {
 /** Policy tests, which our schema has checked. */
 function testing({ tests }: Plain): Pick<ModelSchema, 'tests'> {
   return Array.isArray(tests) ? { tests: tests as NonNullable<ModelSchema['tests']> } : {}
+}
+
+/** What our schema has checked. */
+function purposesOf({ purposes }: Plain): Pick<ContractModel, 'purposes'> {
+  return purposes === undefined ? {} : { purposes: purposes === 'any' ? purposes : list(purposes) }
 }
 
 function consumerOf(plain: Plain): ModelConsumer {
