@@ -222,7 +222,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const { auth, tokens, verifyToken, issuers, owners } = assembleAuth(config, { store, clock, metrics, log })
-  const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
+  const { states, engines, tripwire, queries, lineageRecorder, keys, requestPage } = assembleReadPath(
     { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
     options,
   )
@@ -267,7 +267,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const provider = identityProvider(config, { clock, metrics, log })
   const features = assembleFeatures({
     ...{ config, core, gateway, licensed, provider, states, keys, queries, codec, interchange, evaluator },
-    ...{ checks, detection, publicUrl, xmlaUrl, replayWorker: replays },
+    ...{ checks, detection, publicUrl, xmlaUrl, requestPage, replayWorker: replays },
     wakeReplays: () => void jobs.run('replay-policies'),
   })
   const routes = assembleRoutes({
@@ -334,7 +334,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       catalogDirectory: options.catalogDirectory,
       catalogRefusal,
       budget,
-      explain: (context, statement) => explainPlan({ store, states, clock }, context, statement),
+      explain: (context, statement) => explainPlan({ store, states, clock, requestPage }, context, statement),
       metrics,
       tracer,
       log,

@@ -61,6 +61,8 @@ export interface PreparedQuery<Source extends StatementSource = StatementSource>
   readonly protections?: readonly AppliedProtection[]
   /** Whom to ask about its tables, in words; undefined where their contracts name nobody. @throws Fault of the store */
   readonly ask?: () => Promise<string | undefined>
+  /** How access to what is hidden is asked for, in words; undefined where nothing is. */
+  readonly howToAsk?: () => string | undefined
   /** Bytes of the files of a table's snapshot; undefined where its summary does not tell them. */
   readonly tableBytes?: (table: TableRef) => bigint | undefined
   /** Types of `$1` … in order. */

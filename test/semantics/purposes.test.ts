@@ -9,7 +9,7 @@ import { saveContract } from '../../src/store/contract/rows.ts'
 import { graphql } from '../support/graphql.ts'
 import { call } from '../support/identity.ts'
 import { connectMcp, type McpClient } from '../support/mcp.ts'
-import { frames, reportFields, WireClient } from '../support/wire-client.ts'
+import { frames, WireClient } from '../support/wire-client.ts'
 import { ask as askXmla, executeBody } from '../support/xmla.ts'
 import { startXmlaLake, type XmlaLake } from '../support/xmla-lake.ts'
 
@@ -129,63 +129,16 @@ describe.each(Object.entries(surfaces))('over %s', (name, ask) => {
   })
 })
 
-test('a client of the wire is told how to name one, and SHOW and RESET know the setting', async () => {
-  const { PGUSER: user, PGPASSWORD: password, PGDATABASE: database, PGPORT } = one.lake.restricted
-  const client = await WireClient.logIn({ port: Number(PGPORT) }, { user, password, database })
-  client.send(frames.query(total))
-  const error = (await client.until('Z')).find(({ type }) => type === 'E')
-  expect(error && reportFields(error)).toMatchObject({
-    C: '42501',
-    H: "Name the purpose before the statement: SET covenant.purpose = '…'.",
+test('each surface says how a purpose is named there', async () => {
+  const told: Record<string, string> = {}
+  for (const name of ['rest', 'graphql', 'xmla', 'mcp'])
+    told[name] = (await surfaces[name]?.(undefined)) ?? ''
+  expect(told).toEqual({
+    rest: expect.stringContaining('Name the purpose in the header X-Svc-Purpose.'),
+    graphql: expect.stringContaining('Name the purpose in the header X-Svc-Purpose.'),
+    xmla: expect.stringMatching(/the property CovenantPurpose of the request.*Excel, cannot read/),
+    mcp: expect.stringContaining('Name the purpose in the argument purpose.'),
   })
-  client.close()
-  expect(
-    await wire(
-      "SET covenant.purpose = ' refunds '",
-      'SHOW covenant.purpose',
-      total,
-      'RESET covenant.purpose',
-      'SHOW covenant.purpose',
-      total,
-      `SET covenant.purpose = '${'x'.repeat(201)}'`,
-    ),
-  ).toEqual([
-    'C SET',
-    'D refunds',
-    'C SHOW',
-    'D t',
-    'C SELECT 1',
-    'C RESET',
-    'D ',
-    'C SHOW',
-    'E 42501 permission denied: sales.orders is read for one of these purposes only: Audit, Refunds.',
-    'E 22023 invalid value for parameter "covenant.purpose": the value is not supported',
-  ])
-})
-
-test('the start of a connection may name one', async () => {
-  const { PGUSER: user, PGPASSWORD: password, PGDATABASE: database, PGPORT } = one.lake.restricted
-  const login = { user, password, database, options: '-c covenant.purpose=audit' }
-  const client = await WireClient.logIn({ port: Number(PGPORT) }, login)
-  expect(await client.ask(frames.query(total))).toContain('D t')
-  client.close()
-})
-
-test('a prepared statement runs for the purpose that is set when it is executed', async () => {
-  const prepare = ["SET covenant.purpose = 'audit'", `PREPARE p AS ${total}`, 'EXECUTE p']
-  const other = ["SET covenant.purpose = 'marketing'", 'EXECUTE p', "SET covenant.purpose = 'Refunds'"]
-  const all = await wire(...prepare, ...other, 'EXECUTE p')
-  expect(all.filter((answer) => /^[DE]/.test(answer))).toEqual([
-    'D t',
-    'E 42501 permission denied: sales.orders is read for one of these purposes only: Audit, Refunds.',
-    'D t',
-  ])
-})
-
-test('EXPLAIN says what is demanded, also to who names none', async () => {
-  expect(await wire(`EXPLAIN ${total}`)).toContain(
-    'D   Purpose: sales.orders is read for one of these purposes only: Audit, Refunds',
-  )
 })
 
 test('a stranger learns nothing of the table or its purposes', async () => {

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { inNextTurn } from '../../base/turn.ts'
+import { accessCommand } from '../../core/access-hint.ts'
 import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { FileSight } from '../../store/governance/protections.ts'
@@ -262,7 +263,7 @@ async function assertUnmasked(
   if (masked)
     throw new Fault(
       'policy_denied',
-      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql}`,
+      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql} Access for a time: ${accessCommand({ table })}`,
     )
   const { request, upstream } = surface
   const loaded = await upstream.catalog.loadTable(table, { signal: request.signal, snapshots: 'refs' })

@@ -4,6 +4,7 @@
  */
 
 import type { Clock } from '../../base/clock.ts'
+import { accessCommand, accessLink, askableOf, type RequestPage } from '../../core/access-hint.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { Principal } from '../../core/principal.ts'
 import { demandText } from '../../core/purpose.ts'
@@ -28,6 +29,8 @@ import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from 
 
 export interface ExplainParts extends LoadParts {
   readonly clock: Clock
+  /** The page that helps to ask for access; without it no address is named. */
+  readonly requestPage?: RequestPage
 }
 
 /** A run in a catalog, on its engine; or an engine alone, without a catalog. */
@@ -91,6 +94,11 @@ export async function explain(
       action,
       ...(withPolicies && { origin }),
     })),
+    /** How access for a time to what they hide is asked for. */
+    access: askableOf(compiled.policies).map((asked) => {
+      const link = accessLink(parts.requestPage, asked)
+      return { command: accessCommand(asked), ...(link !== undefined && { link }) }
+    }),
     /** Which purposes its tables demand, in words. */
     demands: compiled.reads.flatMap(({ table: { ref, purposeDemands } }) =>
       purposeDemands === undefined ? [] : [demandText(ref, purposeDemands)],

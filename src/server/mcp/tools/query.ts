@@ -2,6 +2,7 @@
 
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
+import { agentAccessHint, askableOf } from '../../../core/access-hint.ts'
 import { purposeCharsMax, statedPurpose } from '../../../core/purpose.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { type AppliedGovernance, type PolicyUsage, protectionKinds } from '../../../core/usage.ts'
@@ -108,6 +109,7 @@ export const query = tool({
     as_of: list(object({ ...untrustedMark, table: text, snapshot_id: maybe(text), pinned: maybe(flag) })),
     as_of_total: listTotal,
     protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
+    access: maybe(text),
     hint: maybe(text),
   }),
   async run(
@@ -198,7 +200,14 @@ function appliedView({ contracts, reads, policies }: AppliedGovernance) {
     as_of: asOf.items,
     ...(asOf.total !== undefined && { as_of_total: asOf.total }),
     protections: { ...untrusted, ...partOf(policies.map(protectionView), bytes.protections) },
+    ...accessView(policies),
   }
+}
+
+/** How access to what is hidden is asked for. */
+export function accessView(policies: readonly PolicyUsage[]): { readonly access?: string } {
+  const access = agentAccessHint(askableOf(policies))
+  return access === undefined ? {} : { access }
 }
 
 /** A filter or mask that applied. */
