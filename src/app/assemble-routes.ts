@@ -28,6 +28,7 @@ import { mcpAdmitter } from '../server/mcp/caller.ts'
 import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
 import { opsRoutes } from '../server/ops.ts'
+import { requestPageRoutes } from '../server/request-page.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
 import { scimRoutes } from '../server/scim/routes.ts'
 import { foldsAllNames } from '../store/catalog-credential/name-case.ts'
@@ -99,6 +100,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
         draining: drain.signal,
       }),
       homeRoutes(),
+      requestPageRoutes({ store, clock, admit, log }),
       apiViewerRoutes(),
       documentationRoutes(),
       opsRoutes({

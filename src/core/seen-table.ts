@@ -103,6 +103,7 @@ export function seenTable(
     ...(filters.liftedBy.length > 0 && { filtersLiftedBy: eachOnce(filters.liftedBy) }),
     ...(contract && { contract }),
     ...(governance.readableWithoutContract && { readableWithoutContract: true }),
+    ...(governance.purposeDemands && { purposeDemands: governance.purposeDemands }),
   }
 }
 
