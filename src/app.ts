@@ -270,7 +270,7 @@ export async function startApp(options: AppOptions): Promise<App> {
     wakeReplays: () => void jobs.run('replay-policies'),
   })
   const routes = assembleRoutes({
-    ...{ features, gateway, auth, licensed, provider, states, queries, codec, checks, detection, drain },
+    ...{ ...readPath, features, gateway, auth, licensed, provider, codec, checks, detection, drain },
     ...{ journal, publicUrl, internalAdminOrgId: config.idp.internalAdminOrgId },
   })
   const jobs = startJobs(

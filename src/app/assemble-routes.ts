@@ -15,6 +15,7 @@ import { checkPolicies, warnPolicy } from '../query/compile/protect/protect.ts'
 import { checkStatement } from '../query/run/check-statement.ts'
 import { apiViewerRoutes } from '../server/api-viewer.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
+import { decisionPageRoutes } from '../server/decision-page.ts'
 import { documentationRoutes } from '../server/documentation/routes.ts'
 import type { Drain } from '../server/drain.ts'
 import { eventOperations } from '../server/events/operations.ts'
@@ -38,7 +39,7 @@ import type { Checks } from './assemble-checks.ts'
 import type { ReadPath } from './assemble-read-path.ts'
 import { databaseChecks, journalCheck } from './health-checks.ts'
 
-interface RouteParts extends Pick<ReadPath, 'states' | 'queries'> {
+interface RouteParts extends Pick<ReadPath, 'states' | 'queries' | 'seenRows'> {
   readonly features: readonly Feature[]
   readonly gateway: GatewayParts
   readonly auth: Auth
@@ -57,7 +58,7 @@ interface RouteParts extends Pick<ReadPath, 'states' | 'queries'> {
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
   const { gateway, auth, licensed, internalAdminOrgId, states, queries, codec, checks } = parts
-  const { detection, drain, journal, publicUrl } = parts
+  const { detection, drain, journal, publicUrl, seenRows } = parts
   const { store, policies, log, clock, metrics } = gateway
   const admitParts = {
     ...auth,
@@ -101,6 +102,7 @@ export function assembleRoutes(parts: RouteParts): Routes {
       }),
       homeRoutes(),
       requestPageRoutes({ store, clock, admit, log }),
+      decisionPageRoutes({ store, clock, admit, seenRows, log }),
       apiViewerRoutes(),
       documentationRoutes(),
       opsRoutes({

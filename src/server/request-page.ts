@@ -9,13 +9,13 @@ import type { Logger } from 'pino'
 import type { Admit } from '../auth/admit.ts'
 import { readCookie, sessionCookie } from '../auth/credentials.ts'
 import type { Clock } from '../base/clock.ts'
-import { Fault, toFault } from '../base/fault.ts'
+import { Fault } from '../base/fault.ts'
 import { requestAccess } from '../contract/access/request-access.ts'
 import { type AskableAccess, accessCommand, requestPagePath } from '../core/access-hint.ts'
 import { isPathIdentifier, tableName } from '../core/table-ref.ts'
-import { errorResponse } from '../http/fault-response.ts'
 import { readBody } from '../http/read-body.ts'
 import type { Store } from '../store/store.ts'
+import { consolePage, pageOrFault } from './console-page.ts'
 
 interface RequestPageParts {
   readonly store: Store
@@ -24,7 +24,6 @@ interface RequestPageParts {
   readonly log: Logger
 }
 
-const policy = "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'self'"
 const bodyBytesMax = 16 * 1024
 const levelsMax = 20
 const columnsMax = 100
@@ -35,15 +34,7 @@ const times = [3_600, day, 7 * day, 30 * day] as const
 
 /** GET and POST /console/request. */
 export function requestPageRoutes(parts: RequestPageParts) {
-  const answered = async (work: () => Promise<Response> | Response) => {
-    try {
-      return await work()
-    } catch (thrown) {
-      const fault = toFault(thrown)
-      parts.log.info({ kind: fault.kind, faultId: fault.id }, 'the page for requests refused')
-      return errorResponse(fault)
-    }
-  }
+  const answered = pageOrFault(parts.log)
   return new Elysia({ name: 'request-page' })
     .get(
       requestPagePath,
@@ -51,7 +42,7 @@ export function requestPageRoutes(parts: RequestPageParts) {
         answered(() => {
           const asked = askedIn(new URL(request.url).searchParams, ['table', 'columns'])
           const isSignedIn = readCookie(request.headers, sessionCookie) !== undefined
-          return page(`Ask for access to ${tableName(asked.table)}`, introduction(asked, isSignedIn))
+          return consolePage(`Ask for access to ${tableName(asked.table)}`, introduction(asked, isSignedIn))
         }),
       { detail: { hide: true } },
     )
@@ -80,11 +71,11 @@ async function take({ store, clock, admit }: RequestPageParts, request: Request)
     },
   )
   if (grant !== undefined)
-    return page(
+    return consolePage(
       'You have the access',
       `<p>It ends by itself at ${grant.until.toISOString()}. Its id is <code>${grant.id}</code>. Run your statement again.</p>`,
     )
-  return page(
+  return consolePage(
     'The request waits for a decision',
     `<p>Its id is <code>${made.id}</code>. Stewards and the owners of the contract decide; you do not. <code>covenant access requests</code> shows what they said.</p>`,
   )
@@ -147,21 +138,4 @@ ${hidden('table', tableName(table))}${hidden('columns', columns.join(','))}
 function wordsOf(seconds: number): string {
   if (seconds < day) return 'an hour'
   return seconds === day ? 'a day' : `${seconds / day} days`
-}
-
-function page(title: string, body: string): Response {
-  const text = `<!doctype html>
-<html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width"><title>${Bun.escapeHTML(title)}</title></head><body>
-<h1>${Bun.escapeHTML(title)}</h1>
-${body}
-</body></html>
-`
-  return new Response(text, {
-    headers: {
-      'content-type': 'text/html; charset=utf-8',
-      'content-security-policy': policy,
-      'cache-control': 'no-store',
-      'referrer-policy': 'no-referrer',
-    },
-  })
 }

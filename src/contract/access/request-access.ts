@@ -29,10 +29,11 @@ import { readGovernance } from '../../store/governance/governance.ts'
 import { governingPolicies } from '../../store/policy/derived-policies.ts'
 import type { Store } from '../../store/store.ts'
 import { unknownTable } from '../require-seen-table.ts'
+import { decisionPath } from './decision-ticket.ts'
 import { grantNamed, grantRequest } from './grant-request.ts'
 import { overseesAccess } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
-import { grantSecondsMax, grantSecondsMin } from './review.ts'
+import { grantSecondsMax, grantSecondsMin, waitingDaysMax } from './review.ts'
 import { type Governing, liftsOf, type Wanted } from './wanted-lifts.ts'
 
 /** Who asks or decides, and where. */
@@ -147,7 +148,7 @@ export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Pr
   await insertAccessRequest(tx, tenant, request)
   const isWaiting = request.state === 'waiting'
   const grant = isWaiting ? undefined : await grantRequest(tx, tenant, request, actor, at)
-  await tellRequest(tx, actor, request, grant)
+  await tellRequest(tx, on, request, grant)
   return { request: { ...request, endedAt: request.state === 'granted' ? at : undefined }, grant }
 }
 
@@ -197,7 +198,7 @@ async function assertNotTooMany(
 /** Records a request, and tells of it: an alarm for break-glass. */
 async function tellRequest(
   tx: Tx,
-  actor: Actor,
+  { store, tenant, actor }: AccessContext,
   request: NewAccessRequest,
   grant: NewGrant | undefined,
 ): Promise<void> {
@@ -210,7 +211,12 @@ async function tellRequest(
     value: { ...value, ...named },
   })
   const subject = tableKey(table)
-  const data = { request: id, contract: contract.id, by: actor.sub, ...value }
+  const untilMs = request.requestedAt.getTime() + waitingDaysMax * 86_400_000
+  const page = decisionPath(store, { tenant, request: id, sha256: request.sha256, untilMs })
+  const data = {
+    ...{ request: id, contract: contract.id, by: actor.sub, ...value },
+    ...(request.state !== 'granted' && { decision_page: page }),
+  }
   if (isBreakGlass)
     return await appendEvent(tx, { type: 'access.break_glass', subject, data: { ...data, ...named } })
   await appendEvent(tx, { type: 'access.requested', subject, data })
