@@ -72,10 +72,10 @@ export function accessHint(
   return `Access for a time: ${accessCommand(first)}${link === undefined ? '' : `, or ${link}`}.`
 }
 
-/** As {@link accessHint}, for an agent, which has a tool for it. */
+/** As {@link accessHint}, for an agent, which has a tool for it where its session may propose. It is given no link. */
 export function agentAccessHint([first]: readonly AskableAccess[]): string | undefined {
   if (first === undefined) return undefined
   const { table, columns } = first
   const of = columns && isNamable(columns) ? ` with the columns ${columns.join(', ')}` : ''
-  return `Access for a time: call request_access for ${tableName(table)}${of}.`
+  return `Access for a time: call request_access for ${tableName(table)}${of}, or let your user run: ${accessCommand(first)}.`
 }

@@ -16,7 +16,9 @@ test('masks alone are asked for by columns, each once', () => {
 test('where rows are filtered too, all that is hidden is asked for', () => {
   const hidden = askableOf([mask('email'), { kind: 'row_filter', table }])
   expect(accessHint(undefined, hidden)).toBe('Access for a time: covenant access request sales.orders.')
-  expect(agentAccessHint(hidden)).toBe('Access for a time: call request_access for sales.orders.')
+  expect(agentAccessHint(hidden)).toBe(
+    'Access for a time: call request_access for sales.orders, or let your user run: covenant access request sales.orders.',
+  )
 })
 
 test('a revealed column and a grant hide nothing, so nothing is asked for', () => {

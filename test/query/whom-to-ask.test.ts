@@ -212,7 +212,9 @@ describe('a reader of the contract', () => {
     const rows = await client.call('query', { sql: 'select email from sales.orders limit 1' })
     const checked = await client.call('check_query', { sql: 'select email from sales.orders' })
     for (const answer of [rows, checked])
-      expect(answer.structured?.access).toBe('Access for a time: call request_access for sales.orders.')
+      expect(answer.structured?.access).toBe(
+        'Access for a time: call request_access for sales.orders, or let your user run: covenant access request sales.orders.',
+      )
     const catalogs = await client.call('query', { sql: 'select * from sales.parts' })
     expect(catalogs.text).not.toContain('Ann')
     const hidden = await client.call('explain_contract', { table: 'sales.parts' })

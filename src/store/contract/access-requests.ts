@@ -178,6 +178,12 @@ export async function findAccessRequest(
   return row && requestOf(row)
 }
 
+/** An item of a page. */
+export interface Placed {
+  /** What the page after it begins with. */
+  readonly position: string
+}
+
 export interface AccessFilter {
   /** Subject of who asked, or for grants of who has it. */
   readonly sub?: string | undefined
@@ -191,7 +197,7 @@ export async function listAccessRequests(
   tenant: TenantId,
   { sub, state, table }: AccessFilter,
   page: PageRequest,
-): Promise<Page<AccessRequest>> {
+): Promise<Page<AccessRequest & Placed>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, limit + 1],
@@ -207,7 +213,7 @@ export async function listAccessRequests(
     params,
   )
   const found = toPage(rows, limit, (row) => row.position)
-  return { ...found, items: found.items.map(requestOf) }
+  return { ...found, items: found.items.map((row) => ({ ...requestOf(row), position: row.position })) }
 }
 
 /** Ends requests that have waited since before a time. @returns how many */
