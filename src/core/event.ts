@@ -16,6 +16,9 @@ export const eventTypes = [
   'access.requested',
   'access.granted',
   'access.denied',
+  /** A request for access was taken back, or waited too long or for a table that is gone. Subject: the table's key. */
+  'access.withdrawn',
+  'access.expired',
   /** A grant of access ends within a day, and has ended. Subject: the table's key. */
   'access.ends_soon',
   'access.ended',

@@ -81,9 +81,9 @@ export async function decideAccess(
 }
 
 function grantOf(request: AccessRequest, by: NewGrant['grantedBy'], at: Date): NewGrant {
-  const { table, contract, grantee, lifts, purpose, ticket, seconds } = request
+  const { table, tableUuid, contract, grantee, lifts, purpose, ticket, seconds } = request
   return {
-    ...{ id: crypto.randomUUID(), request: request.id, table, contract: contract.id },
+    ...{ id: crypto.randomUUID(), request: request.id, table, tableUuid, contract: contract.id },
     ...{ grantee, lifts, purpose, ticket, grantedAt: at, grantedBy: by, from: at },
     until: new Date(at.getTime() + seconds * 1_000),
   }
@@ -124,13 +124,15 @@ async function assertLifts(run: RunQuery, request: AccessRequest): Promise<void>
 /** What a request would lift by now. */
 export async function liftsNow(
   run: RunQuery,
-  { table, contract, grantee, requestedBy, wanted }: AccessRequest,
+  { table, tableUuid, contract, grantee, requestedBy, wanted }: AccessRequest,
 ): Promise<ReturnType<typeof liftsOf> | { readonly problem: string }> {
   try {
     const governance = await readGovernance(run, table)
     // The second approval is that of the contract in the request.
     if (governedOf(governance).id !== contract.id)
       return { problem: 'Another contract governs the table by now.' }
+    if (tableUuid !== undefined && governance?.tableUuid !== tableUuid)
+      return { problem: 'Another table has the name by now.' }
     return liftsOf(governance as Governance, { grantee, roles: requestedBy.roles }, wanted)
   } catch (thrown) {
     if (thrown instanceof Fault && ['not_found', 'unprocessable'].includes(thrown.kind))

@@ -80,6 +80,7 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
     const request: NewAccessRequest = {
       ...{ id: crypto.randomUUID(), requestedAt: new Date(clock.now()) },
       ...{ table, contract, grantee, wanted, lifts, purpose, seconds, requestedBy: actor },
+      tableUuid: (governance as Governance).tableUuid,
       ticket: ticket === undefined ? undefined : lineOf(ticket, 'ticket'),
       sha256: hashOf({ table, grantee, lifts, seconds, purpose }),
     }
@@ -162,7 +163,16 @@ export async function withdrawAccess(on: AccessContext, id: string): Promise<voi
     if (found.state !== 'waiting')
       throw new Fault('conflict', `A request that is ${found.state} is not withdrawn.`)
     await updateAccessRequest(tx, tenant, { ...found, state: 'withdrawn', endedAt: new Date(clock.now()) })
-    await recordChange(tx, actor, { action: 'withdraw-access', subject: { access: id } })
+    const { namespace, name } = found.table
+    await recordChange(tx, actor, {
+      action: 'withdraw-access',
+      subject: { access: id, namespace, table: name },
+    })
+    await appendEvent(tx, {
+      type: 'access.withdrawn',
+      subject: tableKey(found.table),
+      data: { request: id, grantee: found.grantee, by: actor.sub },
+    })
   })
 }
 
