@@ -1,7 +1,9 @@
 /** Decides about requests for access, which makes grants, and ends grants. What a grant lifts is applied elsewhere. */
 
 import { Fault } from '../../base/fault.ts'
+import type { Actor } from '../../core/administration.ts'
 import type { Governance } from '../../core/governance.ts'
+import { mayBeSamePerson, type NamedPerson } from '../../core/same-person.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
@@ -19,8 +21,10 @@ import {
 } from '../../store/contract/access-requests.ts'
 import { lockContracts, recordChange } from '../../store/contract/changes.ts'
 import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
+import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
+import { mayHoldRole } from '../../store/session/role-holders.ts'
 import { personOf } from '../lifecycle/step.ts'
 import { type AccessContext, governedOf, lineOf, mayKnow, noRequest } from './request-access.ts'
 import { type Decision, missingOf, type RequestFacts, reviewRequest, waitingDaysMax } from './review.ts'
@@ -49,6 +53,7 @@ export async function decideAccess(
     const facts = await factsOf(run, tenant, found, clock.now())
     const verdict = reviewRequest(facts, personOf(actor), decision)
     if (verdict.kind === 'refused') throw new Fault(verdict.fault, `${verdict.why}.`)
+    await assertIsAnother(tx, tenant, found, actor)
     if (approves) await assertLifts(run, found)
     const { level, isLast } = verdict
     const at = new Date(clock.now())
@@ -78,6 +83,32 @@ export async function decideAccess(
       })
     return grant
   })
+}
+
+/**
+ * Sees to it that who decides is none of those whom it is about, nor has decided before, under another name or by
+ * another session: refused where it might be so.
+ * @throws Fault `forbidden`
+ */
+async function assertIsAnother(tx: Tx, tenant: TenantId, request: AccessRequest, by: Actor): Promise<void> {
+  const decider = namedOf(by)
+  const { grantee, requestedBy, decisions } = request
+  const isOneOfThem = [requestedBy, ...decisions.map((one) => one.by)].some((other) =>
+    mayBeSamePerson(decider, namedOf(other)),
+  )
+  const isGrantee =
+    'sub' in grantee
+      ? mayBeSamePerson(decider, grantee)
+      : await mayHoldRole(tx, tenant, decider, grantee.role)
+  if (isOneOfThem || isGrantee)
+    throw new Fault(
+      'forbidden',
+      'You may be who asked, decided before or would have the access, by another session or name of yours.',
+    )
+}
+
+function namedOf({ sub, email, session }: Actor): NamedPerson {
+  return { sub, email, createdBy: session?.createdBy }
 }
 
 function grantOf(request: AccessRequest, by: NewGrant['grantedBy'], at: Date): NewGrant {
