@@ -8,14 +8,11 @@ import { endAccess } from '../../src/contract/access/access-job.ts'
 import { sessionScopes } from '../../src/core/session.ts'
 import type { TenantId } from '../../src/core/tenant.ts'
 import { readEvents } from '../../src/store/event/events.ts'
-import { createServiceSession, revokeSession as endSession } from '../../src/store/session/sessions.ts'
 import { createLogger } from '../../src/telemetry/log.ts'
-import { actorOf } from '../support/actor.ts'
 import { commitColumns } from '../support/governed.ts'
 import { call, session } from '../support/identity.ts'
 import { type Lake, startLake } from '../support/lake.ts'
 import { licenseForAll } from '../support/license.ts'
-import { groupBody, type Scim, scimClient, userBody } from '../support/scim.ts'
 import { makeTenant } from '../support/spare-tenants.ts'
 import { frames, WireClient } from '../support/wire-client.ts'
 
@@ -100,28 +97,6 @@ async function rows(user: string, secret: string, text: string): Promise<readonl
 const emails = 'select email from sales.orders order by 1'
 const isMasked = async (user: string, secret: string) =>
   (await rows(user, secret, emails)).toString().includes('xxx')
-
-interface NewPerson {
-  readonly sub: string
-  readonly email?: string
-  readonly roles?: readonly string[]
-}
-const made = new Map<string, string>()
-/** A session of a person, and who made it. */
-async function sessionOf({ roles = [], ...person }: NewPerson, by?: string): Promise<string> {
-  const { id, secret } = await createServiceSession(
-    lake.store,
-    lake.tenant,
-    { name: person.sub, principal: { ...person, roles }, scopes: sessionScopes },
-    ...(by === undefined ? [] : [actorOf(by)]),
-  )
-  made.set(secret, id)
-  return secret
-}
-const revokeSession = async (secret: string) =>
-  expect(await endSession(lake.store, lake.tenant, 'service', made.get(secret) ?? '', actorOf('olga'))).toBe(
-    true,
-  )
 
 async function requested(secret: string, more: object = {}): Promise<{ id: string; sha256: string }> {
   const [status, answer] = await ask('POST', `${path}/requests`, secret, { ...wanted, ...more })
@@ -214,53 +189,6 @@ describe('a decision', () => {
     const role = await session(lake, lake.tenant, sessionScopes, ['steward', 'analyst'], 'both')
     expect((await decide(role, await requested(rita, { role: 'analyst' })))[0]).toBe(403)
     expect((await decide(adam, asked))[0]).toBe(403)
-  })
-
-  test.each<[string, NewPerson, NewPerson, object]>([
-    ['of another issuer’s same subject', { sub: 'dora' }, { sub: 'dora', roles: ['steward'] }, {}],
-    ['whose subject differs in case alone', { sub: 'Dana' }, { sub: 'dana', roles: ['steward'] }, {}],
-    [
-      'of the same e-mail address',
-      { sub: 'idp|1', email: 'Dan@example.com' },
-      { sub: 'other|2', email: 'dan@example.com', roles: ['steward'] },
-      {},
-    ],
-  ])('is not taken from a steward %s', async (_, asks, decides, more) => {
-    const asked = await requested(await sessionOf({ roles: ['analyst'], ...asks }), more)
-    expect((await decide(await sessionOf(decides), asked))[0]).toBe(403)
-    expect((await decide(await sessionOf(decides), asked, false))[0]).toBe(403)
-  })
-
-  test.each<[string, NewPerson, string | undefined]>([
-    ['by another session', { sub: 'stef' }, undefined],
-    ['by another session, whose address is the same', { sub: 'x', email: 'stef@example.com' }, undefined],
-    ['by a service session that they made', { sub: 'service:tool' }, 'stef'],
-  ])('about a role is not taken from a steward who has it %s', async (_, other, by) => {
-    const steward = await sessionOf({ sub: 'stef', email: 'stef@example.com', roles: ['steward'] })
-    const asked = await requested(rita, { role: 'analyst' })
-    const made = await sessionOf({ ...other, roles: ['analyst'] }, by)
-    expect((await decide(steward, asked))[0]).toBe(403)
-    await revokeSession(made)
-    expect((await decide(steward, asked, false))[0]).toBe(200)
-  })
-
-  test('about a role is not taken from a steward who is in the group of the role, and a foreign one counts not', async () => {
-    const steward = await sessionOf({ sub: 'Sina', roles: ['steward'] })
-    const people = await scimClient(lake, lake.tenant)
-    const theirs = await scimClient(lake, foreign)
-    const asked = await requested(rita, { role: 'analyst' })
-    const join = async (scim: Scim) => {
-      const { body } = await scim('POST', '/Users', userBody('sina'))
-      expect((await scim('POST', '/Groups', groupBody('analyst', [body.id]))).status).toBe(201)
-      return ['', 'Users', body.id].join('/')
-    }
-    await join(theirs)
-    const other = await requested(rita, { role: 'analyst' })
-    expect((await decide(steward, other, false))[0]).toBe(200)
-    const user = await join(people)
-    expect((await decide(steward, asked))[0]).toBe(403)
-    expect((await people('DELETE', user)).status).toBe(204)
-    await decide(sten, asked, false)
   })
 
   test('is about the request that was read, made once, and not about one that ended', async () => {
