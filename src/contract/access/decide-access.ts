@@ -24,6 +24,7 @@ import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
+import { standingIn } from '../../store/session/provisioning.ts'
 import { mayHoldRole } from '../../store/session/role-holders.ts'
 import { personOf } from '../lifecycle/step.ts'
 import { type AccessContext, governedOf, lineOf, mayKnow, noRequest } from './request-access.ts'
@@ -54,6 +55,7 @@ export async function decideAccess(
     const verdict = reviewRequest(facts, personOf(actor), decision)
     if (verdict.kind === 'refused') throw new Fault(verdict.fault, `${verdict.why}.`)
     await assertIsAnother(tx, tenant, found, actor)
+    if (approves) await assertHasNotLeft(tx, tenant, found)
     if (approves) await assertLifts(run, found)
     const { level, isLast } = verdict
     const at = new Date(clock.now())
@@ -105,6 +107,13 @@ async function assertIsAnother(tx: Tx, tenant: TenantId, request: AccessRequest,
       'forbidden',
       'You may be who asked, decided before or would have the access, by another session or name of yours.',
     )
+}
+
+/** @throws Fault `conflict` where provisioning refuses who asked: the request came in while the person left */
+async function assertHasNotLeft(tx: Tx, tenant: TenantId, { requestedBy }: AccessRequest): Promise<void> {
+  const standing = await standingIn(tx, tenant, requestedBy)
+  if (standing.kind === 'refused' && !standing.isUnnamed)
+    throw new Fault('conflict', 'Who asked for access has left. Deny the request.')
 }
 
 function namedOf({ sub, email, session }: Actor): NamedPerson {
