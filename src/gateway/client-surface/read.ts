@@ -137,7 +137,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   if (!masked && (vended !== undefined || shown.vended)) noteRawRead(surface, table, 'credentials', sight)
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
   const signing =
-    signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body) : undefined
+    signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body, sight) : undefined
   if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
   return jsonResponse(
     200,
