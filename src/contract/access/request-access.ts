@@ -42,6 +42,8 @@ export interface AccessContext {
   readonly clock: Clock
   readonly tenant: TenantId
   readonly actor: Actor
+  /** Whether an agent acts in the actor's name: then nothing is granted at once. */
+  readonly isAgent?: boolean
 }
 
 interface AskedAccess extends Wanted {
@@ -90,9 +92,9 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
     throw new Fault('bad_request', 'Access by break-glass is for who takes it alone, and needs a `ticket`.')
   return await store.tenantTransaction(tenant, async (tx) => {
     const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
-    const { contract, lifts } = await wantedNow(tx, on, table, { grantee, wanted })
+    const now = await wantedNow(tx, on, table, { grantee, wanted })
     return await saveRequest(tx, on, {
-      ...{ table, contract, grantee, wanted, lifts, purpose: lineOf(asked.purpose, 'purpose') },
+      ...{ table, ...now, grantee, wanted, purpose: lineOf(asked.purpose, 'purpose') },
       ticket: asked.ticket === undefined ? undefined : lineOf(asked.ticket, 'ticket'),
       ...{ seconds: asked.seconds, isBreakGlass, renews: undefined },
     })
@@ -114,11 +116,11 @@ export async function wantedNow(
   { clock, actor }: Pick<AccessContext, 'clock' | 'actor'>,
   table: TableRef,
   { grantee, wanted }: { readonly grantee: Grantee; readonly wanted: Wanted },
-): Promise<Pick<NewAccessRequest, 'contract' | 'lifts'>> {
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid' | 'lifts'>> {
   const run: RunQuery = (text, params) => tx.query(text, params)
-  const { contract, governing } = await governingNow(run, table, clock.now())
+  const { contract, tableUuid, governing } = await governingNow(run, table, clock.now())
   const { lifts } = liftsOf(governing, { grantee, roles: actor.roles }, wanted)
-  return { contract, lifts }
+  return { contract, tableUuid, lifts }
 }
 
 /** What governs a table now, and by which contract. @throws Fault `not_found`, `unprocessable` */
@@ -126,11 +128,12 @@ export async function governingNow(
   run: RunQuery,
   table: TableRef,
   atMs: number,
-): Promise<{ readonly contract: NewAccessRequest['contract']; readonly governing: Governing }> {
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid'> & { readonly governing: Governing }> {
   const read = await readGovernance(run, table)
   const contract = governedOf(read)
   const [policies = []] = await governingPolicies(run, [table])
-  return { contract, governing: { read: read as Governance, policies: inEffect(policies, atMs) } }
+  const governing = { read: read as Governance, policies: inEffect(policies, atMs) }
+  return { contract, tableUuid: read?.tableUuid, governing }
 }
 
 type Unsaved = Omit<NewAccessRequest, 'id' | 'requestedAt' | 'requestedBy' | 'sha256' | 'state' | 'decisions'>
@@ -155,7 +158,7 @@ export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Pr
 /** Whether nobody else decides first. @throws Fault `forbidden`, `unprocessable` */
 async function decidedAtOnce(
   tx: Tx,
-  { tenant, actor }: AccessContext,
+  { tenant, actor, isAgent }: AccessContext,
   asked: Unsaved,
   at: Date,
 ): Promise<Pick<NewAccessRequest, 'state' | 'decisions'>> {
@@ -175,7 +178,8 @@ async function decidedAtOnce(
       'Break-glass is for what hides the table, not for policies about commits.',
     )
   if (isBreakGlass) return { state: 'to_review', decisions: [] }
-  if (!isOwn || !('sub' in grantee) || !has(plan.selfServiceRoles)) return { state: 'waiting', decisions: [] }
+  if (isAgent || !isOwn || !('sub' in grantee) || !has(plan.selfServiceRoles))
+    return { state: 'waiting', decisions: [] }
   const comment = `By the review plan of version ${version?.number} of the contract.`
   const made = { approves: true, level: 'plan', at: at.toISOString(), by: actor, comment } as const
   return { state: 'granted', decisions: [made] }
@@ -290,7 +294,16 @@ export async function withdrawAccess(on: AccessContext, id: string): Promise<voi
     if (found.state !== 'waiting')
       throw new Fault('conflict', `A request that is ${found.state} is not withdrawn.`)
     await updateAccessRequest(tx, tenant, { ...found, state: 'withdrawn', endedAt: new Date(clock.now()) })
-    await recordChange(tx, actor, { action: 'withdraw-access', subject: { access: id } })
+    const { namespace, name } = found.table
+    await recordChange(tx, actor, {
+      action: 'withdraw-access',
+      subject: { access: id, namespace, table: name },
+    })
+    await appendEvent(tx, {
+      type: 'access.withdrawn',
+      subject: tableKey(found.table),
+      data: { request: id, grantee: found.grantee, by: actor.sub },
+    })
   })
 }
 
