@@ -2,7 +2,7 @@
 
 import { Fault } from '../../src/base/fault.ts'
 import { decideAccess, revokeAccess } from '../../src/contract/access/decide-access.ts'
-import { type AccessContext, requestAccess } from '../../src/contract/access/request-access.ts'
+import { requestAccess } from '../../src/contract/access/request-access.ts'
 import { deleteMask } from '../../src/contract/delete-mask.ts'
 import { deleteRowFilter } from '../../src/contract/delete-row-filter.ts'
 import { deleteTag } from '../../src/contract/delete-tag.ts'
