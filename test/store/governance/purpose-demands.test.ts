@@ -2,9 +2,12 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import type { PurposeDemand } from '../../../src/core/purpose.ts'
+import { tableKey } from '../../../src/core/table-ref.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { saveContract } from '../../../src/store/contract/rows.ts'
-import { loadGovernance } from '../../../src/store/governance/governance.ts'
+import { nodeId } from '../../../src/store/database/names.ts'
+import { loadGovernance, parseGovernances } from '../../../src/store/governance/governance.ts'
+import { governanceKinds } from '../../../src/store/governance/governance-rows.ts'
 import { fileSight, isProtectedAlike } from '../../../src/store/governance/protections.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { commitColumns } from '../../support/governed.ts'
@@ -67,4 +70,33 @@ test('a name under which less is demanded protects less', async () => {
   expect(await alike()).toBe(false)
   await put('other', ['audit'])
   expect(await alike()).toBe(true)
+})
+
+test('a clone demands what its source demands, beside what its own contract does', () => {
+  const id = (name: string) => nodeId(tableKey(refOf(name)))
+  const tableRow = (name: string, graphId: string) => ['table', '', graphId, { id: id(name) }]
+  const contractRow = (graphId: string, purposes: unknown) => {
+    return ['contract', graphId, '', { id: `of ${graphId}`, version: 1, state: 'active', purposes }]
+  }
+  const rows = [
+    ['table', '', '0', { id: '', sentinel: true }],
+    ['column', '0', '1', { id: '', sentinel: true }],
+    ['tag', '1', '2', { id: '', sentinel: true, name: '' }],
+    ...governanceKinds
+      .filter((kind) => !['table', 'column', 'tag'].includes(kind))
+      .map((kind) => [
+        kind.replace('column-filter', 'filter'),
+        kind === 'column-filter' ? '1' : kind.startsWith('tag-') ? '2' : kind === 'mask' ? '1' : '0',
+        '',
+        { sentinel: true },
+      ]),
+    tableRow('clone', '3'),
+    tableRow('source', '4'),
+    contractRow('3', 'any'),
+    contractRow('4', ['audit']),
+    ['source', '', '', { table: id('clone'), source: id('source') }],
+  ]
+  const text = rows.map((row) => JSON.stringify(row)).join(',')
+  const clone = parseGovernances([refOf('clone')], text).governances.get(tableKey(refOf('clone')))
+  expect([clone?.isClone, clone?.purposeDemands]).toEqual([true, ['any', ['audit']]])
 })
