@@ -22,8 +22,7 @@ let rita: string
 
 beforeAll(async () => {
   on = await startAccessLake({ clock: { now: () => nowMs } })
-  // What the page shows is a mask alone.
-  await on.putContract(contractOf().replace(/, rowFilters: \[.*?\](?=\}\})/, ', rowFilters: []'))
+  await on.putContract(contractOf())
   rita = await on.sessionOf({ sub: 'rita', roles: ['analyst'] })
 })
 afterAll(() => on?.[Symbol.asyncDispose]())
