@@ -101,6 +101,13 @@ describe('a decision', () => {
       'second, last',
     ],
     [
+      'by two persons through services of one maker counts twice',
+      { second: 'approver', approvals: [approved('bob', 'eve')] },
+      person('ann', 'eve'),
+      steward,
+      'second, last',
+    ],
+    [
       'about break-glass is a steward’s review',
       { state: 'to_review', second: 'approver' },
       person('ann'),
