@@ -161,7 +161,18 @@ describe('a decision', () => {
     const next = await shown(stella, {})
     expect(next?.rows).toEqual({ before: after, after } as never)
     expect(next?.open_grants).toMatchObject([{ id, grantee: { sub: 'rita' }, purpose: 'Refunds' }])
+    const readers = '/api/v1/query/readers/list?namespace=sales&table=orders&limit=1000'
+    const lines = async (secret: string) =>
+      itemsOf(await on.ask('GET', readers, secret)).filter(({ kind }) => kind === 'grant')
+    expect(await lines(stella)).toMatchObject([
+      {
+        ...{ name: 'rita', sub: 'rita', until: new Date(nowMs + 3_600_000).toISOString() },
+        reasons: ['a grant lifts row filter some', 'purpose given: Refunds'],
+      },
+    ])
+    expect(await lines(mallory)).toEqual([])
     await on.revoke(stella, id)
+    expect(await lines(stella)).toEqual([])
     expect((await shown(stella, {}))?.open_grants).toEqual([] as never)
   })
 
