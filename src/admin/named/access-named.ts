@@ -13,10 +13,11 @@ export const access: readonly NamedVerb[] = [
   single(
     'access request',
     'request_access',
-    'TABLE --purpose TEXT --seconds N [--columns NAMES] [--filters IDS] [--role ROLE] [--ticket TEXT]',
+    'TABLE --purpose TEXT --seconds N [--columns NAMES] [--filters IDS] [--policies IDS] [--role ROLE] [--ticket TEXT]',
     'Asks for access to what is hidden of a table',
     {
-      details: 'Without --columns and --filters it is for all that filters and masks hide from you.',
+      details:
+        'Without --columns, --filters and --policies it is for all that filters and masks hide from you. With --policies it is for commits that these policies refuse.',
       examples: ["access request sales.orders --columns email --purpose 'Refund 4711' --seconds 7200"],
     },
   ),

@@ -2,7 +2,6 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
-import type { Governance } from '../../core/governance.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
@@ -23,12 +22,11 @@ import { lockContracts, recordChange } from '../../store/contract/changes.ts'
 import { type ContractVersion, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
-import { readGovernance } from '../../store/governance/governance.ts'
 import { personOf } from '../lifecycle/step.ts'
 import { grantNamed, grantRequest } from './grant-request.ts'
 import { type DecidingActor, mayKnow, ownsContractOf, rightsOf } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
-import { type AccessContext, governedOf, lineOf, noRequest } from './request-access.ts'
+import { type AccessContext, governingNow, lineOf, noRequest } from './request-access.ts'
 import { type Decision, missingOf, type RequestFacts, reviewRequest, waitingDaysMax } from './review.ts'
 import { liftsOf } from './wanted-lifts.ts'
 
@@ -60,7 +58,9 @@ export async function decideAccess(
     const run: RunQuery = (text, params) => tx.query(text, params)
     const version = await versionInForce(run, tenant, found.contract.id)
     if (!mayKnow(decider, found, version, clock.now())) throw noRequest()
-    const rights = rightsOf(decider, version, clock.now())
+    const all = rightsOf(decider, version, clock.now())
+    // Policies are not the contract's, so its owners do not decide about them.
+    const rights = found.lifts.policies === undefined ? all : { ...all, isOwner: false }
     const verdict = reviewRequest(factsOf(found, version, clock.now()), personOf(actor), rights, decision)
     if (verdict.kind === 'refused') throw new Fault(verdict.fault, `${verdict.why}.`)
     const { level, isLast } = verdict
@@ -73,7 +73,7 @@ export async function decideAccess(
       await saveReview(tx, on, found, made, at)
       return undefined
     }
-    if (approves) await assertGrantable(run, found, version)
+    if (approves) await assertGrantable(run, found, version, clock.now())
     const state = isLast ? (approves ? 'granted' : 'denied') : 'waiting'
     const decisions = [...found.decisions, made]
     await updateAccessRequest(tx, tenant, { id, state, decisions, endedAt: isLast ? at : undefined })
@@ -157,11 +157,12 @@ async function assertGrantable(
   run: RunQuery,
   request: AccessRequest,
   version: ContractVersion | undefined,
+  atMs: number,
 ): Promise<void> {
   const plan = planOf(version?.model.access)
   const problem = planProblem(plan, plan.secondsMax, request)
   if (problem !== undefined) throw new Fault('conflict', problem)
-  const found = await liftsNow(run, request)
+  const found = await liftsNow(run, request, atMs)
   if (!('lifts' in found) || !Bun.deepEquals(found.lifts, request.lifts))
     throw new Fault(
       'conflict',
@@ -173,13 +174,13 @@ async function assertGrantable(
 export async function liftsNow(
   run: RunQuery,
   { table, contract, grantee, requestedBy, wanted }: AccessRequest,
+  atMs: number,
 ): Promise<ReturnType<typeof liftsOf> | { readonly problem: string }> {
   try {
-    const governance = await readGovernance(run, table)
+    const now = await governingNow(run, table, atMs)
     // The second approval is that of the contract in the request.
-    if (governedOf(governance).id !== contract.id)
-      return { problem: 'Another contract governs the table by now.' }
-    return liftsOf(governance as Governance, { grantee, roles: requestedBy.roles }, wanted)
+    if (now.contract.id !== contract.id) return { problem: 'Another contract governs the table by now.' }
+    return liftsOf(now.governing, { grantee, roles: requestedBy.roles }, wanted)
   } catch (thrown) {
     if (thrown instanceof Fault && ['not_found', 'unprocessable'].includes(thrown.kind))
       return { problem: thrown.message }

@@ -23,11 +23,9 @@ import {
 import { listGrants } from '../../store/contract/access-grants.ts'
 import { listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
-import { provisioningOf } from '../../store/session/provisioning.ts'
 import { reading } from '../parts.ts'
 import { decideAccess, revokeAccess } from './decide-access.ts'
-import { accessOverseers, type DecidingActor, overseesAccess, ownsTable } from './oversight.ts'
-import { namesOf } from './owners.ts'
+import { accessOverseers, deciderOf, overseesAccess, ownsTable } from './oversight.ts'
 import { renewAccess } from './renew-access.ts'
 import { type AccessContext, type MadeRequest, requestAccess, withdrawAccess } from './request-access.ts'
 import { grantSecondsMax } from './review.ts'
@@ -58,16 +56,6 @@ async function contextOf({ parts, caller }: Context): Promise<AccessContext> {
   return { store, clock, tenant: caller.tenant, actor: await caller.actor() }
 }
 
-/** The caller as somebody who may decide. */
-async function deciderOf({ parts, caller }: Context): Promise<DecidingActor> {
-  const { principal, session, tenant } = caller
-  const provisioning = principal.email === undefined ? undefined : await provisioningOf(parts.store, tenant)
-  return {
-    ...{ sub: principal.sub, roles: principal.roles, mayAdminister: session.scopes.includes('admin') },
-    names: namesOf(principal, { matchesByEmail: provisioning?.claim === 'email' }),
-  }
-}
-
 const overseen = {
   overseen: ['existence', 'columns'],
   overseers: accessOverseers,
@@ -79,7 +67,7 @@ export const accessOperations = [
     tag,
     summary: 'Asks for access to what filters and masks of a table hide, for a time',
     description:
-      'A steward or an owner of the contract decides, and somebody else too where the contract asks for that; nobody decides about access of their own. Without `columns` and `filters` it is for all that hides something from the caller. A request waits for 14 days. Where the contract’s review plan lets the caller, access is granted at once. With `renews` it is for what that grant gives, from its end on.',
+      'A steward or an owner of the contract decides, and somebody else too where the contract asks for that; nobody decides about access of their own. Without `columns`, `filters` and `policies` it is for all that hides something from the caller. With `policies` it is for commits: an enforced policy that a person wrote only warns of the grantee’s commits to the table. A request waits for 14 days. Where the contract’s review plan lets the caller, access is granted at once. With `renews` it is for what that grant gives, from its end on.',
     method: 'POST',
     path: `${path}/requests`,
     access: reading,
@@ -167,7 +155,13 @@ export const accessOperations = [
     faults: { not_found: 'There is no such request.' },
     run: async (context, { id }) => {
       const { parts, caller, signal } = context
-      return await showRequest(parts, caller.tenant, await deciderOf(context), id, signal)
+      return await showRequest(
+        parts,
+        caller.tenant,
+        await deciderOf(context.parts.store, context.caller),
+        id,
+        signal,
+      )
     },
   }),
   operation({
@@ -194,7 +188,10 @@ export const accessOperations = [
         'The request does not wait, is another one than was read, or would reveal something else by now.',
     },
     run: async (context, { id, ...decision }) => {
-      const on = { ...(await contextOf(context)), decider: await deciderOf(context) }
+      const on = {
+        ...(await contextOf(context)),
+        decider: await deciderOf(context.parts.store, context.caller),
+      }
       const made = await decideAccess(on, id, decision)
       return made === undefined ? {} : { grant: newGrantView(made) }
     },
@@ -253,7 +250,10 @@ export const accessOperations = [
     input: object({ id: uuid, reason: nonEmpty }),
     faults: { not_found: 'There is no such grant.', conflict: 'It has ended already.' },
     run: async (context, { id, reason }) => {
-      const on = { ...(await contextOf(context)), decider: await deciderOf(context) }
+      const on = {
+        ...(await contextOf(context)),
+        decider: await deciderOf(context.parts.store, context.caller),
+      }
       await revokeAccess(on, id, reason)
     },
   }),
@@ -304,7 +304,7 @@ async function listed(
   if (!everyone) return caller.principal.sub
   if (overseesAccess(caller.principal)) return undefined
   const run: RunQuery = (sql, params) => parts.store.tenantQuery(caller.tenant, sql, params)
-  const decider = table && (await deciderOf(context))
+  const decider = table && (await deciderOf(context.parts.store, context.caller))
   if (table && decider && (await ownsTable(run, caller.tenant, decider, table, parts.clock.now())))
     return undefined
   throw new Fault('forbidden', `\`everyone\` ${everyoneNeeds}`)

@@ -4,13 +4,16 @@
  */
 
 import type { Actor } from '../../core/administration.ts'
+import type { Caller } from '../../core/operation.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { AccessRequest } from '../../store/contract/access-requests.ts'
 import { contactsInForce } from '../../store/contract/contacts.ts'
 import type { ContractVersion, RunQuery } from '../../store/contract/versions.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
-import { isOwner } from './owners.ts'
+import { provisioningOf } from '../../store/session/provisioning.ts'
+import type { Store } from '../../store/store.ts'
+import { isOwner, namesOf } from './owners.ts'
 import type { DecidingRights } from './review.ts'
 
 /** Who looks or decides. */
@@ -21,6 +24,18 @@ export interface DecidingActor {
   readonly names: readonly string[]
   /** Whether the session has the scope `admin`, without which a role decides nothing. */
   readonly mayAdminister: boolean
+}
+
+/** A caller as somebody who may decide. */
+export async function deciderOf(
+  store: Store,
+  { principal, session, tenant }: Pick<Caller, 'principal' | 'session' | 'tenant'>,
+): Promise<DecidingActor> {
+  const provisioning = principal.email === undefined ? undefined : await provisioningOf(store, tenant)
+  return {
+    ...{ sub: principal.sub, roles: principal.roles, mayAdminister: session.scopes.includes('admin') },
+    names: namesOf(principal, { matchesByEmail: provisioning?.claim === 'email' }),
+  }
 }
 
 /** Who sees the access of everybody. */

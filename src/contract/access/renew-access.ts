@@ -48,7 +48,7 @@ export async function renewAccess(on: AccessContext, asked: AskedRenewal): Promi
     const first = await findAccessRequest(tx, tenant, grant.request)
     const grantee = granteeOf(actor, 'role' in grant.grantee ? grant.grantee.role : undefined)
     const wanted = first?.wanted ?? {}
-    const { contract, lifts } = await wantedNow(tx, grant.table, { grantee, actor, wanted })
+    const { contract, lifts } = await wantedNow(tx, on, grant.table, { grantee, wanted })
     if (!Bun.deepEquals(lifts, grant.lifts))
       throw new Fault('conflict', 'What hides the table has changed since the grant. Ask for access instead.')
     const ticket = asked.ticket === undefined ? grant.ticket : lineOf(asked.ticket, 'ticket')

@@ -7,6 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import type { Grantee, GrantLifts } from '../../core/access-grant.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { Governance } from '../../core/governance.ts'
+import { inEffect } from '../../core/policy.ts'
 import type { PrivilegedRole } from '../../core/principal.ts'
 import { isReadable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
@@ -21,17 +22,19 @@ import {
   updateAccessRequest,
 } from '../../store/contract/access-requests.ts'
 import { lockContracts, recordChange } from '../../store/contract/changes.ts'
-import { versionInForce } from '../../store/contract/versions.ts'
+import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
+import { governingPolicies } from '../../store/policy/derived-policies.ts'
 import type { Store } from '../../store/store.ts'
 import { unknownTable } from '../require-seen-table.ts'
+import { decisionPath } from './decision-ticket.ts'
 import { grantNamed, grantRequest } from './grant-request.ts'
 import { overseesAccess } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
-import { grantSecondsMax, grantSecondsMin } from './review.ts'
-import { liftsOf, type Wanted } from './wanted-lifts.ts'
+import { grantSecondsMax, grantSecondsMin, waitingDaysMax } from './review.ts'
+import { type Governing, liftsOf, type Wanted } from './wanted-lifts.ts'
 
 /** Who asks or decides, and where. */
 export interface AccessContext {
@@ -50,6 +53,8 @@ interface AskedAccess extends Wanted {
   readonly ticket?: string | undefined
   /** Whether access is taken at once, and reviewed afterwards. */
   readonly isBreakGlass?: boolean | undefined
+  /** Whether an agent asks in the name of somebody: then a person decides, whatever the plan says. */
+  readonly isByAgent?: boolean | undefined
 }
 
 /** A request with the grant that it made at once, if it did. */
@@ -79,7 +84,7 @@ const privileged: readonly string[] = [
  */
 export async function requestAccess(on: AccessContext, asked: AskedAccess): Promise<MadeRequest> {
   const { store, tenant, actor } = on
-  const { table, columns, filters } = asked
+  const { table, columns, filters, policies } = asked
   assertSeconds(asked.seconds)
   const grantee = granteeOf(actor, asked.role)
   const isBreakGlass = asked.isBreakGlass === true
@@ -88,13 +93,14 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
   return await store.tenantTransaction(tenant, async (tx) => {
     // Access may be granted at once, so nothing that governs the table changes between the look and the grant.
     await lockContracts(tx)
-    const wanted = { ...(columns && { columns }), ...(filters && { filters }) }
-    const { contract, lifts } = await wantedNow(tx, table, { grantee, actor, wanted })
-    return await saveRequest(tx, on, {
+    const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
+    const { contract, lifts } = await wantedNow(tx, on, table, { grantee, wanted })
+    const request = {
       ...{ table, contract, grantee, wanted, lifts, purpose: lineOf(asked.purpose, 'purpose') },
       ticket: asked.ticket === undefined ? undefined : lineOf(asked.ticket, 'ticket'),
       ...{ seconds: asked.seconds, isBreakGlass, renews: undefined },
-    })
+    }
+    return await saveRequest(tx, on, request, { isByAgent: asked.isByAgent === true })
   })
 }
 
@@ -110,23 +116,40 @@ export function assertSeconds(seconds: number): void {
 /** What a request would lift by now, and of which contract. @throws Fault `not_found`, `unprocessable` */
 export async function wantedNow(
   tx: Tx,
+  { clock, actor }: Pick<AccessContext, 'clock' | 'actor'>,
   table: TableRef,
-  asked: { readonly grantee: Grantee; readonly actor: Actor; readonly wanted: Wanted },
+  { grantee, wanted }: { readonly grantee: Grantee; readonly wanted: Wanted },
 ): Promise<Pick<NewAccessRequest, 'contract' | 'lifts'>> {
-  const governance = await readGovernance((text, params) => tx.query(text, params), table)
-  const contract = governedOf(governance)
-  const { grantee, actor, wanted } = asked
-  const { lifts } = liftsOf(governance as Governance, { grantee, roles: actor.roles }, wanted)
+  const run: RunQuery = (text, params) => tx.query(text, params)
+  const { contract, governing } = await governingNow(run, table, clock.now())
+  const { lifts } = liftsOf(governing, { grantee, roles: actor.roles }, wanted)
   return { contract, lifts }
+}
+
+/** What governs a table now, and by which contract. @throws Fault `not_found`, `unprocessable` */
+export async function governingNow(
+  run: RunQuery,
+  table: TableRef,
+  atMs: number,
+): Promise<{ readonly contract: NewAccessRequest['contract']; readonly governing: Governing }> {
+  const read = await readGovernance(run, table)
+  const contract = governedOf(read)
+  const [policies = []] = await governingPolicies(run, [table])
+  return { contract, governing: { read: read as Governance, policies: inEffect(policies, atMs) } }
 }
 
 type Unsaved = Omit<NewAccessRequest, 'id' | 'requestedAt' | 'requestedBy' | 'sha256' | 'state' | 'decisions'>
 
 /** Saves a request, and grants it where the plan does so at once. @throws Fault as `requestAccess` */
-export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Promise<MadeRequest> {
+export async function saveRequest(
+  tx: Tx,
+  on: AccessContext,
+  asked: Unsaved,
+  by: { readonly isByAgent: boolean } = { isByAgent: false },
+): Promise<MadeRequest> {
   const { clock, tenant, actor } = on
   const at = new Date(clock.now())
-  const decided = await decidedAtOnce(tx, on, asked, at)
+  const decided = await decidedAtOnce(tx, on, { ...asked, ...by }, at)
   const request: NewAccessRequest = {
     ...asked,
     ...{ id: crypto.randomUUID(), requestedAt: at, requestedBy: actor, sha256: hashOf(asked), ...decided },
@@ -135,7 +158,7 @@ export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Pr
   await insertAccessRequest(tx, tenant, request)
   const isWaiting = request.state === 'waiting'
   const grant = isWaiting ? undefined : await grantRequest(tx, tenant, request, actor, at)
-  await tellRequest(tx, actor, request, grant)
+  await tellRequest(tx, on, request, grant)
   return { request: { ...request, endedAt: request.state === 'granted' ? at : undefined }, grant }
 }
 
@@ -143,7 +166,7 @@ export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Pr
 async function decidedAtOnce(
   tx: Tx,
   { tenant, actor }: AccessContext,
-  asked: Unsaved,
+  asked: Unsaved & { readonly isByAgent: boolean },
   at: Date,
 ): Promise<Pick<NewAccessRequest, 'state' | 'decisions'>> {
   const { contract, grantee, isBreakGlass } = asked
@@ -154,8 +177,16 @@ async function decidedAtOnce(
     throw new Fault('forbidden', 'The contract lets nobody with your roles take access by break-glass.')
   const problem = planProblem(plan, isBreakGlass ? plan.breakGlassSecondsMax : plan.secondsMax, asked)
   if (problem !== undefined) throw new Fault('unprocessable', problem)
+  // Policies are not the contract's, so its plan opens none of them.
+  const isOwn = asked.lifts.policies === undefined
+  if (isBreakGlass && !isOwn)
+    throw new Fault(
+      'unprocessable',
+      'Break-glass is for what hides the table, not for policies about commits.',
+    )
   if (isBreakGlass) return { state: 'to_review', decisions: [] }
-  if (!('sub' in grantee) || !has(plan.selfServiceRoles)) return { state: 'waiting', decisions: [] }
+  const mayServe = isOwn && !asked.isByAgent && 'sub' in grantee
+  if (!mayServe || !has(plan.selfServiceRoles)) return { state: 'waiting', decisions: [] }
   const comment = `By the review plan of version ${version?.number} of the contract.`
   const made = { approves: true, level: 'plan', at: at.toISOString(), by: actor, comment } as const
   return { state: 'granted', decisions: [made] }
@@ -178,7 +209,7 @@ async function assertNotTooMany(
 /** Records a request, and tells of it: an alarm for break-glass. */
 async function tellRequest(
   tx: Tx,
-  actor: Actor,
+  { store, tenant, actor }: AccessContext,
   request: NewAccessRequest,
   grant: NewGrant | undefined,
 ): Promise<void> {
@@ -191,7 +222,12 @@ async function tellRequest(
     value: { ...value, ...named },
   })
   const subject = tableKey(table)
-  const data = { request: id, contract: contract.id, by: actor.sub, ...value }
+  const untilMs = request.requestedAt.getTime() + waitingDaysMax * 86_400_000
+  const page = decisionPath(store, { tenant, request: id, sha256: request.sha256, untilMs })
+  const data = {
+    ...{ request: id, contract: contract.id, by: actor.sub, ...value },
+    ...(request.state !== 'granted' && { decision_page: page }),
+  }
   if (isBreakGlass)
     return await appendEvent(tx, { type: 'access.break_glass', subject, data: { ...data, ...named } })
   await appendEvent(tx, { type: 'access.requested', subject, data })
@@ -204,7 +240,7 @@ async function tellRequest(
 }
 
 /** @throws Fault `not_found` where nobody reads the table */
-export function governedOf(governance: Governance | undefined): {
+function governedOf(governance: Governance | undefined): {
   readonly id: string
   readonly version: number
 } {

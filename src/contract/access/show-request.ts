@@ -61,7 +61,7 @@ async function readRequest(
       const waits = waitsFor(factsOf(found, version, clock.now()))
       const plan = planOf(version?.model.access)
       const problem = planProblem(plan, plan.secondsMax, found)
-      const seen = () => (problem === undefined ? liftsNow(run, found) : { problem })
+      const seen = () => (problem === undefined ? liftsNow(run, found, clock.now()) : { problem })
       const now = decides && found.state === 'waiting' ? await seen() : undefined
       return { found, waits, now }
     },

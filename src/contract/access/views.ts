@@ -32,6 +32,12 @@ const seeingRoles = described(list(text), 'those that see it without a grant')
 export const askedParts = {
   columns: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'names of masked columns')),
   filters: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'ids of row filters')),
+  policies: maybe(
+    described(
+      list(nonEmpty, { minItems: 1, maxItems: 100 }),
+      'ids or names of policies that shall refuse no commit of the grantee’s to the table',
+    ),
+  ),
 }
 
 const levelWords =
@@ -77,6 +83,7 @@ export const shownRequestSchema = object({
       object({
         columns: list(object({ name: text, tags: list(text), masks: list(text), roles: seeingRoles })),
         filters: list(object({ id: text, expression: text, roles: seeingRoles })),
+        policies: list(object({ id: text, name: text, expression: text })),
         rows: object({
           before: maybe(described(ordinal, 'that the reader sees now')),
           after: maybe(described(ordinal, 'that the reader would see')),
@@ -118,6 +125,7 @@ export function requestView(found: AccessRequest) {
     ...{ table, contract: contract.id, grantee: granteeView(found.grantee) },
     ...(wanted.columns && { columns: [...wanted.columns] }),
     ...(wanted.filters && { filters: [...wanted.filters] }),
+    ...(wanted.policies && { policies: [...wanted.policies] }),
     ...{ purpose, ticket, seconds, ended_at: found.endedAt, renews: found.renews },
     ...(found.isBreakGlass && { break_glass: true }),
     decisions: decisions.map((one) => ({ ...one, by: actorView(one.by) })),
@@ -154,7 +162,11 @@ export function newGrantView(grant: NewGrant) {
 
 /** What a decision would reveal. */
 export function revealsView(
-  { columns, filters }: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed'],
+  {
+    columns,
+    filters,
+    policies,
+  }: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed'],
   rows: SeenRowsCount,
   openGrants: readonly Omit<Grant, 'lifts'>[],
 ) {
@@ -163,6 +175,7 @@ export function revealsView(
       ...{ name, tags: [...tags], masks: [...masks], roles: [...roles] },
     })),
     filters: filters.map(({ id, expression, roles }) => ({ id, expression, roles: [...roles] })),
+    policies: [...policies],
     rows: { ...rows },
     open_grants: openGrants.map((one) => {
       const { id, purpose, from, until } = one

@@ -26,6 +26,7 @@ import {
   commitModeFindings,
   policyFindings,
   protectionFindings,
+  purposeFindings,
 } from './protections.ts'
 import { slaChange } from './thresholds.ts'
 
@@ -162,6 +163,7 @@ function termFindings(before: ContractModel | undefined, after: ContractModel): 
     ...commitModeFindings('', before.mode, after.mode),
     ...policyFindings('', before.policies, after.policies),
     ...accessPlanFindings(before.access, after.access),
+    ...purposeFindings(before.purposes, after.purposes),
   ]
   if (before.compatibility === after.compatibility) return modes
   return [

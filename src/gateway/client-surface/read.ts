@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { inNextTurn } from '../../base/turn.ts'
+import { accessCommand } from '../../core/access-hint.ts'
 import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import type { FileSight } from '../../store/governance/protections.ts'
@@ -26,6 +27,7 @@ import {
   jsonResponse,
   objectOf,
   plansScans,
+  purposeDemanded,
   readDisclosureOf,
   type SurfaceRequest,
   subjectOf,
@@ -98,6 +100,9 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const { snapshots } = queryOf(surface, ['snapshots'])
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
   const { sight, ...disclosure } = await readDisclosureOf(surface, table)
+  // Without its files the metadata passes, as it does where masks apply.
+  if (sight.demands !== undefined && ((await isTrusted(surface)) || delegationOf(surface) !== undefined))
+    throw purposeDemanded(sight.demands)
   const vends = !disclosure.masked && vend !== undefined
   if (vends) vend.begin(sight)
   const signs = !disclosure.masked && isAskedToSign(surface)
@@ -254,10 +259,11 @@ async function assertUnmasked(
 ): Promise<{ readonly loaded: Uint8Array; readonly sight: FileSight }> {
   const table = tableRefOf(surface)
   const { masked, sight } = await readDisclosureOf(surface, table)
+  if (sight.demands !== undefined) throw purposeDemanded(sight.demands)
   if (masked)
     throw new Fault(
       'policy_denied',
-      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql}`,
+      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql} Access for a time: ${accessCommand({ table })}`,
     )
   const { request, upstream } = surface
   const loaded = await upstream.catalog.loadTable(table, { signal: request.signal, snapshots: 'refs' })

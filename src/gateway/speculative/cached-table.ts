@@ -5,6 +5,7 @@
 
 import type { Verdict } from '../../core/decision.ts'
 import { inEffect } from '../../core/policy.ts'
+import { committerOf } from '../../core/principal.ts'
 import type { WriteGovernance } from '../../store/policy/policies.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
@@ -54,7 +55,9 @@ export async function judgeCached(
   cached: CachedTable,
   loaded: Outcome<WriteGovernance>,
 ): Promise<Verdict | undefined> {
-  const all = loaded.ok ? inEffect(loaded.value.policies, change.receivedAtMs) : []
+  const all = loaded.ok
+    ? inEffect(loaded.value.policies, change.receivedAtMs, committerOf(change.identified))
+    : []
   const policies = applicable(all, change.request)
   if (policies.length === 0) return undefined
   try {

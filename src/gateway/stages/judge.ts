@@ -7,6 +7,7 @@ import { Fault } from '../../base/fault.ts'
 import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
 import { type DerivedPolicy, inEffect, type Policy } from '../../core/policy.ts'
+import { committerOf } from '../../core/principal.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
@@ -58,7 +59,9 @@ export async function judgeChange(
   if (!loaded.ok)
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
   const { pinnedSnapshotId, territory: found } = loaded.value
-  const all = inEffect(loaded.value.policies, change.receivedAtMs)
+  // A grant is for commits to a table, not for making one.
+  const committer = base && committerOf(change.identified)
+  const all = inEffect(loaded.value.policies, change.receivedAtMs, committer)
   const policies = applicable(all, request)
   const denied =
     expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)

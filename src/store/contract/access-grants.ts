@@ -21,7 +21,7 @@ import {
 import type { Tx } from '../database/session.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
-import type { AccessFilter } from './access-requests.ts'
+import type { AccessFilter, Placed } from './access-requests.ts'
 
 export interface NewGrant {
   readonly id: string
@@ -163,7 +163,7 @@ export async function listGrants(
   { sub, table, roles = [] }: Omit<AccessFilter, 'state'> & { readonly roles?: readonly string[] },
   openAt: Date | undefined,
   page: PageRequest,
-): Promise<Page<Grant>> {
+): Promise<Page<Grant & Placed>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, limit + 1],
@@ -183,7 +183,7 @@ export async function listGrants(
     params,
   )
   const found = toPage(rows, limit, (row) => row.position)
-  return { ...found, items: found.items.map(grantOf) }
+  return { ...found, items: found.items.map((row) => ({ ...grantOf(row), position: row.position })) }
 }
 
 /** Ends a grant, and tells so. @param by undefined where its time was over */

@@ -49,7 +49,11 @@ export interface NewAccessRequest {
   readonly table: TableRef
   readonly contract: { readonly id: string; readonly version: number }
   readonly grantee: Grantee
-  readonly wanted: { readonly columns?: readonly string[]; readonly filters?: readonly string[] }
+  readonly wanted: {
+    readonly columns?: readonly string[]
+    readonly filters?: readonly string[]
+    readonly policies?: readonly string[]
+  }
   readonly lifts: GrantLifts
   readonly purpose: string
   readonly ticket: string | undefined
@@ -174,6 +178,12 @@ export async function findAccessRequest(
   return row && requestOf(row)
 }
 
+/** An item of a page. */
+export interface Placed {
+  /** What the page after it begins with. */
+  readonly position: string
+}
+
 export interface AccessFilter {
   /** Subject of who asked, or for grants of who has it. */
   readonly sub?: string | undefined
@@ -187,7 +197,7 @@ export async function listAccessRequests(
   tenant: TenantId,
   { sub, state, table }: AccessFilter,
   page: PageRequest,
-): Promise<Page<AccessRequest>> {
+): Promise<Page<AccessRequest & Placed>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, limit + 1],
@@ -203,7 +213,7 @@ export async function listAccessRequests(
     params,
   )
   const found = toPage(rows, limit, (row) => row.position)
-  return { ...found, items: found.items.map(requestOf) }
+  return { ...found, items: found.items.map((row) => ({ ...requestOf(row), position: row.position })) }
 }
 
 /** Ends requests that have waited since before a time. @returns how many */

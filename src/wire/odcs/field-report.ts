@@ -111,7 +111,7 @@ function outcomeOf(path: string, model: ContractModel): Outcome {
   if (index === undefined) {
     if (path === 'customProperties.covenant.policies')
       return policiesOutcome(model.policies, model.mode, model.schemas)
-    if (path === 'customProperties.covenant.access')
+    if (['access', 'purposes'].some((name) => path === `customProperties.covenant.${name}`))
       return model.schemas.some(({ table }) => table !== undefined) ? { outcome: 'enforced' } : isStored
     return stored.has(path) ? isStored : isIgnored
   }

@@ -4,6 +4,7 @@
  */
 
 import type { PolicyKind } from '../../core/policy.ts'
+import type { PurposeDemand } from '../../core/purpose.ts'
 import type { Contacts } from '../../core/whom-to-ask.ts'
 import type { ApiVersion } from './api-versions.ts'
 
@@ -208,6 +209,8 @@ export interface ContractModel {
   readonly access?: ModelAccess
   /** Absent: recorded for some days after the contract began to govern a table, refused from then on. */
   readonly mode?: CommitMode
+  /** For which purposes the tables are read; absent: none need be named. */
+  readonly purposes?: PurposeDemand
   /** They judge the commits on every table of the contract. */
   readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]

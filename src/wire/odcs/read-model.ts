@@ -76,6 +76,7 @@ export function readModel(
     ),
     ...choice(ours, 'mode', commitModes),
     ...reader.access(ours),
+    ...purposesOf(ours),
     ...reader.policies(ours, []),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
@@ -358,6 +359,11 @@ function reconciling(ours: Plain): Pick<ModelSchema, 'reconciliation'> {
 /** Policy tests, which our schema has checked. */
 function testing({ tests }: Plain): Pick<ModelSchema, 'tests'> {
   return Array.isArray(tests) ? { tests: tests as NonNullable<ModelSchema['tests']> } : {}
+}
+
+/** What our schema has checked. */
+function purposesOf({ purposes }: Plain): Pick<ContractModel, 'purposes'> {
+  return purposes === undefined ? {} : { purposes: purposes === 'any' ? purposes : list(purposes) }
 }
 
 function consumerOf(plain: Plain): ModelConsumer {

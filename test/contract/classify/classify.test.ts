@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { classify } from '../../../src/contract/classify/classify.ts'
 import type { Finding } from '../../../src/contract/classify/finding.ts'
 import { isEnough, judgeChange, stepBetween } from '../../../src/contract/classify/judge-change.ts'
+import type { PurposeDemand } from '../../../src/core/purpose.ts'
 import { tableKey } from '../../../src/core/table-ref.ts'
 import type { ContractModel, ModelProperty, ModelSchema } from '../../../src/wire/odcs/model.ts'
 
@@ -395,5 +396,26 @@ describe('a review plan', () => {
     expect(found.map(({ change }) => change)).toEqual(expected.map((one) => `access-plan-${one}`))
     expect(judgeChange([planned(before)], planned(after)).loosensAccess).toBe(expected.includes('loosened'))
     expect(judgeChange([planned(before)], planned(after)).breaking).toBe(false)
+  })
+})
+
+describe('the purposes for which tables are read', () => {
+  test.each([
+    [undefined, ['audit'], ['purposes-tightened breaking/info tightened']],
+    [['audit'], undefined, ['purposes-loosened info/info loosened']],
+    [['audit'], ['audit', 'refunds'], ['purposes-loosened info/info loosened']],
+    [['audit', 'refunds'], ['audit'], ['purposes-tightened breaking/info tightened']],
+    [['audit'], 'any', ['purposes-loosened info/info loosened']],
+    ['any', ['audit'], ['purposes-tightened breaking/info tightened']],
+    [
+      ['audit'],
+      ['refunds'],
+      ['purposes-loosened info/info loosened', 'purposes-tightened breaking/info tightened'],
+    ],
+    [['audit'], ['Audit'], []],
+  ] as const)('%j and then %j is %j', (before, after, expected) => {
+    const of = (purposes: PurposeDemand | undefined) =>
+      contract([], {}, purposes === undefined ? {} : { purposes })
+    expect(short(classify(of(before), of(after)))).toEqual([...expected])
   })
 })
