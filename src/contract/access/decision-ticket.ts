@@ -1,6 +1,6 @@
 /**
- * The signed link by which a message leads to a decision about access. It says which request in which tenant, as it was
- * when the message was written, and until when. It is no credential: who opens it signs in, and decides by their own
+ * The signed link by which a message leads to a decision about access. It says which request in which tenant, with the
+ * hash of what would be decided, and until when. It is no credential: who opens it signs in, and decides by their own
  * rights.
  */
 
