@@ -153,6 +153,7 @@ begin
       union all
       -- Grants that nobody ended; the caller's clock decides which of them hold now.
       select 'GRANT', jsonb_build_object('id', a.grant_id, 'grantee', a.grantee, 'policies', a.lifts -> 'policies',
+          'table_uuid', a.table_uuid,
           'from_ms', floor(extract(epoch from a.from_at) * 1000)::bigint,
           'until_ms', floor(extract(epoch from a.until_at) * 1000)::bigint)::text, null
         from svc.access_grant a

@@ -88,6 +88,7 @@ begin
         where r.tenant_id = svc.current_tenant() and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))
       -- Grants that nobody ended; the caller's clock decides which of them hold now. A clone has none of its sources'.
       union all select 'grant', null, null, jsonb_build_object('table', a.table_id, 'id', a.grant_id,
+          'table_uuid', a.table_uuid,
           'grantee', a.grantee, 'lifts', a.lifts, 'purpose', a.purpose,
           'from_ms', floor(extract(epoch from a.from_at) * 1000)::bigint,
           'until_ms', floor(extract(epoch from a.until_at) * 1000)::bigint)::text::agtype
@@ -117,12 +118,56 @@ end $$;
 create or replace function svc.end_access(old_id text, reason text, grants boolean) returns void
 language plpgsql as $$
 begin
-  update svc.access_request q set state = 'expired', ended_at = clock_timestamp()
-    where q.tenant_id = svc.current_tenant() and q.table_id = old_id and q.state = 'waiting';
+  perform svc.expire_requests(array(select q.request_id from svc.access_request q
+    where q.tenant_id = svc.current_tenant() and q.table_id = old_id and q.state = 'waiting'), reason);
   if grants then
-    update svc.access_grant g set ended_at = clock_timestamp(), end_reason = reason
-      where g.tenant_id = svc.current_tenant() and g.table_id = old_id and g.ended_at is null;
+    perform svc.end_grants(array(select g.grant_id from svc.access_grant g
+      where g.tenant_id = svc.current_tenant() and g.table_id = old_id and g.ended_at is null), reason);
   end if;
+end $$;
+
+-- Ends what was asked for and granted of a table under this name with another uuid.
+create or replace function svc.end_access_of_others(this_id text, uuid text) returns void
+language plpgsql as $$
+declare
+  reason text := 'another table has the name';
+begin
+  perform svc.expire_requests(array(select q.request_id from svc.access_request q
+    where q.tenant_id = svc.current_tenant() and q.table_id = this_id and q.state = 'waiting'
+      and q.table_uuid <> uuid), reason);
+  perform svc.end_grants(array(select g.grant_id from svc.access_grant g
+    where g.tenant_id = svc.current_tenant() and g.table_id = this_id and g.ended_at is null
+      and g.table_uuid <> uuid), reason);
+end $$;
+
+-- Expires requests that wait, and tells so.
+create or replace function svc.expire_requests(ids uuid[], reason text) returns void
+language plpgsql as $$
+begin
+  if ids = '{}' then return; end if;
+  with expired as (
+    update svc.access_request q set state = 'expired', ended_at = clock_timestamp()
+      where q.tenant_id = svc.current_tenant() and q.request_id = any(ids) and q.state = 'waiting'
+      returning q.request_id, q.table_id, q.grantee)
+  insert into svc.event (tenant_id, type, subject, data)
+    select svc.current_tenant(), 'access.expired', e.table_id,
+      jsonb_build_object('request', e.request_id, 'grantee', e.grantee, 'reason', expire_requests.reason)
+    from expired e;
+end $$;
+
+-- Ends open grants, and tells so.
+create or replace function svc.end_grants(ids uuid[], reason text) returns void
+language plpgsql as $$
+begin
+  if ids = '{}' then return; end if;
+  with ended as (
+    update svc.access_grant g set ended_at = clock_timestamp(), end_reason = end_grants.reason
+      where g.tenant_id = svc.current_tenant() and g.grant_id = any(ids) and g.ended_at is null
+      returning g.grant_id, g.request_id, g.table_id, g.grantee)
+  insert into svc.event (tenant_id, type, subject, data)
+    select svc.current_tenant(), 'access.ended', e.table_id, jsonb_build_object('grant', e.grant_id, 'request', e.request_id,
+      'grantee', e.grantee, 'reason', end_grants.reason)
+    from ended e;
 end $$;
 
 -- The governance and the territory of tables with its version, of one snapshot of the database, and the tenant's
@@ -165,7 +210,7 @@ begin
       $15, $16, $17, $18, $19, $20, $21, $22, $23);
 end $$;
 
-revoke all on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.load_read, svc.record_usage
-  from public;
-grant execute on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.load_read, svc.record_usage
-  to svc_tenant;
+revoke all on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.end_access_of_others,
+  svc.expire_requests, svc.end_grants, svc.load_read, svc.record_usage from public;
+grant execute on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.end_access_of_others,
+  svc.expire_requests, svc.end_grants, svc.load_read, svc.record_usage to svc_tenant;

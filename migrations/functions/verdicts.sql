@@ -37,6 +37,8 @@ begin
   select g.as_of_ms into strict newest from svc.ingested_table g
     where g.tenant_id = tenant and g.table_id = this_table for no key update;
   if newest > received then return; end if;
+  -- Access was granted to another table where it has another uuid: one that was replaced in the catalog itself.
+  perform svc.end_access_of_others(this_table, lower(described -> 'table' ->> 'table_uuid'));
   update "Table"
     set properties = properties operator(ag_catalog.||)
       ((described -> 'table') || jsonb_build_object('columns_md5', md5(columns::text)))::text::agtype

@@ -36,6 +36,8 @@ export function isGrantedTo(
 export interface StoredGrant {
   readonly id: string
   readonly grantee: Grantee
+  /** Of the table that it is about, in lower case; absent where it was not known when access was asked for. */
+  readonly tableUuid?: string
   /** Milliseconds since the Unix epoch: it holds from the first to before the second. */
   readonly fromMs: number
   readonly untilMs: number
@@ -49,4 +51,23 @@ export interface LiftedBy {
   readonly table: TableRef
   readonly untilMs: number
   readonly purpose: string
+}
+
+/**
+ * What governs a table, with those grants alone that are about the table with this uuid. What lifts masks of a table lifts
+ * nothing of another one that has taken its name, in whatever way.
+ * @param tableUuid of the table that is read; undefined where its metadata says none
+ */
+export function withGrantsOf<G extends { readonly grants?: readonly StoredGrant[] }>(
+  governance: G,
+  tableUuid: string | undefined,
+): G {
+  const { grants = [] } = governance
+  const own = grants.filter((grant) => isOfTable(grant, tableUuid))
+  return own.length === grants.length ? governance : { ...governance, grants: own }
+}
+
+/** Whether a grant is about the table with this uuid. One that names no uuid is about whatever table has the name. */
+export function isOfTable(grant: Pick<StoredGrant, 'tableUuid'>, tableUuid: string | undefined): boolean {
+  return grant.tableUuid === undefined || grant.tableUuid === tableUuid?.toLowerCase()
 }

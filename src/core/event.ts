@@ -16,6 +16,9 @@ export const eventTypes = [
   'access.requested',
   'access.granted',
   'access.denied',
+  /** A request for access was taken back, or waited too long or for a table that is gone. Subject: the table's key. */
+  'access.withdrawn',
+  'access.expired',
   /**
    * Somebody took access to a table at once, which a steward must review; it was reviewed; for a day or more it was not.
    * Subject: the table's key.

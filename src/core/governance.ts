@@ -58,6 +58,8 @@ export interface Pin {
 
 export interface Governance {
   readonly ref: TableRef
+  /** As the last recorded commit said it, in lower case; absent where none did. */
+  readonly tableUuid?: string
   readonly contract: { readonly id: string; readonly version: number } | undefined
   /** Undefined where the table is not pinned. */
   readonly pin: Pin | undefined

@@ -1,7 +1,7 @@
 /** A policy as it is stored (docs/reference/policies.md 1.2), and what it is bound to (4.2). */
 
 import { createHash } from 'node:crypto'
-import { type Grantee, isGrantedTo } from './access-grant.ts'
+import { type Grantee, isGrantedTo, isOfTable } from './access-grant.ts'
 import type { TableRef } from './table-ref.ts'
 
 export const policyKinds = ['schema', 'write_acl', 'retention'] as const
@@ -50,6 +50,8 @@ export interface Policy {
 interface Exemption {
   readonly grant: string
   readonly grantee: Grantee
+  /** Of the table that it is for, in lower case; absent where it is not known. */
+  readonly tableUuid?: string
   /** Milliseconds since 1970: it holds from the first to before the second. */
   readonly fromMs: number
   readonly untilMs: number
@@ -116,16 +118,18 @@ export function enforcedSince({ mode, enforceFromMs }: Pick<Policy, 'mode' | 'en
   return ` (enforced since ${new Date(enforceFromMs).toISOString()}, only recorded before)`
 }
 
+/** Who commits, and to the table with which uuid. */
+interface Commit {
+  readonly committer: { readonly sub: string; readonly roles: readonly string[] } | undefined
+  readonly tableUuid: string | undefined
+}
+
 /**
  * Policies with the modes that they have at a time.
- * @param committer of a commit to a table that exists; a policy only warns of it where a grant exempts the committer
+ * @param commit to a table that exists; a policy only warns of it where a grant exempts its committer
  */
-export function inEffect(
-  policies: readonly Policy[],
-  atMs: number,
-  committer?: { readonly sub: string; readonly roles: readonly string[] },
-): readonly Policy[] {
-  return policies.map((policy) => exempted(timed(policy, atMs), atMs, committer))
+export function inEffect(policies: readonly Policy[], atMs: number, commit?: Commit): readonly Policy[] {
+  return policies.map((policy) => exempted(timed(policy, atMs), atMs, commit))
 }
 
 function timed(policy: Policy, atMs: number): Policy {
@@ -134,10 +138,16 @@ function timed(policy: Policy, atMs: number): Policy {
     : policy
 }
 
-function exempted(policy: Policy, atMs: number, committer: Parameters<typeof inEffect>[2]): Policy {
-  if (committer === undefined || policy.exemptions === undefined || policy.mode !== 'enforce') return policy
+function exempted(policy: Policy, atMs: number, commit: Commit | undefined): Policy {
+  const { committer, tableUuid } = commit ?? {}
+  if (committer === undefined || tableUuid === undefined) return policy
+  if (policy.exemptions === undefined || policy.mode !== 'enforce') return policy
   const found = policy.exemptions.find(
-    ({ grantee, fromMs, untilMs }) => isGrantedTo(grantee, committer) && fromMs <= atMs && atMs < untilMs,
+    (exemption) =>
+      isGrantedTo(exemption.grantee, committer) &&
+      isOfTable(exemption, tableUuid) &&
+      exemption.fromMs <= atMs &&
+      atMs < exemption.untilMs,
   )
   return found === undefined ? policy : { ...policy, mode: 'warn', grant: found.grant }
 }

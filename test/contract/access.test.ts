@@ -112,6 +112,11 @@ async function granted(secret: string, more: object = {}): Promise<string> {
 }
 const revoke = (secret: string, id: string) =>
   ask('POST', `${path}/grants/${id}/revocation`, secret, { reason: 'enough' })
+/** What was told of a request. */
+const eventsOf = async (request: string) =>
+  (await readEvents(lake.store, lake.tenant, 0n))
+    .filter(({ data }) => data.request === request)
+    .map(({ type }) => type)
 const messageOf = (answer: Json) => String((answer as { error?: { message?: string } }).error?.message ?? '')
 const itemsOf = ([, page]: [number, Json]) => page.items as unknown as Record<string, unknown>[]
 
@@ -196,6 +201,7 @@ describe('a decision', () => {
     expect((await ask('POST', `${path}/requests/${withdrawn.id}/withdrawal`, rolf))[0]).toBe(404)
     expect((await ask('POST', `${path}/requests/${withdrawn.id}/withdrawal`, rita))[0]).toBe(204)
     expect((await decide(stella, withdrawn))[0]).toBe(409)
+    expect(await eventsOf(withdrawn.id)).toEqual(['access.requested', 'access.withdrawn'])
   })
 
   test('by two stewards at once makes one grant', async () => {
@@ -337,4 +343,10 @@ test('a request that nobody decided within 14 days is not decided any more', asy
   const asked = await requested(rita)
   nowMs += 14 * 86_400_000
   expect((await decide(stella, asked))[0]).toBe(409)
+  nowMs += 1
+  const log = createLogger({ level: 'silent' })
+  await endAccess({ store: lake.store, clock, log }, AbortSignal.timeout(60_000))
+  const [, shown] = await ask('GET', `${path}/requests/${asked.id}`, rita)
+  expect(shown).toMatchObject({ state: 'expired' })
+  expect(await eventsOf(asked.id)).toEqual(['access.requested', 'access.expired'])
 })

@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
+import { mayBeSamePerson, type NamedPerson } from '../../core/same-person.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import {
@@ -22,6 +23,8 @@ import { lockContracts, recordChange } from '../../store/contract/changes.ts'
 import { type ContractVersion, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
+import { standingIn } from '../../store/session/provisioning.ts'
+import { mayHoldRole } from '../../store/session/role-holders.ts'
 import { personOf } from '../lifecycle/step.ts'
 import { grantNamed, grantRequest } from './grant-request.ts'
 import { type DecidingActor, mayKnow, ownsContractOf, rightsOf } from './oversight.ts'
@@ -63,6 +66,7 @@ export async function decideAccess(
     const rights = found.lifts.policies === undefined ? all : { ...all, isOwner: false }
     const verdict = reviewRequest(factsOf(found, version, clock.now()), personOf(actor), rights, decision)
     if (verdict.kind === 'refused') throw new Fault(verdict.fault, `${verdict.why}.`)
+    await assertIsAnother(tx, tenant, found, actor)
     const { level, isLast } = verdict
     const at = new Date(clock.now())
     const made: AccessDecision = {
@@ -73,6 +77,7 @@ export async function decideAccess(
       await saveReview(tx, on, found, made, at)
       return undefined
     }
+    if (approves) await assertHasNotLeft(tx, tenant, found)
     if (approves) await assertGrantable(run, found, version, clock.now())
     const state = isLast ? (approves ? 'granted' : 'denied') : 'waiting'
     const decisions = [...found.decisions, made]
@@ -131,6 +136,39 @@ async function saveReview(
   })
 }
 
+/**
+ * Sees to it that who decides is none of those whom it is about, nor has decided before, under another name or by
+ * another session: refused where it might be so.
+ * @throws Fault `forbidden`
+ */
+async function assertIsAnother(tx: Tx, tenant: TenantId, request: AccessRequest, by: Actor): Promise<void> {
+  const decider = namedOf(by)
+  const { grantee, requestedBy, decisions } = request
+  const isOneOfThem = [requestedBy, ...decisions.map((one) => one.by)].some((other) =>
+    mayBeSamePerson(decider, namedOf(other)),
+  )
+  const isGrantee =
+    'sub' in grantee
+      ? mayBeSamePerson(decider, grantee)
+      : await mayHoldRole(tx, tenant, decider, grantee.role)
+  if (isOneOfThem || isGrantee)
+    throw new Fault(
+      'forbidden',
+      'You may be who asked, decided before or would have the access, by another session or name of yours.',
+    )
+}
+
+/** @throws Fault `conflict` where provisioning refuses who asked: the request came in while the person left */
+async function assertHasNotLeft(tx: Tx, tenant: TenantId, { requestedBy }: AccessRequest): Promise<void> {
+  const standing = await standingIn(tx, tenant, requestedBy)
+  if (standing.kind === 'refused' && !standing.isUnnamed)
+    throw new Fault('conflict', 'Who asked for access has left. Deny the request.')
+}
+
+function namedOf({ sub, email, session }: Actor): NamedPerson {
+  return { sub, email, createdBy: session?.createdBy }
+}
+
 /** What a decision about a request is judged by. */
 export function factsOf(
   { state, sha256, grantee, requestedBy, requestedAt, decisions }: AccessRequest,
@@ -173,13 +211,15 @@ async function assertGrantable(
 /** What a request would lift by now. */
 export async function liftsNow(
   run: RunQuery,
-  { table, contract, grantee, requestedBy, wanted }: AccessRequest,
+  { table, tableUuid, contract, grantee, requestedBy, wanted }: AccessRequest,
   atMs: number,
 ): Promise<ReturnType<typeof liftsOf> | { readonly problem: string }> {
   try {
     const now = await governingNow(run, table, atMs)
     // The second approval is that of the contract in the request.
     if (now.contract.id !== contract.id) return { problem: 'Another contract governs the table by now.' }
+    if (tableUuid !== undefined && now.tableUuid !== tableUuid)
+      return { problem: 'Another table has the name by now.' }
     return liftsOf(now.governing, { grantee, roles: requestedBy.roles }, wanted)
   } catch (thrown) {
     if (thrown instanceof Fault && ['not_found', 'unprocessable'].includes(thrown.kind))

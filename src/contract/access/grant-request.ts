@@ -20,7 +20,7 @@ export async function grantRequest(
   by: Actor,
   at: Date,
 ): Promise<NewGrant> {
-  const { id, table, contract, grantee, lifts, purpose, ticket, seconds, renews } = request
+  const { id, table, tableUuid, contract, grantee, lifts, purpose, ticket, seconds, renews } = request
   const old = renews === undefined ? undefined : await lockGrant(tx, tenant, renews)
   if (renews !== undefined && (old === undefined || (old.endedAt !== undefined && old.endedAt < old.until)))
     throw new Fault(
@@ -29,7 +29,7 @@ export async function grantRequest(
     )
   const from = old !== undefined && old.until > at ? old.until : at
   const grant = {
-    ...{ id: crypto.randomUUID(), request: id, table, contract: contract.id },
+    ...{ id: crypto.randomUUID(), request: id, table, tableUuid, contract: contract.id },
     ...{ grantee, lifts, purpose, ticket, grantedAt: at, grantedBy: by, from },
     until: new Date(from.getTime() + seconds * 1_000),
   }

@@ -48,12 +48,12 @@ export async function renewAccess(on: AccessContext, asked: AskedRenewal): Promi
     const first = await findAccessRequest(tx, tenant, grant.request)
     const grantee = granteeOf(actor, 'role' in grant.grantee ? grant.grantee.role : undefined)
     const wanted = first?.wanted ?? {}
-    const { contract, lifts } = await wantedNow(tx, on, grant.table, { grantee, wanted })
-    if (!Bun.deepEquals(lifts, grant.lifts))
+    const now = await wantedNow(tx, on, grant.table, { grantee, wanted })
+    if (!Bun.deepEquals(now.lifts, grant.lifts))
       throw new Fault('conflict', 'What hides the table has changed since the grant. Ask for access instead.')
     const ticket = asked.ticket === undefined ? grant.ticket : lineOf(asked.ticket, 'ticket')
     return await saveRequest(tx, on, {
-      ...{ table: grant.table, contract, grantee, wanted, lifts, ticket, seconds: asked.seconds },
+      ...{ table: grant.table, ...now, grantee, wanted, ticket, seconds: asked.seconds },
       purpose: asked.purpose === undefined ? grant.purpose : lineOf(asked.purpose, 'purpose'),
       ...{ isBreakGlass: false, renews: grant.id },
     })

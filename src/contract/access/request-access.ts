@@ -42,6 +42,8 @@ export interface AccessContext {
   readonly clock: Clock
   readonly tenant: TenantId
   readonly actor: Actor
+  /** Whether an agent acts in the actor's name: then nothing is granted at once. */
+  readonly isAgent?: boolean
 }
 
 interface AskedAccess extends Wanted {
@@ -53,8 +55,6 @@ interface AskedAccess extends Wanted {
   readonly ticket?: string | undefined
   /** Whether access is taken at once, and reviewed afterwards. */
   readonly isBreakGlass?: boolean | undefined
-  /** Whether an agent asks in the name of somebody: then a person decides, whatever the plan says. */
-  readonly isByAgent?: boolean | undefined
 }
 
 /** A request with the grant that it made at once, if it did. */
@@ -94,13 +94,12 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
     // Access may be granted at once, so nothing that governs the table changes between the look and the grant.
     await lockContracts(tx)
     const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
-    const { contract, lifts } = await wantedNow(tx, on, table, { grantee, wanted })
-    const request = {
-      ...{ table, contract, grantee, wanted, lifts, purpose: lineOf(asked.purpose, 'purpose') },
+    const now = await wantedNow(tx, on, table, { grantee, wanted })
+    return await saveRequest(tx, on, {
+      ...{ table, ...now, grantee, wanted, purpose: lineOf(asked.purpose, 'purpose') },
       ticket: asked.ticket === undefined ? undefined : lineOf(asked.ticket, 'ticket'),
       ...{ seconds: asked.seconds, isBreakGlass, renews: undefined },
-    }
-    return await saveRequest(tx, on, request, { isByAgent: asked.isByAgent === true })
+    })
   })
 }
 
@@ -119,11 +118,11 @@ export async function wantedNow(
   { clock, actor }: Pick<AccessContext, 'clock' | 'actor'>,
   table: TableRef,
   { grantee, wanted }: { readonly grantee: Grantee; readonly wanted: Wanted },
-): Promise<Pick<NewAccessRequest, 'contract' | 'lifts'>> {
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid' | 'lifts'>> {
   const run: RunQuery = (text, params) => tx.query(text, params)
-  const { contract, governing } = await governingNow(run, table, clock.now())
+  const { contract, tableUuid, governing } = await governingNow(run, table, clock.now())
   const { lifts } = liftsOf(governing, { grantee, roles: actor.roles }, wanted)
-  return { contract, lifts }
+  return { contract, tableUuid, lifts }
 }
 
 /** What governs a table now, and by which contract. @throws Fault `not_found`, `unprocessable` */
@@ -131,25 +130,21 @@ export async function governingNow(
   run: RunQuery,
   table: TableRef,
   atMs: number,
-): Promise<{ readonly contract: NewAccessRequest['contract']; readonly governing: Governing }> {
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid'> & { readonly governing: Governing }> {
   const read = await readGovernance(run, table)
   const contract = governedOf(read)
   const [policies = []] = await governingPolicies(run, [table])
-  return { contract, governing: { read: read as Governance, policies: inEffect(policies, atMs) } }
+  const governing = { read: read as Governance, policies: inEffect(policies, atMs) }
+  return { contract, tableUuid: read?.tableUuid, governing }
 }
 
 type Unsaved = Omit<NewAccessRequest, 'id' | 'requestedAt' | 'requestedBy' | 'sha256' | 'state' | 'decisions'>
 
 /** Saves a request, and grants it where the plan does so at once. @throws Fault as `requestAccess` */
-export async function saveRequest(
-  tx: Tx,
-  on: AccessContext,
-  asked: Unsaved,
-  by: { readonly isByAgent: boolean } = { isByAgent: false },
-): Promise<MadeRequest> {
+export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Promise<MadeRequest> {
   const { clock, tenant, actor } = on
   const at = new Date(clock.now())
-  const decided = await decidedAtOnce(tx, on, { ...asked, ...by }, at)
+  const decided = await decidedAtOnce(tx, on, asked, at)
   const request: NewAccessRequest = {
     ...asked,
     ...{ id: crypto.randomUUID(), requestedAt: at, requestedBy: actor, sha256: hashOf(asked), ...decided },
@@ -165,8 +160,8 @@ export async function saveRequest(
 /** Whether nobody else decides first. @throws Fault `forbidden`, `unprocessable` */
 async function decidedAtOnce(
   tx: Tx,
-  { tenant, actor }: AccessContext,
-  asked: Unsaved & { readonly isByAgent: boolean },
+  { tenant, actor, isAgent }: AccessContext,
+  asked: Unsaved,
   at: Date,
 ): Promise<Pick<NewAccessRequest, 'state' | 'decisions'>> {
   const { contract, grantee, isBreakGlass } = asked
@@ -185,8 +180,8 @@ async function decidedAtOnce(
       'Break-glass is for what hides the table, not for policies about commits.',
     )
   if (isBreakGlass) return { state: 'to_review', decisions: [] }
-  const mayServe = isOwn && !asked.isByAgent && 'sub' in grantee
-  if (!mayServe || !has(plan.selfServiceRoles)) return { state: 'waiting', decisions: [] }
+  if (isAgent || !isOwn || !('sub' in grantee) || !has(plan.selfServiceRoles))
+    return { state: 'waiting', decisions: [] }
   const comment = `By the review plan of version ${version?.number} of the contract.`
   const made = { approves: true, level: 'plan', at: at.toISOString(), by: actor, comment } as const
   return { state: 'granted', decisions: [made] }
@@ -301,7 +296,16 @@ export async function withdrawAccess(on: AccessContext, id: string): Promise<voi
     if (found.state !== 'waiting')
       throw new Fault('conflict', `A request that is ${found.state} is not withdrawn.`)
     await updateAccessRequest(tx, tenant, { ...found, state: 'withdrawn', endedAt: new Date(clock.now()) })
-    await recordChange(tx, actor, { action: 'withdraw-access', subject: { access: id } })
+    const { namespace, name } = found.table
+    await recordChange(tx, actor, {
+      action: 'withdraw-access',
+      subject: { access: id, namespace, table: name },
+    })
+    await appendEvent(tx, {
+      type: 'access.withdrawn',
+      subject: tableKey(found.table),
+      data: { request: id, grantee: found.grantee, by: actor.sub },
+    })
   })
 }
 

@@ -37,6 +37,7 @@ import {
   discloseAccepted,
   disclosureOf,
   jsonResponse,
+  newDisclosureOf,
   objectOf,
   type SurfaceRequest,
   subjectOf,
@@ -139,7 +140,7 @@ export async function registerTable(sent: SurfaceRequest): Promise<Response> {
 }
 
 async function tableResponse(surface: SurfaceRequest, action: Action): Promise<Response> {
-  const disclosure = await disclosureOf(surface, action.table)
+  const disclosure = await newDisclosureOf(surface, action.table)
   if (disclosure.masked) await assertNotTrusted(surface, action.table)
   const { response, warnings, withheld } = await change(surface, action, disclosure.vended)
   const { etag } = response.headers

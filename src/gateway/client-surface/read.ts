@@ -5,7 +5,7 @@ import { inNextTurn } from '../../base/turn.ts'
 import { accessCommand } from '../../core/access-hint.ts'
 import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
-import type { FileSight } from '../../store/governance/protections.ts'
+import { type FileSight, sightOfTable } from '../../store/governance/protections.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import { topLevelMembers } from '../../wire/iceberg/members.ts'
 import { isRestricted } from '../../wire/iceberg/read-restrictions.ts'
@@ -24,6 +24,7 @@ import { isTrusted, readBySql, restrictedTable } from './restrictions.ts'
 import { isAskedToSign, signingOf, withSigning } from './signing.ts'
 import {
   delegationOf,
+  disclosureFor,
   jsonResponse,
   objectOf,
   plansScans,
@@ -99,12 +100,13 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   const table = tableRefOf(surface)
   const { snapshots } = queryOf(surface, ['snapshots'])
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
-  const { sight, ...disclosure } = await readDisclosureOf(surface, table)
+  const read = await readDisclosureOf(surface, table)
+  const { sight: asked, ...disclosure } = read
   // Without its files the metadata passes, as it does where masks apply.
-  if (sight.demands !== undefined && ((await isTrusted(surface)) || delegationOf(surface) !== undefined))
-    throw purposeDemanded(sight.demands)
+  if (asked.demands !== undefined && ((await isTrusted(surface)) || delegationOf(surface) !== undefined))
+    throw purposeDemanded(asked.demands)
   const vends = !disclosure.masked && vend !== undefined
-  if (vends) vend.begin(sight)
+  if (vends) vend.begin(asked)
   const signs = !disclosure.masked && isAskedToSign(surface)
   // A masked response differs from others for the same metadata, so it is neither conditional nor has an ETag. One with
   // credentials goes out of date before its metadata does.
@@ -118,13 +120,14 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   })
   if (loaded.status === 'not-modified') {
     noteConfirmed(surface, table, ifNoneMatch)
-    noteRawRead(surface, table, 'load', sight)
+    noteRawRead(surface, table, 'load', asked)
     return new Response(null, { status: 304, headers: { etag: ifNoneMatch ?? '' } })
   }
   if (snapshots !== 'refs') noteLoaded(surface, table, loaded.body)
   const placed = await feedLoaded(surface, table, loaded.body)
   const { owner, isOutside, isOutsideRoots } = placed
-  const shown = { ...disclosure, vended: disclosure.vended && !isOutsideRoots && !(await isOutside()) }
+  const { sight, ...own } = disclosureFor(read, owner.tableUuid)
+  const shown = { ...own, vended: own.vended && !isOutsideRoots && !(await isOutside()) }
   const disclosed = await discloseReply(loaded.body, tableMembers, shown)
   const { masked } = disclosed
   if (masked && (await isTrusted(surface))) {
@@ -139,7 +142,7 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   if (!masked && (vended !== undefined || shown.vended)) noteRawRead(surface, table, 'credentials', sight)
   if (vended !== undefined) return jsonResponse(200, withCredentials(body, table, vended), uncached)
   const signing =
-    signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body) : undefined
+    signs && !masked && !isOutsideRoots ? await signingOf(surface, owner, loaded.body, sight) : undefined
   if (signing !== undefined) return jsonResponse(200, withSigning(body, table, signing), uncached)
   return jsonResponse(
     200,
@@ -190,6 +193,7 @@ export async function loadCredentials(surface: SurfaceRequest): Promise<Response
   const asked = issuesCredentials(surface) ? askTerritory(surface, table) : undefined
   const { loaded, sight } = await assertUnmasked(surface)
   const { owner, territory, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
+  assertUnmaskedBy(sightOfTable(sight, owner.tableUuid), table)
   if (asked !== undefined) {
     const vended = await vendTable(surface, owner, await territory(asked), sight)
     noteRawRead(surface, table, 'credentials', sight)
@@ -218,6 +222,7 @@ export async function planScan(surface: SurfaceRequest): Promise<Response> {
   if (isCancel) return await passThrough(surface)
   const table = tableRefOf(surface)
   const { owner, isOutside, isOutsideRoots } = await feedLoaded(surface, table, loaded)
+  assertUnmaskedBy(sightOfTable(sight, owner.tableUuid), table)
   if (isOutsideRoots) throw outsideRoots(table)
   if (isOwn) {
     if (await isOutside()) throw outsideTerritory(table)
@@ -258,13 +263,8 @@ async function assertUnmasked(
   surface: SurfaceRequest,
 ): Promise<{ readonly loaded: Uint8Array; readonly sight: FileSight }> {
   const table = tableRefOf(surface)
-  const { masked, sight } = await readDisclosureOf(surface, table)
-  if (sight.demands !== undefined) throw purposeDemanded(sight.demands)
-  if (masked)
-    throw new Fault(
-      'policy_denied',
-      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql} Access for a time: ${accessCommand({ table })}`,
-    )
+  const { sight } = await readDisclosureOf(surface, table)
+  assertUnmaskedBy(sight, table)
   const { request, upstream } = surface
   const loaded = await upstream.catalog.loadTable(table, { signal: request.signal, snapshots: 'refs' })
   if (loaded.status !== 'loaded' || isRestricted(topLevelMembers(loaded.body)))
@@ -273,6 +273,16 @@ async function assertUnmasked(
       `policy denied: the upstream catalog restricts reading ${tableName(table)}, so its files are not given out`,
     )
   return { loaded: loaded.body, sight }
+}
+
+/** @throws Fault `policy_denied` */
+function assertUnmaskedBy({ masked, demands }: FileSight, table: TableRef): void {
+  if (demands !== undefined) throw purposeDemanded(demands)
+  if (masked)
+    throw new Fault(
+      'policy_denied',
+      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql} Access for a time: ${accessCommand({ table })}`,
+    )
 }
 
 async function completeReply(surface: SurfaceRequest, queryNames: readonly QueryName[]): Promise<Uint8Array> {

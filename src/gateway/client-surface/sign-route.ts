@@ -17,6 +17,7 @@ import { readBody } from '../../http/read-body.ts'
 import { ReadFailure } from '../../storage/read-failure.ts'
 import { givenOut } from '../../storage/roots.ts'
 import { openCredential } from '../../store/catalog-credential/catalog-credentials.ts'
+import { sightOfTable } from '../../store/governance/protections.ts'
 import { loadWriteGovernance } from '../../store/policy/policies.ts'
 import { findServiceSessionById } from '../../store/session/sessions.ts'
 import { vendingSettings } from '../../vending/settings.ts'
@@ -121,7 +122,8 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     )
   const identified = await holderOf(parts, ticket, session)
   const holder = { id: session.sessionId, kind: 'service', sub: session.principal.sub } as const
-  const sight = await sightOf(parts, tenant, table, { ...identified, session: holder }, ticket.purpose)
+  const found = await sightOf(parts, tenant, table, { ...identified, session: holder }, ticket.purpose)
+  const sight = sightOfTable(found, ticket.tableUuid)
   if (isDenied(sight, session.scopes.includes('commit'))) throw withoutContract(table)
   if (sight.demands !== undefined) throw purposeDemanded(sight.demands)
   if (sight.masked)

@@ -16,6 +16,7 @@ import {
 import { namespaceKey, type TableRef } from '../../core/table-ref.ts'
 import { isQuarantined, type TerritoryOwner } from '../../core/territory-owner.ts'
 import { limits } from '../../limits.ts'
+import type { FileSight } from '../../store/governance/protections.ts'
 import { loadWriteGovernance, type WriteGovernance } from '../../store/policy/policies.ts'
 import { type SignSettings, vendingModeOf, vendingSettings } from '../../vending/settings.ts'
 import { sealTicket } from '../../vending/sign/ticket.ts'
@@ -44,8 +45,9 @@ export function isAskedToSign(surface: SurfaceRequest): boolean {
 
 /**
  * A ticket for the table: for its territory where the session may commit, else for the files of the pinned snapshot, or
- * of the current one.
+ * of the current one. One that rests on a grant of access is for reading, and ends with it.
  * @param reply the upstream's LoadTableResult
+ * @param sight by which the caller may have it
  * @returns undefined where there is none: no license covers it, the session is a person's, or nobody may read the snapshot
  * @throws Fault of the store
  */
@@ -53,6 +55,7 @@ export async function signingOf(
   surface: SurfaceRequest,
   owner: TerritoryOwner,
   reply: Uint8Array,
+  { untilMs = Number.POSITIVE_INFINITY }: Pick<FileSight, 'untilMs'> = {},
 ): Promise<Signing | undefined> {
   const { parts, tenant, session, identified, upstream, path, mayCommit } = surface
   const settings = vendingSettings(upstream.credential)
@@ -62,7 +65,8 @@ export async function signingOf(
   const { table } = owner
   let snapshotId: bigint | undefined
   let manifestList: string | undefined
-  if (!mayCommit) {
+  const writes = mayCommit && untilMs === Number.POSITIVE_INFINITY
+  if (!writes) {
     const governance = await loadWriteGovernance(parts.store, tenant, table)
     snapshotId = governance.pinnedSnapshotId ?? currentSnapshotId(metadata)
     if (snapshotId !== undefined) {
@@ -82,7 +86,7 @@ export async function signingOf(
     credentialId: upstream.credential.id,
     prefix: path.prefix,
     ...{ namespace: table.namespace, name: table.name, tableUuid: owner.tableUuid },
-    access: mayCommit ? 'write' : 'read',
+    access: writes ? 'write' : 'read',
     sub: identified.principal.sub,
     email: identified.principal.email,
     roles: identified.principal.roles,
@@ -92,7 +96,11 @@ export async function signingOf(
     snapshotId: snapshotId === undefined ? undefined : String(snapshotId),
     manifestList,
     metadataFile: typeof metadataFile === 'string' ? metadataFile : '',
-    expiresAtMs: Math.min(parts.clock.now() + signTicketMs, session.expiresAtMs ?? Number.POSITIVE_INFINITY),
+    expiresAtMs: Math.min(
+      parts.clock.now() + signTicketMs,
+      session.expiresAtMs ?? Number.POSITIVE_INFINITY,
+      untilMs,
+    ),
   })
   const key = createHash('sha256')
     .update(JSON.stringify([session.sessionId, table]))

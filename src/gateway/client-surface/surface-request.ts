@@ -8,7 +8,7 @@ import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { opensUncontracted } from '../../core/uncontracted.ts'
 import { limits } from '../../limits.ts'
 import { storageRoots } from '../../storage/roots.ts'
-import type { FileSight } from '../../store/governance/protections.ts'
+import { type FileSight, sightOfTable } from '../../store/governance/protections.ts'
 import { vendingModeOf } from '../../vending/settings.ts'
 import type { CommitBody } from '../base/body.ts'
 import { type Disclosed, type Disclosure, discloseReply } from '../base/disclosure.ts'
@@ -81,6 +81,19 @@ export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Pr
   const mayPass = passes && !masked && sight.untilMs === undefined
   const vended = mayPass && delegationOf(surface) !== undefined
   return { masked, vended, commits: mayCommit, denied: isDenied(sight, mayCommit), sight }
+}
+
+/** A disclosure as it is about the table with this uuid, which may not be the one that access was granted to. */
+export function disclosureFor(of: SeenDisclosure, tableUuid: string | undefined): SeenDisclosure {
+  const sight = sightOfTable(of.sight, tableUuid)
+  return sight === of.sight ? of : { ...of, sight, masked: true, vended: false }
+}
+
+/** As {@link disclosureOf}, of a table that is being made: no grant is about it. */
+export async function newDisclosureOf(surface: SurfaceRequest, table: TableRef): Promise<SeenDisclosure> {
+  const found = await disclosureOf(surface, table)
+  const { untilMs, ...sight } = found.sight
+  return untilMs === undefined ? found : { ...found, sight: { ...sight, masked: true }, masked: true }
 }
 
 /**

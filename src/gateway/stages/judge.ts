@@ -7,7 +7,6 @@ import { Fault } from '../../base/fault.ts'
 import type { ContractBreak } from '../../core/contract-break.ts'
 import type { Verdict } from '../../core/decision.ts'
 import { type DerivedPolicy, inEffect, type Policy } from '../../core/policy.ts'
-import { committerOf } from '../../core/principal.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
 import { checkRequirements } from '../../wire/iceberg/check-requirements.ts'
@@ -16,7 +15,7 @@ import { judgeByContract, tableColumns } from '../base/judge-by-contract.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { applicable, bindingsOf, resultOf } from './bindings.ts'
+import { applicable, bindingsOf, exemptible, resultOf } from './bindings.ts'
 import type { Change, Judged } from './change.ts'
 import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
@@ -60,8 +59,8 @@ export async function judgeChange(
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
   const { pinnedSnapshotId, territory: found } = loaded.value
   // A grant is for commits to a table, not for making one.
-  const committer = base && committerOf(change.identified)
-  const all = inEffect(loaded.value.policies, change.receivedAtMs, committer)
+  const commit = base && exemptible(change, base)
+  const all = inEffect(loaded.value.policies, change.receivedAtMs, commit)
   const policies = applicable(all, request)
   const denied =
     expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)

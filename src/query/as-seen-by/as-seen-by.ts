@@ -68,13 +68,18 @@ export async function asSeenBy(parts: AsSeenParts, caller: Caller, input: AsSeen
   const shown = { ...protectionView(table), rows: undefined, rows_withheld: undefined }
   if (input.rows === 0) return shown
   const hidesNothing = !(await isMaskedFor(parts.store, tenant, ref, caller.principal))
-  if (!hidesNothing && !isProtectedAlike(table, principal, ownTable, caller.principal))
-    return { ...shown, rows_withheld: withheld }
+  const mayShow = (one: GovernedTable, other: GovernedTable) =>
+    hidesNothing || isProtectedAlike(one, principal, other, caller.principal)
+  if (!mayShow(table, ownTable)) return { ...shown, rows_withheld: withheld }
   const rows = await sample(parts, caller, input, table, signal)
   // What governs the table was the same from before the comparison until after the rows, or they are not shown.
-  const after = await load(caller.principal)
+  const [theirsAfter, after] = [await load(principal), await load(caller.principal)]
   if (after.governanceVersion !== theirs.governanceVersion)
     throw new Fault('conflict', 'Filters, masks or contracts of the tenant changed meanwhile. Retry.')
+  // A grant begins and ends by the clock alone, and the run knows the end of theirs only.
+  const [last, ownLast] = [theirsAfter.tables[0], after.tables[0]]
+  if (last === undefined || ownLast === undefined || !mayShow(last, ownLast))
+    return { ...shown, rows_withheld: withheld }
   return { ...shown, rows }
 }
 

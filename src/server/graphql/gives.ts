@@ -78,7 +78,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
   },
   AccessRequest: {
     ofAccess:
-      'columns endedAt filters namespace purpose requestId requestedAt requestedBy role seconds state sub tableName ticket',
+      'columns endedAt filters namespace policies purpose requestId requestedAt requestedBy role seconds state sub tableName ticket',
   },
   TableReader: {
     ofReaders:

@@ -27,6 +27,8 @@ export interface NewGrant {
   readonly id: string
   readonly request: string
   readonly table: TableRef
+  /** As in the request. */
+  readonly tableUuid?: string | undefined
   readonly contract: string
   readonly grantee: Grantee
   readonly lifts: GrantLifts
@@ -50,15 +52,15 @@ export async function insertGrant(tx: Tx, tenant: TenantId, grant: NewGrant): Pr
   const { table } = grant
   await tx.query(
     `insert into svc.access_grant (tenant_id, grant_id, request_id, table_id, table_ref, contract_id, grantee, lifts,
-       purpose, ticket, granted_at, granted_by, from_at, until_at)
+       purpose, ticket, granted_at, granted_by, from_at, until_at, table_uuid)
      values ($1, $2::uuid, $3::uuid, $4, $5::text::jsonb, $6, $7::text::jsonb, $8::text::jsonb, $9, $10,
-       $11::timestamptz, $12::text::jsonb, $13::timestamptz, $14::timestamptz)`,
+       $11::timestamptz, $12::text::jsonb, $13::timestamptz, $14::timestamptz, $15)`,
     [
       ...[tenant, grant.id, grant.request, nodeId(tableKey(table))],
       ...[storableJson({ namespace: table.namespace, name: table.name }), grant.contract],
       ...[storableJson(grant.grantee), storableJson(grant.lifts), storableText(grant.purpose)],
       ...[grant.ticket === undefined ? null : storableText(grant.ticket), grant.grantedAt],
-      ...[storableJson(grant.grantedBy), grant.from, grant.until],
+      ...[storableJson(grant.grantedBy), grant.from, grant.until, grant.tableUuid ?? null],
     ],
   )
 }

@@ -47,6 +47,8 @@ export interface NewAccessRequest {
   /** Hex: what a decision decides. */
   readonly sha256: string
   readonly table: TableRef
+  /** Of that table, in lower case; undefined where it is not known. */
+  readonly tableUuid?: string | undefined
   readonly contract: { readonly id: string; readonly version: number }
   readonly grantee: Grantee
   readonly wanted: {
@@ -81,10 +83,10 @@ export async function insertAccessRequest(
   await tx.query(
     `insert into svc.access_request (tenant_id, request_id, requested_at, sha256, table_id, table_ref, contract_id,
        contract_version, grantee, wanted, lifts, purpose, ticket, seconds, requested_by, requested_by_sub, break_glass,
-       renews, state, decisions, ended_at)
+       renews, state, decisions, table_uuid, ended_at)
      values ($1, $2::uuid, $3::timestamptz, decode($4, 'hex'), $5, $6::text::jsonb, $7, $8::int8, $9::text::jsonb,
        $10::text::jsonb, $11::text::jsonb, $12, $13, $14::int8, $15::text::jsonb, $16, $17::bool, $18::uuid, $19,
-       $20::text::jsonb, case when $19 in ('waiting', 'to_review') then null else $3::timestamptz end)`,
+       $20::text::jsonb, $21, case when $19 in ('waiting', 'to_review') then null else $3::timestamptz end)`,
     [
       ...[tenant, request.id, request.requestedAt, request.sha256],
       ...[nodeId(tableKey(table)), storableJson({ namespace: table.namespace, name: table.name })],
@@ -92,7 +94,7 @@ export async function insertAccessRequest(
       ...[storableJson(request.grantee), storableJson(request.wanted), storableJson(request.lifts)],
       ...[storableText(request.purpose), request.ticket === undefined ? null : storableText(request.ticket)],
       ...[request.seconds, storableJson(requestedBy), storableText(requestedBy.sub), request.isBreakGlass],
-      ...[request.renews ?? null, request.state, storableJson(request.decisions)],
+      ...[request.renews ?? null, request.state, storableJson(request.decisions), request.tableUuid ?? null],
     ],
   )
 }
@@ -130,6 +132,7 @@ interface Row {
   readonly position: string
   readonly sha256: string
   readonly table_ref: TableRef
+  readonly table_uuid: string | null
   readonly contract_id: string
   readonly contract_version: string
   readonly grantee: Grantee
@@ -148,13 +151,14 @@ interface Row {
 
 const columns = `request_id, requested_at,
   ${positionText('requested_at', 'request_id')} as position,
-  encode(sha256, 'hex') as sha256, table_ref, contract_id, contract_version, grantee, wanted, lifts, purpose, ticket,
-  seconds, requested_by, break_glass, renews, state, decisions, ended_at`
+  encode(sha256, 'hex') as sha256, table_ref, table_uuid, contract_id, contract_version, grantee, wanted, lifts, purpose,
+  ticket, seconds, requested_by, break_glass, renews, state, decisions, ended_at`
 
 function requestOf(row: Row): AccessRequest {
   const { sha256, grantee, wanted, lifts, purpose, state, decisions } = row
   return {
     ...{ id: row.request_id, requestedAt: row.requested_at, sha256, table: row.table_ref },
+    tableUuid: row.table_uuid ?? undefined,
     contract: { id: row.contract_id, version: Number(row.contract_version) },
     ...{ grantee, wanted, lifts, purpose, ticket: row.ticket ?? undefined, seconds: Number(row.seconds) },
     ...{ requestedBy: row.requested_by, isBreakGlass: row.break_glass, renews: row.renews ?? undefined },
@@ -216,18 +220,30 @@ export async function listAccessRequests(
   return { ...found, items: found.items.map((row) => ({ ...requestOf(row), position: row.position })) }
 }
 
-/** Ends requests that have waited since before a time. @returns how many */
+/** Requests that one call ends, at most. */
+const expiredMax = 500
+
+/** Ends requests that have waited since before a time, and tells so. @returns how many */
 export async function expireAccessRequests(
   tx: Tx,
   tenant: TenantId,
   before: Date,
   at: Date,
 ): Promise<number> {
-  const rows = await tx.query(
+  const rows = await tx.query<Row>(
     `update svc.access_request set state = 'expired', ended_at = $3::timestamptz
-     where tenant_id = $1 and state = 'waiting' and requested_at < $2::timestamptz returning 1`,
+     where tenant_id = $1 and request_id in (select request_id from svc.access_request
+       where tenant_id = $1 and state = 'waiting' and requested_at < $2::timestamptz
+       order by requested_at limit ${expiredMax} for update skip locked)
+     returning ${columns}`,
     [tenant, before, at],
   )
+  for (const { id, table, grantee } of rows.map(requestOf))
+    await appendEvent(tx, {
+      type: 'access.expired',
+      subject: tableKey(table),
+      data: { request: id, grantee, reason: 'nobody decided in time' },
+    })
   return rows.length
 }
 

@@ -2,7 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { Lru } from '../../base/lru.ts'
-import type { StoredGrant } from '../../core/access-grant.ts'
+import { isOfTable, type StoredGrant } from '../../core/access-grant.ts'
 import type {
   Governance,
   StoredColumn,
@@ -140,8 +140,9 @@ export function parseGovernances(refs: readonly TableRef[], text: string): Gover
       const inherited = sourcesOf(idOf(ref), sources).flatMap((id) => boundTo(ref, id))
       const own = reveals.filter(({ table }) => table === idOf(ref)).map(storedReveal)
       // Tags and stand-ins of another spelling are not told apart, so nothing is lifted where one is bound to it.
-      const granted =
+      const granted = (
         others.length > 0 ? [] : grants.filter(({ table }) => table === idOf(ref)).map(storedGrant)
+      ).filter((grant) => first.tableUuid === undefined || isOfTable(grant, first.tableUuid))
       const governance = {
         ...inherited.reduce(inherit, others.reduce(joinSpelling, first)),
         ...(own.length > 0 && { reveals: own }),
@@ -159,10 +160,19 @@ function storedReveal(properties: Properties): StoredReveal {
 }
 
 function storedGrant(properties: Properties): StoredGrant {
-  const { id, grantee, lifts, purpose, from_ms: fromMs, until_ms: untilMs } = properties
+  const {
+    id,
+    grantee,
+    lifts,
+    purpose,
+    from_ms: fromMs,
+    until_ms: untilMs,
+    table_uuid: tableUuid,
+  } = properties
   return {
     ...({ grantee, lifts } as unknown as Pick<StoredGrant, 'grantee' | 'lifts'>),
     ...{ id: String(id), purpose: String(purpose), fromMs: Number(fromMs), untilMs: Number(untilMs) },
+    ...(typeof tableUuid === 'string' && { tableUuid }),
   }
 }
 
@@ -178,6 +188,7 @@ export async function readGovernance(run: RunQuery, ref: TableRef): Promise<Gove
 function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: boolean): Governance {
   const of = (...wantedKinds: readonly GovernanceKind[]) =>
     found.filter(({ kind }) => wantedKinds.includes(kind))
+  const uuid = of('table')[0]?.properties.table_uuid
   const contract = of('contract').find(({ properties }) => properties.state === 'active')?.properties
   const tags = Map.groupBy(of('tag'), (row) => row.columnId)
   const masks = Map.groupBy(of('mask', 'tag-mask'), (row) => row.columnId)
@@ -205,6 +216,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
   return {
     // A copy of two members, because the result is cached and the caller's object may hold more.
     ref: { namespace: ref.namespace, name: ref.name },
+    ...(typeof uuid === 'string' && { tableUuid: uuid.toLowerCase() }),
     contract: contract && { id: String(contract.id), version: Number(contract.version) },
     pin: pinOf(of('pin')[0]?.properties),
     ...demandsOf(contract),

@@ -32,14 +32,33 @@ function masksApply(governance: Governance | undefined, principal: Principal): b
 }
 
 /** Until when nothing of a table is hidden from a principal, by grants or without; `atMs` where something is now. */
-function wholeUntilMs(governance: Governance, reader: Principal | 'anyone', atMs: number): number {
+function wholeUntil(
+  governance: Governance,
+  reader: Principal | 'anyone',
+  atMs: number,
+): { readonly ms: number; readonly grantedOf: readonly string[] } {
   const viewer = reader === 'anyone' ? reader : viewerAt(reader, atMs)
   const seen = seenTable(governance, everySchema(governance), viewer)
-  if (!isWhole(seen)) return atMs
+  if (!isWhole(seen)) return { ms: atMs, grantedOf: [] }
   const lifted = [seen, ...seen.columns].flatMap((part) =>
     'ref' in part ? (part.filtersLiftedBy ?? []) : (part.liftedBy ?? []),
   )
-  return Math.min(Number.POSITIVE_INFINITY, ...lifted.map(({ untilMs }) => untilMs))
+  const ids = new Set(lifted.map(({ grant }) => grant))
+  const uuids = (governance.grants ?? []).flatMap(({ id, tableUuid }) =>
+    ids.has(id) && tableUuid !== undefined ? [tableUuid] : [],
+  )
+  return {
+    ms: Math.min(Number.POSITIVE_INFINITY, ...lifted.map(({ untilMs }) => untilMs)),
+    grantedOf: [...new Set(uuids)],
+  }
+}
+
+/** A sight as it is of the table with this uuid: by grants about another table everything that protects applies. */
+export function sightOfTable(sight: FileSight, tableUuid: string | undefined): FileSight {
+  const isOther = sight.grantedOf?.some((uuid) => uuid !== tableUuid?.toLowerCase()) === true
+  if (!isOther) return sight
+  const { untilMs: _, passedOver: __, grantedOf: ___, ...rest } = sight
+  return { ...rest, masked: true }
 }
 
 /** Whether the table has a filter or mask for anybody. */
@@ -60,6 +79,8 @@ export interface FileSight {
   readonly passedOver?: boolean
   /** When the first grant ends by which none applies; absent where no grant is needed. */
   readonly untilMs?: number
+  /** The uuids of the tables that those grants are about, as far as they name one. */
+  readonly grantedOf?: readonly string[]
   readonly contract?: Governance['contract']
 }
 
@@ -84,7 +105,8 @@ export async function fileSight(
 ): Promise<FileSight> {
   const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
   const governance = governances.get(tableKey(table))
-  const untilMs = governance && wholeUntilMs(governance, reader, atMs)
+  const whole = governance && wholeUntil(governance, reader, atMs)
+  const untilMs = whole?.ms
   const isHidden = untilMs !== undefined && (untilMs <= atMs || untilMs < atMs + openMs)
   const demands = governance?.purposeDemands
   const isUnmet = demands !== undefined && !meetsDemands(demands, purpose)
@@ -94,6 +116,7 @@ export async function fileSight(
     ...(isUnmet && { demands: demandText(table, demands) }),
     ...(!masked && isProtected(governance) && { passedOver: true }),
     ...(!masked && untilMs !== undefined && Number.isFinite(untilMs) && { untilMs }),
+    ...(!masked && whole !== undefined && whole.grantedOf.length > 0 && { grantedOf: whole.grantedOf }),
     ...(governance?.contract && { contract: governance.contract }),
     uncontracted: governance?.contract === undefined ? uncontracted : undefined,
   }

@@ -7,6 +7,8 @@ import { type Policy, policyEffect } from '../../core/policy.ts'
 export interface WriteGrant {
   readonly id: string
   readonly grantee: Grantee
+  /** In lower case; null where it is not known. */
+  readonly table_uuid: string | null
   readonly policies: NonNullable<GrantLifts['policies']>
   readonly from_ms: number
   readonly until_ms: number
@@ -19,8 +21,9 @@ export function withExemptions(grants: readonly WriteGrant[]): (policy: Policy) 
       .filter(({ policies }) =>
         policies.some(({ id, effect }) => id === policy.id && effect === policyEffect(policy)),
       )
-      .map(({ id: grant, grantee, from_ms: fromMs, until_ms: untilMs }) => ({
+      .map(({ id: grant, grantee, from_ms: fromMs, until_ms: untilMs, table_uuid: tableUuid }) => ({
         ...{ grant, grantee, fromMs, untilMs },
+        ...(tableUuid !== null && { tableUuid }),
       }))
     return exemptions.length === 0 ? policy : { ...policy, exemptions }
   }

@@ -6,8 +6,8 @@ import type { TenantId } from '../../core/tenant.ts'
 import type { Tx } from '../database/session.ts'
 import { endWhere } from './end-where.ts'
 
-/** Whom a session is for. */
-interface Holder {
+/** Whom a session or a grant is for. */
+export interface Holder {
   readonly principal_sub: string
   readonly principal_email: string | null
 }

@@ -174,6 +174,11 @@ export async function standingAtLogin(tx: Tx, tenant: TenantId, person: Person):
   return toStanding((await tx.query<StandingRow>(...standingQuery(tenant, person)))[0])
 }
 
+/** As `standingOf`, in a transaction of the tenant. */
+export async function standingIn(tx: Tx, tenant: TenantId, person: Person): Promise<Standing> {
+  return toStanding((await tx.query<StandingRow>(...standingQuery(tenant, person)))[0])
+}
+
 type Person = Pick<Principal, 'sub' | 'email'>
 
 function standingQuery(tenant: TenantId, { sub, email }: Person): [string, readonly Param[]] {

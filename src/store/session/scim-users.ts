@@ -12,6 +12,7 @@ import { recordAdministration } from '../administration/administration-log.ts'
 import { assertIndexable, storableJson } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
 import type { Store } from '../store.ts'
+import { endAccessOf } from './person-access.ts'
 import { endSessionsOf, isOneOf } from './person-sessions.ts'
 import { beginChange, changeStored, folded, personDigestText, raiseVersion } from './provisioning.ts'
 
@@ -229,6 +230,8 @@ async function takeEffect(
   const names = [had, has].filter((key) => key !== null)
   const keys = new Set(names.filter((key) => !(keepsAll && key === has)))
   if (keys.size > 0) await endSessionsOf(tx, tenant, isOneOf(settings, keys), by)
+  const left = new Set(names.filter((key) => !(isLetIn && key === has)))
+  if (left.size > 0) await endAccessOf(tx, tenant, isOneOf(settings, left), by)
 }
 
 async function record(

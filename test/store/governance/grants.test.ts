@@ -5,6 +5,7 @@
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
 import { putMask } from '../../../src/contract/put-mask.ts'
+import { type StoredGrant, withGrantsOf } from '../../../src/core/access-grant.ts'
 import { effectOf } from '../../../src/core/protection-effect.ts'
 import { currentSchema, seenTable, viewerAt } from '../../../src/core/seen-table.ts'
 import type { TableRef } from '../../../src/core/table-ref.ts'
@@ -12,11 +13,12 @@ import type { TenantId } from '../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
 import { endGrant, insertGrant, lockGrant } from '../../../src/store/contract/access-grants.ts'
+import { readEvents } from '../../../src/store/event/events.ts'
 import { loadGovernance } from '../../../src/store/governance/governance.ts'
-import { fileSight } from '../../../src/store/governance/protections.ts'
+import { fileSight, sightOfTable } from '../../../src/store/governance/protections.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
-import { intentOf } from '../../support/commits.ts'
+import { approvedOf, committedOf, intentOf } from '../../support/commits.ts'
 import { commitColumns } from '../../support/governed.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 
@@ -38,14 +40,14 @@ beforeAll(async () => {
 afterAll(() => store[Symbol.asyncDispose]())
 
 /** Makes a masked table in both tenants, and lifts its mask for ann in ours, for an hour. @returns the grant's id */
-async function granted(name: string): Promise<string> {
+async function granted(name: string, tableUuid?: string): Promise<string> {
   const table = refOf(name)
   for (const tenant of [ours, theirs]) await masked(tenant, table)
   const column = (await loadGovernance(store, ours, table))?.columns.find((one) => one.name === 'email')
   const id = crypto.randomUUID()
   await store.tenantTransaction(ours, (tx) =>
     insertGrant(tx, ours, {
-      ...{ id, request: crypto.randomUUID(), table, contract: 'c', grantee: { sub: 'ann' } },
+      ...{ id, request: crypto.randomUUID(), table, contract: 'c', grantee: { sub: 'ann' }, tableUuid },
       lifts: {
         columns: [{ fieldId: column?.fieldId ?? 0, tags: [], masks: (column?.masks ?? []).map(effectOf) }],
         filters: [],
@@ -98,6 +100,40 @@ test('a grant ends where its table is dropped', async () => {
   expect(await sees(refOf('gone'))).toBe(false)
   const found = await store.tenantTransaction(ours, (tx) => lockGrant(tx, ours, id))
   expect(found).toMatchObject({ endReason: 'the table was dropped' })
+})
+
+test('a grant is about the table that it was given for, and ends where another one has the name', async () => {
+  const first = committedOf().tableUuid ?? ''
+  const id = await granted('replaced', first)
+  const table = refOf('replaced')
+  expect(await sees(table)).toBe(true)
+  const held = withGrantsOf(
+    { grants: [{ id, tableUuid: first }] as unknown as StoredGrant[] },
+    first.toUpperCase(),
+  )
+  expect(held.grants).toHaveLength(1)
+  const commit = intentOf({ table, receivedAtMs: 1_700_000_000_001 })
+  const tableUuid = 'AAAAAAAA-0000-4000-8000-000000000000'
+  const columns = [{ fieldId: 2n, name: 'email', type: 'string', required: false }]
+  expect(
+    await recordVerdict(store, ours, approvedOf(commit, committedOf({ tableUuid, columns }))),
+  ).toMatchObject({
+    ingested: true,
+  })
+  expect(await sees(table)).toBe(false)
+  const found = await store.tenantTransaction(ours, (tx) => lockGrant(tx, ours, id))
+  expect(found).toMatchObject({ endReason: 'another table has the name' })
+  const told = (await readEvents(store, ours, 0n)).filter(({ data }) => data.grant === id)
+  expect(told).toMatchObject([{ type: 'access.ended', data: { reason: 'another table has the name' } }])
+})
+
+test('a grant of another table of the name gives out no files, wherever that table came from', async () => {
+  await granted('swapped', committedOf().tableUuid)
+  const sight = await fileSight(store, ours, refOf('swapped'), ann, { atMs: fromMs, openMs: 0 })
+  expect(sight).toMatchObject({ masked: false, grantedOf: [committedOf().tableUuid] })
+  expect(sightOfTable(sight, committedOf().tableUuid)).toBe(sight)
+  for (const uuid of [undefined, 'aaaaaaaa-0000-4000-8000-000000000000'])
+    expect(sightOfTable(sight, uuid)).not.toMatchObject({ masked: false })
 })
 
 test('a grant that was ended lifts nothing, and another tenant cannot end it', async () => {

@@ -8,6 +8,7 @@ import type { Clock } from '../../../base/clock.ts'
 import { inParallel } from '../../../base/in-parallel.ts'
 import { CatalogError } from '../../../catalog/catalog.ts'
 import type { TableStates } from '../../../catalog/table-states.ts'
+import { withGrantsOf } from '../../../core/access-grant.ts'
 import { type CatalogCredential, catalogOf } from '../../../core/catalog.ts'
 import type { Governance } from '../../../core/governance.ts'
 import type { GovernedTable } from '../../../core/governed-table.ts'
@@ -293,7 +294,8 @@ function readState(viewer: Viewer, governance: Governance, state: TableState): R
   const snapshotId = pin?.snapshotId ?? state.currentSnapshotId
   const fileBytes = snapshotId === undefined ? 0n : state.snapshotBytes.get(snapshotId)
   return {
-    table: seenTable(governance, schema, viewer),
+    // The upstream may have another table under the name than the one that the store knows.
+    table: seenTable(withGrantsOf(governance, state.tableUuid), schema, viewer),
     state,
     snapshot: { metadataLocation, snapshotId, fileBytes, pinned: pin !== undefined },
   }

@@ -81,7 +81,8 @@ export function addAccess(builder: Builder, refs: Refs): void {
     fields: (t) => ({
       requestId: t.string({ description: 'Its id over REST.', resolve: ({ id }) => id }),
       state: t.exposeString('state', {
-        description: '`waiting`, `granted`, `denied`, `withdrawn` or `expired`.',
+        description:
+          '`waiting`, `granted`, `denied`, `withdrawn` or `expired`; of break-glass `to_review`, `confirmed` or `condemned`.',
       }),
       namespace: t.stringList({ resolve: ({ table }) => [...table.namespace] }),
       tableName: t.string({ resolve: ({ table }) => table.name }),
@@ -96,6 +97,11 @@ export function addAccess(builder: Builder, refs: Refs): void {
         nullable: true,
         description: 'Row filters that would be lifted; null where none is named.',
         resolve: ({ wanted }) => (wanted.filters ? [...wanted.filters] : null),
+      }),
+      policies: t.stringList({
+        nullable: true,
+        description: 'Policies about commits that would only warn; null where none is named.',
+        resolve: ({ wanted }) => (wanted.policies ? [...wanted.policies] : null),
       }),
       purpose: t.exposeString('purpose', { description: 'Why it is asked for.' }),
       ticket: t.string({

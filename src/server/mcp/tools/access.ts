@@ -43,12 +43,11 @@ export const requestAccessTool = tool({
   output: object({ request: text, state: text, next: text }),
   async run({ parts, caller }, { table, ...wanted }) {
     const { store, clock } = parts
-    const on = { store, clock, tenant: caller.tenant, actor: await caller.actor() }
-    const { request } = await requestAccess(on, { ...wanted, table: tableRefOf(table), isByAgent: true })
-    return {
-      ...{ request: request.id, state: request.state },
-      next: 'A steward decides, outside of MCP. list_my_access shows what came of it.',
-    }
+    const on = { store, clock, tenant: caller.tenant, actor: await caller.actor(), isAgent: true }
+    const { request } = await requestAccess(on, { ...wanted, table: tableRefOf(table) })
+    const { id, state } = request
+    const next = 'A person decides, outside of MCP. list_my_access shows what came of it.'
+    return { request: id, state, next }
   },
 })
 
