@@ -19,6 +19,9 @@ const access: Readonly<Record<string, string>> = {
   'GET /docs/style.css': 'open',
   'GET /docs/search': 'open',
   'GET /docs/*': 'open',
+  // A browser's session alone: test/server/request-page.test.ts.
+  'GET /console/request': 'open',
+  'POST /console/request': 'itself',
   'GET /api/docs': 'open',
   'GET /api/docs/start.js': 'open',
   'GET /api/docs/swagger-ui-bundle.js': 'open',

@@ -61,6 +61,9 @@ const leftOut = [
   'GET /docs',
   'GET /docs/style.css',
   'GET /docs/search',
+  // A page for people: see test/server/request-page.test.ts.
+  'GET /console/request',
+  'POST /console/request',
   'GET /docs/*',
   'GET /api/docs',
   'GET /api/docs/start.js',

@@ -171,7 +171,7 @@ export async function seedTenant(store: TestStore, tenant: TenantId, word = 'see
   await recordUnjudged(store, tenant, unjudgedOf(intent()))
   await seedReplay(store, tenant)
   await addReadLineage(store, tenant, [readLineage])
-  await recordUsage(store, tenant, usageRecord())
+  await recordUsage(store, tenant, usageRecord({ statedPurpose: 'refunds' }))
   // A transaction of another database of the server may hold it up.
   await eventually(async () => {
     await rollUsage(store, tenant)

@@ -123,7 +123,8 @@ export async function fileSight(
 }
 
 /**
- * Whether every row filter and mask of the table `from` is on the table `to` as well, with the same exempt roles.
+ * Whether every row filter and mask of the table `from` is on the table `to` as well, with the same exempt roles, and
+ * the same purposes are demanded.
  * Columns are compared by field id, which a rename keeps.
  * @throws Fault as `loadGovernances` does
  */
@@ -165,8 +166,9 @@ const protectionsText = protectionLabels
 
 /** The effect of each filter and mask as text, without its id and origin. */
 function protectionsOf(governance: Governance | undefined): readonly string[] {
-  const { rowFilters = [], columns = [] } = governance ?? {}
+  const { rowFilters = [], columns = [], purposeDemands = [] } = governance ?? {}
   return [
+    ...purposeDemands.map((purposes) => JSON.stringify({ purposes })),
     ...rowFilters.map(({ expression, exemptRoles, names, fieldId }) =>
       JSON.stringify({ expression, exemptRoles, names, fieldId }),
     ),

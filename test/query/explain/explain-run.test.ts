@@ -211,14 +211,15 @@ test('a foreign tenant has no such catalog', async () => {
 test('over the wire EXPLAIN follows the database’s engine and the session’s search path', async () => {
   for (const [database, dialect] of engines) {
     const lines = await explainOverWire(database, statement)
-    expect(lines.slice(1, 6)).toEqual([
+    expect(lines.slice(1, 7)).toEqual([
       `  Columns: ${after.join(', ')}`,
       `  Engine: ${dialect}`,
       `  Reads: hr.people at snapshot ${snapshots[1]}: id, mail, phone`,
       '  Contract: people, version 1: People, and how to reach them',
       '  Column Mask: mask-alphanum on hr.people.mail (hide)',
+      '  Access: covenant access request hr.people --columns mail',
     ])
-    expect(lines[6]).toStartWith('  Remote SQL: SELECT')
+    expect(lines[7]).toStartWith('  Remote SQL: SELECT')
   }
 })
 
@@ -236,6 +237,7 @@ test('over the wire EXPLAIN shows a reader the filters and masks that apply to t
     '  Contract: people, version 1: People, and how to reach them',
     '  Row Filter: on hr.people (eu)',
     '  Column Mask: mask-alphanum on hr.people.mail (hide)',
+    '  Access: covenant access request hr.people',
   ])
   const told = await explainOverWire('lake', `(FORMAT JSON, VERBOSE) ${statement}`, reader, 'ada')
   expect(JSON.stringify(told)).not.toContain('LIKE')
