@@ -4,7 +4,16 @@
  */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startDevCatalog } from '../../demo/catalog/dev-catalog.ts'
 import { sessionScopes } from '../../src/core/session.ts'
+import {
+  listCatalogCredentials,
+  putCatalogCredential,
+  removeCatalogCredential,
+} from '../../src/store/catalog-credential/catalog-credentials.ts'
 import {
   type AccessLake,
   accessDocument,
@@ -152,15 +161,50 @@ describe('a decision', () => {
     const next = await shown(stella, {})
     expect(next?.rows).toEqual({ before: after, after } as never)
     expect(next?.open_grants).toMatchObject([{ id, grantee: { sub: 'rita' }, purpose: 'Refunds' }])
+    const readers = '/api/v1/query/readers/list?namespace=sales&table=orders&limit=1000'
+    const lines = async (secret: string) =>
+      itemsOf(await on.ask('GET', readers, secret)).filter(({ kind }) => kind === 'grant')
+    expect(await lines(stella)).toMatchObject([
+      {
+        ...{ name: 'rita', sub: 'rita', until: new Date(nowMs + 3_600_000).toISOString() },
+        reasons: ['a grant lifts row filter some', 'purpose given: Refunds'],
+      },
+    ])
+    expect(await lines(mallory)).toEqual([])
     await on.revoke(stella, id)
+    expect(await lines(stella)).toEqual([])
     expect((await shown(stella, {}))?.open_grants).toEqual([] as never)
   })
 
   test('says why the rows cannot be counted, and is made all the same', async () => {
     const [, asked] = await post('/requests', otherRita, asking)
     const { reveals } = await on.shown(mallory, String(asked.id))
-    expect(reveals).toMatchObject({ rows: { problem: expect.stringContaining('one catalog') } })
+    expect(reveals).toMatchObject({ rows: { problem: expect.stringContaining('No catalog has') } })
     expect((await on.decide(mallory, asked as never))[0]).toBe(200)
+  })
+
+  test('counts in the one catalog that has the table, and in none where two have it', async () => {
+    const { store, tenant } = on.lake
+    const stack = new AsyncDisposableStack()
+    const folder = await mkdtemp(join(tmpdir(), 'covenant-access-'))
+    stack.defer(() => rm(folder, { recursive: true, force: true }))
+    const empty = await startDevCatalog({ folder })
+    stack.defer(() => empty.stop())
+    const { items } = await listCatalogCredentials(store, tenant)
+    const add = (nickname: string, endpoint: string) =>
+      putCatalogCredential(store, tenant, {
+        ...{ nickname, kind: 'alpha', endpoint },
+        config: { ...items[0]?.config, endpoint },
+      })
+    await add('empty', empty.url)
+    expect((await shown(stella, {}))?.rows).toEqual({
+      before: expect.any(Number),
+      after: expect.any(Number),
+    } as never)
+    await add('twin', items[0]?.endpoint ?? '')
+    expect((await shown(stella, {}))?.rows).toEqual({ problem: expect.stringContaining('Several') } as never)
+    for (const nickname of ['empty', 'twin']) await removeCatalogCredential(store, tenant, nickname)
+    await stack.disposeAsync()
   })
 
   test('is shown to an owner, and its counts to nobody who only asks or oversees records', async () => {

@@ -59,6 +59,7 @@ describe('a plan with bounds', () => {
   test('that is stricter by now refuses to approve an older request, and denies it still', async () => {
     const asked = await on.requested(rita)
     await plan({ purposes: ['Audits'] })
+    expect(await on.shown(stella, asked.id)).toMatchObject({ problem: expect.stringContaining('Audits') })
     expect((await on.decide(stella, asked))[0]).toBe(409)
     expect((await on.decide(stella, asked, false))[0]).toBe(200)
   })
@@ -110,6 +111,19 @@ describe('a plan with two approvers', () => {
     const { id } = grantOf(await on.decide(sten, asked))
     expect(await on.isMasked('rita', rita)).toBe(false)
     await on.revoke(stella, id)
+  })
+
+  test('counts one person once, also at the same moment, and two persons at once make one grant', async () => {
+    const asked = await on.requested(rita)
+    const twice = await Promise.all([on.decide(stella, asked), on.decide(stella, asked)])
+    expect(twice.map(([status]) => status).toSorted()).toEqual([200, 409])
+    expect((await on.shown(stella, asked.id)).state).toBe('waiting')
+    await on.decide(sten, asked, false)
+    const other = await on.requested(rita)
+    const both = await Promise.all([on.decide(stella, other), on.decide(sten, other)])
+    const grants = both.flatMap(([, { grant }]) => (grant as { id: string } | undefined)?.id ?? [])
+    expect([both.map(([status]) => status), grants.length]).toEqual([[200, 200], 1])
+    await on.revoke(stella, grants[0])
   })
 
   test('takes an administrator second where the contract asks for a second approval too', async () => {

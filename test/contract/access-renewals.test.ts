@@ -101,6 +101,13 @@ describe('a renewal', () => {
     await on.revoke(stella, id)
   })
 
+  test('is asked for once, also at the same moment', async () => {
+    const { id } = await granted()
+    const both = await Promise.all([renew(rita, id), renew(rita, id)])
+    expect(both.map(([status]) => status).toSorted()).toEqual([201, 409])
+    await on.revoke(rita, id)
+  })
+
   test('of what the contract hides otherwise by now is refused', async () => {
     const { id } = await granted()
     await on.put(stella, accessDocument({ plan: {}, action: 'replace-with-null' }))

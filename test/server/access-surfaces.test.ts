@@ -161,3 +161,19 @@ describe('over GraphQL', () => {
     ])
   })
 })
+
+test('an agent is granted nothing at once where the contract lets its principal serve themself', async () => {
+  const plan = 'customProperties: [{property: covenant, value: {access: {selfServiceRoles: [analyst]}}}]\n'
+  const headers = { 'content-type': 'application/yaml' }
+  const put = async (body: string) =>
+    expect(
+      (await call(lake, 'PUT', '/api/v1/contracts/documents/orders', { secret: stella, headers, body }))
+        .status,
+    ).toBe(200)
+  await put(documentOf.replace('schema:', `${plan}schema:`))
+  const { structured = {} } = await agent.call('request_access', wanted)
+  expect(structured).toMatchObject({ state: 'waiting' })
+  const path = `/api/v1/access/requests/${structured.request}`
+  expect((await ask(lake, 'POST', `${path}/withdrawal`, rita, {})).status).toBe(204)
+  await put(documentOf)
+})

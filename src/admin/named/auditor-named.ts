@@ -77,7 +77,7 @@ export const auditorNamed: readonly NamedVerb[] = [
     ['kind', 'name', 'rows', 'clear', 'masked', 'last_seen_at', 'until', 'reasons'],
     {
       details:
-        'Anyone, roles, versions approved by break-glass, attestations, live service sessions, and people seen in the last 90 days. With --json all members.',
+        'Anyone, roles, versions approved by break-glass, grants of access, attestations, live service sessions, and people seen in the last 90 days. With --json all members.',
       examples: ['who-can-read sales.orders --column email --all'],
     },
   ),

@@ -9,6 +9,9 @@ import { grantSecondsMax } from './review.ts'
 /** The longest time of access by break-glass where a plan names none, in seconds. */
 const breakGlassSecondsDefault = 4 * 3_600
 
+/** Purposes that one refusal names. */
+const purposesNamed = 20
+
 interface AccessPlan {
   readonly approvers: 1 | 2
   /** The longest time of a grant, in seconds. */
@@ -43,5 +46,7 @@ export function planProblem(
 ): string | undefined {
   if (seconds > secondsMax) return `The contract gives such access for at most ${secondsMax} seconds.`
   if (purposes === undefined || purposes.includes(purpose)) return undefined
-  return `The contract allows these purposes, each by its exact text: ${purposes.join('; ')}.`
+  const more = purposes.length - purposesNamed
+  const named = purposes.slice(0, purposesNamed).join('; ')
+  return `The contract allows these purposes, each by its exact text: ${named}${more > 0 ? `; and ${more} more, in its document` : ''}.`
 }

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isRenewed, lockGrant } from '../../store/contract/access-grants.ts'
 import { findAccessRequest } from '../../store/contract/access-requests.ts'
+import { lockContracts } from '../../store/contract/changes.ts'
 import {
   type AccessContext,
   assertSeconds,
@@ -31,6 +32,8 @@ export async function renewAccess(on: AccessContext, asked: AskedRenewal): Promi
   const { store, clock, tenant, actor } = on
   assertSeconds(asked.seconds)
   return await store.tenantTransaction(tenant, async (tx) => {
+    // As for every request, which may be granted at once.
+    await lockContracts(tx)
     const grant = await lockGrant(tx, tenant, asked.renews)
     if (
       grant === undefined ||

@@ -21,7 +21,7 @@ import {
   type NewAccessRequest,
   updateAccessRequest,
 } from '../../store/contract/access-requests.ts'
-import { recordChange } from '../../store/contract/changes.ts'
+import { lockContracts, recordChange } from '../../store/contract/changes.ts'
 import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
@@ -91,6 +91,8 @@ export async function requestAccess(on: AccessContext, asked: AskedAccess): Prom
   if (isBreakGlass && (asked.ticket === undefined || 'role' in grantee))
     throw new Fault('bad_request', 'Access by break-glass is for who takes it alone, and needs a `ticket`.')
   return await store.tenantTransaction(tenant, async (tx) => {
+    // Access may be granted at once, so nothing that governs the table changes between the look and the grant.
+    await lockContracts(tx)
     const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
     const now = await wantedNow(tx, on, table, { grantee, wanted })
     return await saveRequest(tx, on, {

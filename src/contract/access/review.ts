@@ -4,6 +4,8 @@
  */
 
 import type { Grantee } from '../../core/access-grant.ts'
+import { operator } from '../../core/administration.ts'
+import { isReservedSubject } from '../../core/principal.ts'
 import { isSamePerson } from '../../core/same-person.ts'
 import type { Person } from '../lifecycle/state-machine.ts'
 
@@ -72,8 +74,8 @@ export function reviewRequest(
     return no('forbidden', 'Who asked for access may not decide about it')
   if (isGrantee(by, facts.grantee))
     return no('forbidden', 'Who would have the access may not decide about it')
-  if (facts.approvals.some((one) => isSamePerson(one.by, by)))
-    return no('conflict', 'A request is decided once by each person')
+  if (facts.approvals.some((one) => isSamePerson(one.by, by) || haveOneMaker(one.by, by)))
+    return no('conflict', 'A request is decided once by each person, and by sessions that one person made')
   const missing = missingOf(facts)
   const level = missing.find((one) => mayDecide(one, facts, rights))
   if (level === undefined)
@@ -105,6 +107,17 @@ function whoDecides(level: Level, { second }: RequestFacts): string {
   if (level === 'review') return 'the role steward'
   if (level === 'second' && second === 'administrator') return 'the role administrator'
   return 'the role steward, or an owner whom the contract names'
+}
+
+/**
+ * Whether two services act by sessions that one person made, who may have both secrets. Sessions that the operator made,
+ * who has the store at hand, are of whom they are for; a person who acts through a service's session is known by name.
+ */
+function haveOneMaker(a: Person, b: Person): boolean {
+  const areServices = isReservedSubject(a.sub) && isReservedSubject(b.sub)
+  return (
+    areServices && a.createdBy !== undefined && a.createdBy === b.createdBy && a.createdBy !== operator().sub
+  )
 }
 
 function isGrantee(by: Person, grantee: Grantee): boolean {

@@ -9,6 +9,7 @@ import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Store } from '../../store/store.ts'
 import { factsOf, liftsNow, waitsFor } from './decide-access.ts'
 import { type DecidingActor, mayKnow, rightsOf } from './oversight.ts'
+import { planOf, planProblem } from './plan.ts'
 import { noRequest } from './request-access.ts'
 import { requestView, revealsView } from './views.ts'
 
@@ -58,7 +59,10 @@ async function readRequest(
       const { isOwner } = rightsOf(decider, version, clock.now())
       const decides = isOwner || decider.roles.some((role) => ['steward', 'administrator'].includes(role))
       const waits = waitsFor(factsOf(found, version, clock.now()))
-      const now = decides && found.state === 'waiting' ? await liftsNow(run, found, clock.now()) : undefined
+      const plan = planOf(version?.model.access)
+      const problem = planProblem(plan, plan.secondsMax, found)
+      const seen = () => (problem === undefined ? liftsNow(run, found, clock.now()) : { problem })
+      const now = decides && found.state === 'waiting' ? await seen() : undefined
       return { found, waits, now }
     },
     { readOnly: true },

@@ -1,5 +1,5 @@
 /**
- * Lists who can read a table, each with the reasons in words: anyone, roles, versions in force by break-glass, attestations
+ * Lists who can read a table, each with the reasons in words: anyone, roles, versions in force by break-glass, grants of access, attestations
  * that lift masks, service sessions, and people as far as they were seen. A person who was never seen is found under roles.
  */
 
@@ -18,11 +18,14 @@ import { loadSemanticModel } from '../../store/semantics/load-model.ts'
 import { type GroupPeople, peopleInGroups, standingsOf } from '../../store/session/people-by-group.ts'
 import { listReadingSessions } from '../../store/session/reading-sessions.ts'
 import { baseOf } from '../compile/metrics/attested-parts.ts'
+import { grantsThatLift } from './grants-that-lift.ts'
 import { listed, type ReasonedSight, reasonedSight } from './sight-reasons.ts'
 import { type ReadersParts, readableTable } from './who-can-read.ts'
 
 /** What a line of the list is about, in the order of the list. */
-export const readerKinds = ['anyone', 'role', 'break_glass', 'attestation', 'session', 'person'] as const
+export const readerKinds = [
+  ...(['anyone', 'role', 'break_glass', 'grant', 'attestation', 'session', 'person'] as const),
+] as const
 
 /** Days after which a person counts as not seen. */
 export const seenDays = 90
@@ -101,7 +104,7 @@ export async function listReaders(
 /** @throws Fault `bad_request` */
 function placeOf(after: string | undefined): readonly [number, string | undefined] {
   if (after === undefined) return [0, undefined]
-  const [, at, place] = /^([0-5])\.(.*)$/s.exec(after) ?? []
+  const [, at, place] = /^([0-6])\.(.*)$/s.exec(after) ?? []
   if (at === undefined || place === undefined) throw new Fault('bad_request', 'The page token is not valid.')
   return [Number(at), place]
 }
@@ -124,6 +127,16 @@ const partOf: Readonly<Record<Line['kind'], Part>> = {
     const found = await brokenGlassOf(store, tenant, governance.ref, facts)
     return found.map((one) => ({ place: `${one.contract} ${one.number}`, line: brokenGlassLine(one) }))
   }),
+  grant: whole(({ governance, names, clock }) =>
+    grantsThatLift(governance, names, clock.now()).map(({ id, grantee, lifted, purpose, from, until }) => ({
+      place: id,
+      line: {
+        ...{ kind: 'grant', name: 'sub' in grantee ? grantee.sub : grantee.role, since: from, until },
+        ...('sub' in grantee ? { sub: grantee.sub } : { roles: [grantee.role] }),
+        reasons: [`a grant lifts ${listed(lifted)}`, `purpose given: ${purpose}`],
+      },
+    })),
+  ),
   attestation: whole(attestationLines),
   session: async (context, after, count) => {
     const { store, tenant, clock } = context

@@ -97,7 +97,7 @@ export const readersOperations = [
     name: 'list_readers',
     tag: 'query',
     summary: 'Lists who can read a table or a column, each with the reasons in words',
-    description: `Anyone, roles that exempt or reveal, versions approved by break-glass, attestations that lift masks, live service sessions with the scope \`read\`, and people who were seen in the last ${seenDays} days. What a person sees is judged by the roles that were recorded last; a person who was not seen has what the roles have. A page may hold fewer lines than its limit.`,
+    description: `Anyone, roles that exempt or reveal, versions approved by break-glass, grants of access that hold now, attestations that lift masks, live service sessions with the scope \`read\`, and people who were seen in the last ${seenDays} days. What a person sees is judged by the roles that were recorded last; a person who was not seen has what the roles have. A page may hold fewer lines than its limit.`,
     method: 'GET',
     path: '/api/v1/query/readers/list',
     access: { scope: 'read', roles: ['steward', 'administrator', 'auditor'] },

@@ -26,6 +26,8 @@ interface CountParts extends LoadParts {
 
 /** Milliseconds that the counts of one table may take. */
 const countMs = 5_000
+/** Catalogs of a tenant in which the table is looked for. */
+const catalogsMax = 5
 
 /** Counts over these parts. */
 export function seenRows(parts: CountParts): SeenRows {
@@ -50,15 +52,20 @@ async function countSeen(
   { tenant, table, principal, lifts }: Parameters<SeenRows['count']>[0],
   signal: AbortSignal,
 ): Promise<SeenRowsCount> {
-  const { items } = await listCatalogCredentials(parts.store, tenant, { limit: 2 })
-  const [catalog] = items
-  if (catalog === undefined || items.length > 1)
-    return { problem: 'Rows are counted where the tenant has one catalog, and it has another number.' }
   const text = `SELECT count(*) FROM ${quotedTable(table)}`
-  const context = { tenant, catalog: catalog.nickname, principal, searchPath: [] }
-  const loaded = await loadTables(parts, context, text, { signal })
-  const [seen] = loaded.tables
-  if (seen === undefined) return { problem: 'The catalog has no such table that can be read.' }
+  const { items: catalogs } = await listCatalogCredentials(parts.store, tenant, { limit: catalogsMax + 1 })
+  if (catalogs.length > catalogsMax)
+    return { problem: `Rows are counted where the tenant has at most ${catalogsMax} catalogs.` }
+  const holding: { readonly loaded: LoadedTables; readonly seen: GovernedTable }[] = []
+  for (const { nickname: catalog } of catalogs) {
+    const loaded = await loadTables(parts, { tenant, catalog, principal, searchPath: [] }, text, { signal })
+    const [seen] = loaded.tables
+    if (seen !== undefined) holding.push({ loaded, seen })
+  }
+  const [found] = holding
+  if (found === undefined) return { problem: 'No catalog has such a table that can be read.' }
+  if (holding.length > 1) return { problem: 'Several catalogs have a table of the name.' }
+  const { loaded, seen } = found
   const count = (one: GovernedTable) =>
     countIn(parts, { tenant, principal, text, loaded, table: one }, signal)
   const before = await count(seen)

@@ -20,7 +20,7 @@ export function addReaders(builder: Builder, refs: Refs): void {
     description: 'Who can read a table, or by what its readers see more.',
     fields: (t) => ({
       kind: t.exposeString('kind', {
-        description: '`anyone`, `role`, `break_glass`, `attestation`, `session` or `person`.',
+        description: '`anyone`, `role`, `break_glass`, `grant`, `attestation`, `session` or `person`.',
       }),
       name: t.exposeString('name', {
         description: 'A role, session, subject, metric, or a contract and the number of its version.',
