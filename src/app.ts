@@ -222,10 +222,9 @@ export async function startApp(options: AppOptions): Promise<App> {
   if (licensed.state() === 'grace' || licensed.state() === 'expired')
     log.error({ state: licensed.state() }, 'the license has expired: renew it')
   const { auth, tokens, verifyToken, issuers, owners } = assembleAuth(config, { store, clock, metrics, log })
-  const { states, engines, tripwire, queries, lineageRecorder, keys } = assembleReadPath(
-    { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes },
-    options,
-  )
+  const shared = { config, store, catalogs, addressRules: rules, metrics, log, clock, budget, engineBytes }
+  const readPath = assembleReadPath(shared, options)
+  const { states, engines, tripwire, queries, lineageRecorder, requestPage } = readPath
   opened.defer(async () => {
     for (const kind of engines.values()) await kind.close()
   })
@@ -266,12 +265,12 @@ export async function startApp(options: AppOptions): Promise<App> {
   const replays = replayWorker()
   const provider = identityProvider(config, { clock, metrics, log })
   const features = assembleFeatures({
-    ...{ config, core, gateway, licensed, provider, states, keys, queries, codec, interchange, evaluator },
+    ...{ ...readPath, config, core, gateway, licensed, provider, codec, interchange, evaluator },
     ...{ checks, detection, publicUrl, xmlaUrl, replayWorker: replays },
     wakeReplays: () => void jobs.run('replay-policies'),
   })
   const routes = assembleRoutes({
-    ...{ features, gateway, auth, licensed, provider, states, queries, codec, checks, detection, drain },
+    ...{ ...readPath, features, gateway, auth, licensed, provider, codec, checks, detection, drain },
     ...{ journal, publicUrl, internalAdminOrgId: config.idp.internalAdminOrgId },
   })
   const jobs = startJobs(
@@ -334,7 +333,7 @@ export async function startApp(options: AppOptions): Promise<App> {
       catalogDirectory: options.catalogDirectory,
       catalogRefusal,
       budget,
-      explain: (context, statement) => explainPlan({ store, states, clock }, context, statement),
+      explain: (context, statement) => explainPlan({ store, states, clock, requestPage }, context, statement),
       metrics,
       tracer,
       log,

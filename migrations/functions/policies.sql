@@ -149,7 +149,16 @@ begin
       select 'PINS', pin.properties, null from unnest(tables) t (id) cross join lateral (
         select p.properties::text as properties
           from "PINS" e join "PinEvent" p on p.id = e.start_id where e.end_id = t.id
-          order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1) pin) governing;
+          order by agtype_access_operator(variadic array[p.properties, '"seq"'::agtype]) desc limit 1) pin
+      union all
+      -- Grants that nobody ended; the caller's clock decides which of them hold now.
+      select 'GRANT', jsonb_build_object('id', a.grant_id, 'grantee', a.grantee, 'policies', a.lifts -> 'policies',
+          'table_uuid', a.table_uuid,
+          'from_ms', floor(extract(epoch from a.from_at) * 1000)::bigint,
+          'until_ms', floor(extract(epoch from a.until_at) * 1000)::bigint)::text, null
+        from svc.access_grant a
+        where a.tenant_id = svc.current_tenant() and a.ended_at is null and a.table_id = write_governance.table_id
+          and a.lifts ? 'policies') governing;
   return governance;
 end $$;
 

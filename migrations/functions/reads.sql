@@ -195,19 +195,19 @@ end $$;
 create or replace function svc.record_usage(tenant uuid, query_id uuid, started_ms float8, principal_sub text,
   principal_source text, surface text, catalog text, engine text, contracts text, reads text, policies text,
   rows_out bigint, bytes_out bigint, bytes_scanned bigint, queue_ms float8, plan_ms float8, run_ms float8,
-  outcome text, sqlstate text, fingerprint text, tool text, client text, was_opened boolean) returns void
+  outcome text, sqlstate text, fingerprint text, tool text, client text, purpose text, was_opened boolean) returns void
 language plpgsql as $$
 #variable_conflict use_column
 begin
   perform svc.enter($1);
   -- Before the number of the record, on which svc.roll_usage relies.
   perform pg_current_xact_id();
-  if $23 then delete from svc.query_under_way where tenant_id = $1 and query_id = $2; end if;
+  if $24 then delete from svc.query_under_way where tenant_id = $1 and query_id = $2; end if;
   insert into svc.query_usage (tenant_id, query_id, started_at, principal_sub, principal_source, surface, catalog,
       engine, contracts, reads, policies, rows_out, bytes_out, bytes_scanned, queue_ms, plan_ms, run_ms, outcome,
-      sqlstate, fingerprint, tool, client)
+      sqlstate, fingerprint, tool, client, purpose)
     values ($1, $2, to_timestamp($3 / 1000), $4, $5, $6, $7, $8, $9::jsonb, $10::jsonb, $11::jsonb, $12, $13, $14,
-      $15, $16, $17, $18, $19, $20, $21, $22);
+      $15, $16, $17, $18, $19, $20, $21, $22, $23);
 end $$;
 
 revoke all on function svc.sources, svc.governance, svc.carry_access, svc.end_access, svc.end_access_of_others,

@@ -26,7 +26,7 @@ import { webhookFeature } from '../webhook/feature.ts'
 import type { Checks } from './assemble-checks.ts'
 import type { ReadPath } from './assemble-read-path.ts'
 
-interface FeatureParts extends Pick<ReadPath, 'states' | 'keys' | 'queries'> {
+interface FeatureParts extends Pick<ReadPath, 'states' | 'keys' | 'queries' | 'seenRows' | 'requestPage'> {
   readonly config: Config
   readonly core: Core
   readonly gateway: GatewayParts

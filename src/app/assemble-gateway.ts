@@ -69,9 +69,9 @@ export function assembleGateway(
     rawReads: new RawReadRecorder(shared),
     intentTimes: overrides.intentTimes ?? intentTimes,
     lostAnswerWaitsMs: overrides.lostAnswerWaitsMs ?? lostAnswerWaitsMs,
-    sightFor: (tenant, table, identified) =>
+    sightFor: (tenant, table, identified, purpose) =>
       fileSight(shared.store, tenant, table, readerOf(identified), {
-        ...{ atMs: shared.clock.now(), openMs },
+        ...{ atMs: shared.clock.now(), openMs, purpose },
       }),
     restrictionsFor: restrictionsFor(shared.store),
     tablesOfView,

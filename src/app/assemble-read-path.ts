@@ -7,6 +7,8 @@ import type { AddressRules } from '../catalog/address.ts'
 import type { OpenCatalogs } from '../catalog/open-catalog.ts'
 import { TableStates } from '../catalog/table-states.ts'
 import type { Config } from '../config.ts'
+import type { RequestPage } from '../core/access-hint.ts'
+import type { SeenRows } from '../core/seen-rows.ts'
 import type { EngineKinds } from '../engine/engine-kinds.ts'
 import { openEngines } from '../engine/open-engines.ts'
 import { limits } from '../limits.ts'
@@ -14,6 +16,7 @@ import { awsKmsProvider } from '../protection/aws-kms.ts'
 import { revealer } from '../protection/reveal-values.ts'
 import { type KeyProvider, secretsKeyProvider } from '../protection/tenant-keys.ts'
 import type { QueryService } from '../query/query-service.ts'
+import { seenRows } from '../query/run/count-seen.ts'
 import { LineageRecorder } from '../query/run/record/lineage-recorder.ts'
 import { queryService } from '../query/run/run.ts'
 import { Tripwire } from '../query/run/tripwire.ts'
@@ -46,6 +49,10 @@ export interface ReadPath {
   readonly tripwire: Tripwire
   readonly queries: QueryService
   readonly lineageRecorder: LineageRecorder
+  /** For who decides about access. */
+  readonly seenRows: SeenRows
+  /** Where browsers find the page that helps to ask for access. */
+  readonly requestPage: RequestPage
   /** Wraps the tenants' keys of the transform. */
   readonly keys: KeyProvider
 }
@@ -62,14 +69,18 @@ export function assembleReadPath(shared: Shared, overrides: Overrides): ReadPath
       ...{ addressRules, catalogs, ...config.readEngine, memoryBytes: engineBytes, budget },
       observeTrino: exchangeObserver(metrics, 'trino'),
     })
+  const requestPage = () => (config.publicUrl === undefined ? undefined : new URL(config.publicUrl))
   const tripwire = new Tripwire({ engines, log, metrics })
   const lineageRecorder = new LineageRecorder({ store, clock, log })
   const queries =
     overrides.queries ??
     queryService({
-      ...{ store, states, engines, clock, log, tripwire },
+      ...{ store, states, engines, clock, log, tripwire, requestPage },
       lineage: lineageRecorder,
       revealer: revealer(store, keys),
     })
-  return { states, engines, tripwire, queries, lineageRecorder, keys }
+  return {
+    ...{ states, engines, tripwire, queries, lineageRecorder, keys, requestPage },
+    seenRows: seenRows({ store, states, clock, engines, log }),
+  }
 }

@@ -15,6 +15,7 @@ import { checkPolicies, warnPolicy } from '../query/compile/protect/protect.ts'
 import { checkStatement } from '../query/run/check-statement.ts'
 import { apiViewerRoutes } from '../server/api-viewer.ts'
 import { composeRoutes, type Routes } from '../server/compose.ts'
+import { decisionPageRoutes } from '../server/decision-page.ts'
 import { documentationRoutes } from '../server/documentation/routes.ts'
 import type { Drain } from '../server/drain.ts'
 import { eventOperations } from '../server/events/operations.ts'
@@ -28,6 +29,7 @@ import { mcpAdmitter } from '../server/mcp/caller.ts'
 import { mcpRoutes } from '../server/mcp/routes.ts'
 import { mcpServer } from '../server/mcp/server.ts'
 import { opsRoutes } from '../server/ops.ts'
+import { requestPageRoutes } from '../server/request-page.ts'
 import { missingAdminRoutes, operationRoutes } from '../server/rest/mount.ts'
 import { scimRoutes } from '../server/scim/routes.ts'
 import { foldsAllNames } from '../store/catalog-credential/name-case.ts'
@@ -37,7 +39,7 @@ import type { Checks } from './assemble-checks.ts'
 import type { ReadPath } from './assemble-read-path.ts'
 import { databaseChecks, journalCheck } from './health-checks.ts'
 
-interface RouteParts extends Pick<ReadPath, 'states' | 'queries'> {
+interface RouteParts extends Pick<ReadPath, 'states' | 'queries' | 'seenRows'> {
   readonly features: readonly Feature[]
   readonly gateway: GatewayParts
   readonly auth: Auth
@@ -56,7 +58,7 @@ interface RouteParts extends Pick<ReadPath, 'states' | 'queries'> {
 /** Every route of the service. */
 export function assembleRoutes(parts: RouteParts): Routes {
   const { gateway, auth, licensed, internalAdminOrgId, states, queries, codec, checks } = parts
-  const { detection, drain, journal, publicUrl } = parts
+  const { detection, drain, journal, publicUrl, seenRows } = parts
   const { store, policies, log, clock, metrics } = gateway
   const admitParts = {
     ...auth,
@@ -99,6 +101,8 @@ export function assembleRoutes(parts: RouteParts): Routes {
         draining: drain.signal,
       }),
       homeRoutes(),
+      requestPageRoutes({ store, clock, admit, log }),
+      decisionPageRoutes({ store, clock, admit, seenRows, log }),
       apiViewerRoutes(),
       documentationRoutes(),
       opsRoutes({

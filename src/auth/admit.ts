@@ -4,6 +4,7 @@ import { Fault, toFault } from '../base/fault.ts'
 import { sameSecret } from '../base/same-secret.ts'
 import type { Actor } from '../core/administration.ts'
 import type { Access, Caller } from '../core/operation.ts'
+import { purposeHeader, purposeOfHeader } from '../core/purpose.ts'
 import type { Session, SessionScope } from '../core/session.ts'
 import { aboutRequest } from '../http/about-request.ts'
 import type { Licensed } from '../license/licensed.ts'
@@ -77,7 +78,9 @@ async function identifyCaller(
     }
     return { ...principal, source, session: through, requestId }
   }
-  return { session, tenant: session.tenant, principal, identified, actor }
+  const purpose = purposeOfHeader(request.headers.get(purposeHeader))
+  const stated = purpose === undefined ? {} : { purpose }
+  return { session, tenant: session.tenant, principal, identified, actor, ...stated }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Contracts with their documents, life cycle, policies, tags, pins and checks, and the jobs of check runs. */
 
+import type { SeenRows } from '../core/seen-rows.ts'
 import type { SystemReads } from '../core/system-read.ts'
 import { bind } from '../http/declare.ts'
 import type { Core, Feature } from '../http/feature.ts'
@@ -43,7 +44,6 @@ const contractOperations = [
   ...classificationOperations,
   ...coverageOperations,
   ...looseningOperations,
-  ...accessOperations,
 ]
 
 interface ContractNeeds
@@ -51,6 +51,8 @@ interface ContractNeeds
     Pick<CheckJobNeeds, 'chatWebhookUrl' | 'baseUrl'> {
   /** Reads what contracts compare, as nobody in particular. */
   readonly reads: SystemReads
+  /** Counts what access would show. */
+  readonly seenRows: SeenRows
 }
 
 /** Contracts. @param needs what they take of the read path and of the settings */
@@ -59,6 +61,7 @@ export function contractFeature(core: Core, needs: ContractNeeds): Feature {
   return {
     operations: [
       ...bind(contractOperations, parts),
+      ...bind(accessOperations, parts),
       ...bind([...tagHistoryOperations, ...checkRunOperations], core),
       ...bind(sourceOperations, core),
       ...bind(reconcileOperations, parts),

@@ -20,6 +20,16 @@ export interface GrantLifts {
   }[]
   /** By `effectOf` of `protection-effect.ts`. */
   readonly filters: readonly string[]
+  /** Policies that refuse no commit of the grantee's, each with its effect by `policyEffect`. Absent: none. */
+  readonly policies?: readonly { readonly id: string; readonly effect: string }[]
+}
+
+/** Whether access that is given to a grantee is this principal's. */
+export function isGrantedTo(
+  grantee: Grantee,
+  { sub, roles }: { readonly sub: string; readonly roles: readonly string[] },
+): boolean {
+  return 'sub' in grantee ? grantee.sub === sub : roles.includes(grantee.role)
 }
 
 /** A grant as what governs a table holds it. */

@@ -50,6 +50,8 @@ export const contractActions = [
   'decide-access',
   'withdraw-access',
   'revoke-access',
+  'break-glass-access',
+  'review-access',
 ] as const
 export type ContractAction = (typeof contractActions)[number]
 

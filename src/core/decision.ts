@@ -14,6 +14,8 @@ export interface PolicyOutcome {
   readonly error?: PolicyErrorCode
   /** From when on a policy of mode `shadow` is enforced, in milliseconds since 1970. */
   readonly enforceFromMs?: number
+  /** The grant by which a policy of mode `enforce` only warned. */
+  readonly grant?: string
   /** From the second evaluation after the commit, because another commit had landed between verdict and forward. */
   readonly raced?: boolean
   /** For stewards only: the failing sub-expression and the values seen. */

@@ -19,6 +19,13 @@ export const eventTypes = [
   /** A request for access was taken back, or waited too long or for a table that is gone. Subject: the table's key. */
   'access.withdrawn',
   'access.expired',
+  /**
+   * Somebody took access to a table at once, which a steward must review; it was reviewed; for a day or more it was not.
+   * Subject: the table's key.
+   */
+  'access.break_glass',
+  'access.reviewed',
+  'access.review_overdue',
   /** A grant of access ends within a day, and has ended. Subject: the table's key. */
   'access.ends_soon',
   'access.ended',

@@ -6,6 +6,7 @@
 import type { StoredGrant } from './access-grant.ts'
 import type { AttachedMask, BoundNames, PolicyOrigin } from './governed-table.ts'
 import type { IcebergType } from './iceberg-type.ts'
+import type { PurposeDemand } from './purpose.ts'
 import type { RevealRule } from './reveal.ts'
 import type { TableRef } from './table-ref.ts'
 
@@ -62,6 +63,8 @@ export interface Governance {
   readonly contract: { readonly id: string; readonly version: number } | undefined
   /** Undefined where the table is not pinned. */
   readonly pin: Pin | undefined
+  /** What the contract demands of the purpose of who reads, and those of the tables whose files it shares; absent where nothing. */
+  readonly purposeDemands?: readonly PurposeDemand[]
   /** Whether the tenant opted in to reading tables without an active contract. */
   readonly readableWithoutContract: boolean
   /** With those of the tables whose files it shares, where it is a clone; so are the columns' masks. */

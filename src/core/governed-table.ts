@@ -6,6 +6,7 @@
 import type { LiftedBy } from './access-grant.ts'
 import type { IcebergType } from './iceberg-type.ts'
 import type { ColumnMask } from './mask.ts'
+import type { PurposeDemand } from './purpose.ts'
 import type { Reveal } from './reveal.ts'
 import type { TableRef } from './table-ref.ts'
 
@@ -81,6 +82,8 @@ export interface GovernedTable {
   readonly contract?: { readonly id: string; readonly version: number }
   /** Set where the tenant opted in to reading tables without an active contract. */
   readonly readableWithoutContract?: boolean
+  /** What is demanded of the purpose of who reads; absent where nothing. */
+  readonly purposeDemands?: readonly PurposeDemand[]
 }
 
 /** Whether a mask changes any of a column's values, whole or inside. */

@@ -37,6 +37,8 @@ export interface Caller {
   readonly principal: Principal
   /** The result of the principal chain (docs/reference/identity.md 3.1), unverified claims included. */
   readonly identified: IdentifiedPrincipal
+  /** The purpose that the request names; absent for none. */
+  readonly purpose?: string
   /** The caller as the record of a change names it. It looks up who made the session, which only such records need. */
   readonly actor: () => Promise<Actor>
 }

@@ -1,5 +1,7 @@
 /** A policy as it is stored (docs/reference/policies.md 1.2), and what it is bound to (4.2). */
 
+import { createHash } from 'node:crypto'
+import { type Grantee, isGrantedTo, isOfTable } from './access-grant.ts'
 import type { TableRef } from './table-ref.ts'
 
 export const policyKinds = ['schema', 'write_acl', 'retention'] as const
@@ -38,6 +40,28 @@ export interface Policy {
   readonly enforceFromMs?: number
   /** Set for a policy that follows from a contract; it is changed by the contract alone. */
   readonly derived?: DerivedPolicy
+  /** Grants by which it only warns about commits to the table; absent where there is none. */
+  readonly exemptions?: readonly Exemption[]
+  /** The grant by which it only warns about this commit. */
+  readonly grant?: string
+}
+
+/** A grant by which a policy only warns about the commits of one subject, or of those with a role, for a time. */
+interface Exemption {
+  readonly grant: string
+  readonly grantee: Grantee
+  /** Of the table that it is for, in lower case; absent where it is not known. */
+  readonly tableUuid?: string
+  /** Milliseconds since 1970: it holds from the first to before the second. */
+  readonly fromMs: number
+  readonly untilMs: number
+}
+
+/** What a policy refuses, as a text by which two are compared. */
+export function policyEffect({ kind, definitionCel }: Pick<Policy, 'kind' | 'definitionCel'>): string {
+  return createHash('sha256')
+    .update(JSON.stringify([kind, definitionCel]))
+    .digest('hex')
 }
 
 /** A policy's name for a denial, with the namespace or tag through which it governs. */
@@ -94,11 +118,36 @@ export function enforcedSince({ mode, enforceFromMs }: Pick<Policy, 'mode' | 'en
   return ` (enforced since ${new Date(enforceFromMs).toISOString()}, only recorded before)`
 }
 
-/** Policies with the modes that they have at a time. */
-export function inEffect(policies: readonly Policy[], atMs: number): readonly Policy[] {
-  return policies.map((policy) =>
-    policy.enforceFromMs !== undefined && policy.mode === 'shadow' && atMs >= policy.enforceFromMs
-      ? { ...policy, mode: 'enforce' }
-      : policy,
+/** Who commits, and to the table with which uuid. */
+interface Commit {
+  readonly committer: { readonly sub: string; readonly roles: readonly string[] } | undefined
+  readonly tableUuid: string | undefined
+}
+
+/**
+ * Policies with the modes that they have at a time.
+ * @param commit to a table that exists; a policy only warns of it where a grant exempts its committer
+ */
+export function inEffect(policies: readonly Policy[], atMs: number, commit?: Commit): readonly Policy[] {
+  return policies.map((policy) => exempted(timed(policy, atMs), atMs, commit))
+}
+
+function timed(policy: Policy, atMs: number): Policy {
+  return policy.enforceFromMs !== undefined && policy.mode === 'shadow' && atMs >= policy.enforceFromMs
+    ? { ...policy, mode: 'enforce' }
+    : policy
+}
+
+function exempted(policy: Policy, atMs: number, commit: Commit | undefined): Policy {
+  const { committer, tableUuid } = commit ?? {}
+  if (committer === undefined || tableUuid === undefined) return policy
+  if (policy.exemptions === undefined || policy.mode !== 'enforce') return policy
+  const found = policy.exemptions.find(
+    (exemption) =>
+      isGrantedTo(exemption.grantee, committer) &&
+      isOfTable(exemption, tableUuid) &&
+      exemption.fromMs <= atMs &&
+      atMs < exemption.untilMs,
   )
+  return found === undefined ? policy : { ...policy, mode: 'warn', grant: found.grant }
 }

@@ -51,3 +51,18 @@ export interface IdentifiedPrincipal {
   /** The session of a commit, and whom it was minted for. */
   readonly session?: { readonly id: string; readonly kind: 'service' | 'browser'; readonly sub: string }
 }
+
+/**
+ * Whose grants exempt a commit: the verified principal, or whom the session was minted for where nobody else is named.
+ * Undefined where the claims were not verified here.
+ */
+export function committerOf({
+  principal,
+  source,
+  verified,
+  session,
+}: IdentifiedPrincipal): Pick<Principal, 'sub' | 'roles'> | undefined {
+  if (!verified) return undefined
+  if (source !== 'session') return principal
+  return session && { sub: session.sub, roles: principal.roles }
+}

@@ -5,6 +5,7 @@
 
 import type { PolicyOrigin } from './governed-table.ts'
 import { maskActions } from './mask.ts'
+import { type PurposeDemand, purposeLoosenings } from './purpose.ts'
 
 /** A row filter or a mask. */
 export interface Protecting {
@@ -72,6 +73,7 @@ interface ProtectedState {
     readonly masks: readonly Attached[]
   }[]
   readonly reveals?: readonly { readonly fieldId: number; readonly roles: readonly string[] }[]
+  readonly purposeDemands?: readonly PurposeDemand[]
 }
 
 /** How a table became less protected, in words; none where it did not. */
@@ -81,6 +83,7 @@ export function looseningsOf(before: ProtectedState, after: ProtectedState): rea
     [...before.columns, ...after.columns].map(({ fieldId, name }) => [fieldId, name] as const),
   )
   return [
+    ...purposeLoosenings(before.purposeDemands, after.purposeDemands),
     ...attachedLoosenings('row filter', before.rowFilters, after.rowFilters),
     ...lostTags('the table', before.tags, after.tags),
     ...before.columns.flatMap(({ fieldId, name, tags, masks }) => {

@@ -37,6 +37,8 @@ export interface RawRead {
   readonly table: TableRef
   readonly given: RawReadKind
   readonly protection: RawReadProtection
+  /** The purpose that the request named; undefined for none. */
+  readonly purpose?: string | undefined
   /** The contract in force; undefined where the table has none. */
   readonly contract?: { readonly id: string; readonly version: number } | undefined
   /** Decimal, where the request names a snapshot. */

@@ -3,7 +3,7 @@
  * names columns, shows values or counts rows asks here. Reads nothing, and chooses no mask where several apply.
  */
 
-import type { LiftedBy, StoredGrant } from './access-grant.ts'
+import { isGrantedTo, type LiftedBy, type StoredGrant } from './access-grant.ts'
 import type { Gives } from './gives.ts'
 import type {
   Governance,
@@ -103,6 +103,7 @@ export function seenTable(
     ...(filters.liftedBy.length > 0 && { filtersLiftedBy: eachOnce(filters.liftedBy) }),
     ...(contract && { contract }),
     ...(governance.readableWithoutContract && { readableWithoutContract: true }),
+    ...(governance.purposeDemands && { purposeDemands: governance.purposeDemands }),
   }
 }
 
@@ -163,7 +164,7 @@ function grantsFor(grants: Governance['grants'], viewer: Viewer): readonly Store
   if (sub === undefined || atMs === undefined) return []
   return grants
     .filter(({ fromMs, untilMs }) => fromMs <= atMs && atMs < untilMs)
-    .filter(({ grantee }) => ('sub' in grantee ? grantee.sub === sub : roles.includes(grantee.role)))
+    .filter(({ grantee }) => isGrantedTo(grantee, { sub, roles }))
     .toSorted((a, b) => a.untilMs - b.untilMs || (a.id < b.id ? -1 : 1))
 }
 

@@ -67,6 +67,8 @@ export interface UsageRecord extends AppliedGovernance {
   /** The tool by which an agent asked, and what its client calls itself: text by a stranger, 64 characters at most. */
   readonly tool?: string
   readonly client?: string
+  /** The purpose that the session named; those of grants are among the policies. */
+  readonly statedPurpose?: string
   /** Of a record of the surface `iceberg`: what was given, to which session, how often, and until when. */
   readonly raw?: {
     readonly sessionId: string | undefined

@@ -290,7 +290,7 @@ function inIdOrder(policies: readonly Policy[]): readonly Policy[] {
 }
 
 function outcomeOf(
-  { id, name, mode, enforceFromMs }: Policy,
+  { id, name, mode, enforceFromMs, grant }: Policy,
   { value, error, explanation }: PolicyResult,
 ): PolicyOutcome {
   return {
@@ -298,6 +298,7 @@ function outcomeOf(
     name,
     mode,
     ...(mode === 'shadow' && enforceFromMs !== undefined && { enforceFromMs }),
+    ...(grant !== undefined && { grant }),
     ...(value !== undefined && { value }),
     ...(error !== undefined && { error }),
     ...(explanation !== undefined && { explanation }),

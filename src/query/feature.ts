@@ -1,6 +1,7 @@
 /** Explain, reading as another principal, usage and lineage by reading, with the jobs that keep their records. */
 
 import type { TableStates } from '../catalog/table-states.ts'
+import type { RequestPage } from '../core/access-hint.ts'
 import { bind } from '../http/declare.ts'
 import type { Core, Feature } from '../http/feature.ts'
 import { tenantsToRoll } from '../store/jobs/due-tenants.ts'
@@ -19,6 +20,7 @@ import { readOperations } from './usage/read-operations.ts'
 interface QueryNeeds {
   readonly states: TableStates
   readonly queries: QueryService
+  readonly requestPage: RequestPage
 }
 
 /** The read path's operations and jobs. @param needs the service that runs statements */

@@ -35,6 +35,8 @@ export interface QueryContext {
   readonly catalog: string
   /** Schemas that an unqualified name is looked for in, in order. */
   readonly searchPath: readonly string[]
+  /** The purpose that the session named, which a contract may demand; undefined for none. */
+  readonly purpose?: string | undefined
   /** The name of the session's time zone; undefined is UTC. */
   readonly timeZone?: string | undefined
   /** Whether to refuse a statement that a row filter applies to, as PostgreSQL does where `row_security` is off. */
@@ -59,6 +61,8 @@ export interface PreparedQuery<Source extends StatementSource = StatementSource>
   readonly protections?: readonly AppliedProtection[]
   /** Whom to ask about its tables, in words; undefined where their contracts name nobody. @throws Fault of the store */
   readonly ask?: () => Promise<string | undefined>
+  /** How access to what is hidden is asked for, in words; undefined where nothing is. */
+  readonly howToAsk?: () => string | undefined
   /** Bytes of the files of a table's snapshot; undefined where its summary does not tell them. */
   readonly tableBytes?: (table: TableRef) => bigint | undefined
   /** Types of `$1` … in order. */

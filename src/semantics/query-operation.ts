@@ -155,6 +155,7 @@ export const metricQueryOperations = [
         surface: 'rest',
         catalog,
         searchPath: [],
+        purpose: caller.purpose,
       } as const
       return await queryMetrics(parts, on, metricRequest(input), restBounds, signal)
     },

@@ -25,6 +25,12 @@ export function cloudEvent(tenant: TenantId, event: TenantEvent, source: URL): s
     // The CloudEvents extension `sequence`: its texts sort as the numbers do.
     sequence: String(event.sequence).padStart(20, '0'),
     datacontenttype: 'application/json',
-    data: event.data,
+    data: withWholeLink(event.data, source),
   })
+}
+
+/** The page of a decision is stored as a path of this service; who gets a message is elsewhere. */
+function withWholeLink(data: TenantEvent['data'], source: URL): TenantEvent['data'] {
+  const { decision_page: page } = data
+  return typeof page === 'string' ? { ...data, decision_page: new URL(page, source).href } : data
 }

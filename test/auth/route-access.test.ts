@@ -373,7 +373,7 @@ const access: Readonly<Record<string, string>> = {
   'GET /api/v1/access/requests/:id': 'read',
   'POST /api/v1/access/grants/:id/revocation': 'read',
   'POST /api/v1/access/requests': 'read',
-  'POST /api/v1/access/requests/:id/decisions': 'admin steward administrator',
+  'POST /api/v1/access/requests/:id/decisions': 'read',
   'POST /api/v1/access/requests/:id/withdrawal': 'read',
   'GET /api/v1/contracts/loosenings': 'read steward administrator',
   'GET /api/v1/contracts/loosenings/:id': 'read steward administrator',

@@ -15,6 +15,8 @@ const withoutSession = [
   // The version, and links.
   'GET /',
   'GET /version',
+  // What a link says, and how to ask for it.
+  'GET /console/request',
   // Pages of this version, which say nothing of what the service holds.
   'GET /docs',
   'GET /docs/style.css',
@@ -82,6 +84,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/api/v1/lineage', ['lineage']],
   ['/admin', ['admin']],
   ['/mcp', ['read']],
+  ['/console/request', ['read']],
   ['/graphql', ['read']],
   ['/api/v1/graphql/', ['admin', 'read']],
   ['/api/v1/sessions', ['admin']],

@@ -1,4 +1,4 @@
-/** A refusal, a notice and the page of a table name whom to ask, to those who may see the table. */
+/** A refusal, a notice and the page of a table name whom to ask and how, to those who may see the table. */
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { sessionScopes } from '../../src/core/session.ts'
@@ -16,6 +16,8 @@ setDefaultTimeout(300_000)
 const words =
   'Ann Miller (ann@example.com, owner) of the team shop, or #orders (slack, https://chat.example.com/orders)'
 const about = `Ask ${words} about sales.orders.`
+const how =
+  'Access for a time: covenant access request sales.orders, or http://127.0.0.1:9/console/request?table=sales.orders.'
 const whom = {
   team: 'shop',
   people: [{ name: 'Ann Miller', username: 'ann@example.com', role: 'owner' }],
@@ -54,7 +56,9 @@ let steward: string
 let stranger: string
 
 beforeAll(async () => {
-  lake = await startLake({ env: { SVC_LICENSE: licenseForAll() } })
+  lake = await startLake({
+    env: { SVC_LICENSE: licenseForAll(), SVC_PUBLIC_URL: 'http://127.0.0.1:9' },
+  })
   const { store, tenant } = lake
   const other = await makeTenant(store, { name: 'other' })
   steward = await session(lake, tenant, sessionScopes, ['steward'], 'stella')
@@ -98,14 +102,14 @@ describe('on the PostgreSQL wire', () => {
       [
         '00000',
         expect.stringContaining('masked for you: sales.orders.email'),
-        `EXPLAIN shows what applies. ${about} Access for a time: covenant access request sales.orders.`,
+        `EXPLAIN shows what applies. ${about} ${how}`,
       ],
     ])
   })
 
-  test('a refusal says whom to ask', async () => {
+  test('a refusal says whom to ask, and how', async () => {
     expect(await bob('set row_security = off', 'select id from sales.orders')).toEqual([
-      ['42501', expect.stringContaining('row-level security'), about],
+      ['42501', expect.stringContaining('row-level security'), `${about} ${how}`],
     ])
   })
 
@@ -117,6 +121,9 @@ describe('on the PostgreSQL wire', () => {
     expect(plan.filter((line) => line.includes('Ask'))).toEqual([
       expect.stringContaining(`Ask: ${words} about sales.orders`),
     ])
+    expect(plan).toContainEqual(
+      expect.stringContaining('Access: covenant access request sales.orders, or http://127.0.0.1:9/'),
+    )
   })
 
   test('a steward learns which contract names a table without an active one, and whom to ask', async () => {
@@ -172,7 +179,15 @@ describe('a reader of the contract', () => {
   test('learns it from the explanation of a statement', async () => {
     const body = { statement: 'select email from sales.orders', catalog: lake.catalog }
     const explained = await ask(lake, 'POST', '/api/v1/query/explain', lake.restricted.PGPASSWORD, body)
-    expect(explained.body.reads).toMatchObject([{ contract: { id: 'orders', whom_to_ask: whom } }])
+    expect(explained.body).toMatchObject({
+      reads: [{ contract: { id: 'orders', whom_to_ask: whom } }],
+      access: [
+        {
+          command: 'covenant access request sales.orders',
+          link: 'http://127.0.0.1:9/console/request?table=sales.orders',
+        },
+      ],
+    })
   })
 
   test('learns it from GraphQL', async () => {
@@ -194,6 +209,12 @@ describe('a reader of the contract', () => {
       whom_to_ask: { ...whom, untrusted: true },
       meaning: { purpose: { text: 'Orders of the shop', untrusted: true } },
     })
+    const rows = await client.call('query', { sql: 'select email from sales.orders limit 1' })
+    const checked = await client.call('check_query', { sql: 'select email from sales.orders' })
+    for (const answer of [rows, checked])
+      expect(answer.structured?.access).toBe(
+        'Access for a time: call request_access for sales.orders, or let your user run: covenant access request sales.orders.',
+      )
     const catalogs = await client.call('query', { sql: 'select * from sales.parts' })
     expect(catalogs.text).not.toContain('Ann')
     const hidden = await client.call('explain_contract', { table: 'sales.parts' })

@@ -58,7 +58,8 @@ function inMemory(): AccessDriver {
     grantee: Grantee,
   ) => {
     try {
-      return liftsOf(governanceOf(world, grants, tenant, name), { grantee, roles: step.by.roles }, step).lifts
+      const governing = { read: governanceOf(world, grants, tenant, name), policies: [] }
+      return liftsOf(governing, { grantee, roles: step.by.roles }, step).lifts
     } catch {
       return undefined
     }
@@ -87,11 +88,12 @@ function inMemory(): AccessDriver {
               requester: one.step.by,
               grantee,
               approvals: [],
-              needsSecond: false,
+              second: 'none' as const,
             },
             isOverdue: world.nowMs >= one.askedMs + 14 * 86_400_000,
           },
           step.by,
+          { isSteward: step.by.roles.includes('steward'), isAdministrator: false, isOwner: false },
           { approves: step.approves, sha256: 's' },
         )
         if (verdict.kind === 'refused') return false

@@ -20,6 +20,7 @@ export async function seedAccess(store: Store, tenant: TenantId): Promise<void> 
       tableUuid: '5f0c2f4e-0000-4000-8000-000000000000',
       ...{ ...common, id: request, requestedAt: now, requestedBy: actorOf(word), seconds: 60 },
       ...{ sha256: '0'.repeat(64), contract: { id: word, version: 1 }, wanted: { columns: [word] } },
+      ...{ isBreakGlass: true, renews: request, state: 'to_review', decisions: [] },
     })
     await insertGrant(tx, tenant, {
       ...{ ...common, id: crypto.randomUUID(), request, contract: word, grantedAt: now },

@@ -25,10 +25,15 @@ export async function graphql(
   query: string,
   variables: object = {},
   more: object = {},
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<GraphqlAnswer> {
   const response = await fetch(new URL('/graphql', app.url), {
     method: 'POST',
-    headers: { 'content-type': 'application/json', ...(secret !== undefined && { 'x-svc-session': secret }) },
+    headers: {
+      'content-type': 'application/json',
+      ...(secret !== undefined && { 'x-svc-session': secret }),
+      ...headers,
+    },
     body: JSON.stringify({ ...(query !== '' && { query }), variables, ...more }),
   })
   const text = await response.text()

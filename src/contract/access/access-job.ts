@@ -1,8 +1,8 @@
-/** Writes down which grants of access are over, reminds of those that end soon, and ends requests that nobody decided. */
+/** Writes down which grants of access are over, reminds of those that end soon and of break-glass that nobody reviewed, and ends requests that nobody decided. */
 
 import type { Core, Job } from '../../http/feature.ts'
 import { dueGrants, endGrant, remindOfGrants } from '../../store/contract/access-grants.ts'
-import { expireAccessRequests } from '../../store/contract/access-requests.ts'
+import { expireAccessRequests, remindOfReviews } from '../../store/contract/access-requests.ts'
 import { activeTenants } from '../../store/jobs/due-tenants.ts'
 import { waitingDaysMax } from './review.ts'
 
@@ -24,6 +24,7 @@ export async function endAccess(
         for (const grant of await dueGrants(tx, tenant, at))
           await endGrant(tx, tenant, grant, { at: grant.until, reason: 'its time was over' })
         await remindOfGrants(tx, tenant, at)
+        await remindOfReviews(tx, tenant, at)
         await expireAccessRequests(tx, tenant, new Date(at.getTime() - waitingDaysMax * 86_400_000), at)
       })
     } catch (err) {

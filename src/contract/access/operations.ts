@@ -1,16 +1,14 @@
 /** Declares the operations on access that is asked for, decided, granted for a time, and revoked. */
 
 import { Fault } from '../../base/fault.ts'
-import type { Grantee } from '../../core/access-grant.ts'
 import type { OperationContext, SessionAccess } from '../../core/operation.ts'
-import { actorMembers, actorView } from '../../http/actor-view.ts'
+import type { TableRef } from '../../core/table-ref.ts'
+import { operationsOf } from '../../http/declare.ts'
 import { pageRequest, pageView } from '../../http/page-view.ts'
 import {
-  addressed,
   described,
   filteredTable,
   flag,
-  list,
   maybe,
   nonEmpty,
   object,
@@ -20,125 +18,40 @@ import {
   pageOf,
   sentTableAddress,
   tableFilter,
-  tableIdentifier,
-  text,
-  time,
   uuid,
 } from '../../http/schemas.ts'
-import { type Grant, listGrants } from '../../store/contract/access-grants.ts'
-import {
-  type AccessRequest,
-  findAccessRequest,
-  listAccessRequests,
-  requestStates,
-} from '../../store/contract/access-requests.ts'
+import { listGrants } from '../../store/contract/access-grants.ts'
+import { listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
-import { type ContractParts, operation, reading } from '../parts.ts'
-import { decideAccess, factsOf, liftsNow, revokeAccess, waitsFor } from './decide-access.ts'
-import {
-  type AccessContext,
-  accessOverseers,
-  mayKnow,
-  noRequest,
-  overseesAccess,
-  requestAccess,
-  withdrawAccess,
-} from './request-access.ts'
+import { reading } from '../parts.ts'
+import { decideAccess, revokeAccess } from './decide-access.ts'
+import { accessOverseers, deciderOf, overseesAccess, ownsTable } from './oversight.ts'
+import { renewAccess } from './renew-access.ts'
+import { type AccessContext, type MadeRequest, requestAccess, withdrawAccess } from './request-access.ts'
 import { grantSecondsMax } from './review.ts'
+import { type AccessParts, showRequest } from './show-request.ts'
+import {
+  askedParts,
+  grantSchema,
+  grantView,
+  madeRequestSchema,
+  madeRequestView,
+  newGrantView,
+  requestSchema,
+  requestView,
+  shownRequestSchema,
+} from './views.ts'
+import type { Wanted } from './wanted-lifts.ts'
 
+const operation = operationsOf<AccessParts>()
 const tag = 'access'
 const path = '/api/v1/access' as const
-const by = object(actorMembers)
-const levels = ['first', 'second'] as const
+const everyoneNeeds =
+  'needs the role `steward`, `administrator` or `auditor`, or a table whose contract names the caller as an owner.'
 
-const grantee = {
-  sub: maybe(described(text, 'the subject that has it')),
-  role: maybe(described(text, 'those who have this role have it')),
-}
-const asked = {
-  columns: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'names of masked columns')),
-  filters: maybe(described(list(nonEmpty, { minItems: 1, maxItems: 100 }), 'ids of row filters')),
-}
+type Context = Pick<OperationContext<AccessParts, SessionAccess>, 'parts' | 'caller'>
 
-const request = object({
-  id: uuid,
-  sha256: described(
-    text,
-    'of the table, who would have it, what is lifted, for how long and why: what is decided',
-  ),
-  state: oneOf(requestStates),
-  requested_at: time,
-  requested_by: by,
-  table: tableIdentifier,
-  contract: text,
-  grantee: object(grantee),
-  ...asked,
-  purpose: text,
-  ticket: maybe(text),
-  seconds: described(ordinal, 'for how long, from the decision on'),
-  decisions: list(object({ approves: flag, level: oneOf(levels), at: text, by, comment: maybe(text) })),
-  ended_at: maybe(time),
-})
-
-const shownRequest = object({
-  ...request.properties,
-  waits_for: described(list(oneOf(levels)), '`first`: a steward, `second`: an administrator'),
-  reveals: maybe(
-    described(
-      object({
-        columns: list(object({ name: text, tags: list(text), masks: list(text) })),
-        filters: list(object({ id: text, expression: text })),
-      }),
-      'what would be lifted by now; for stewards and administrators',
-    ),
-  ),
-  problem: maybe(described(text, 'why it cannot be granted by now')),
-})
-
-const grant = object({
-  id: uuid,
-  request: uuid,
-  table: tableIdentifier,
-  contract: text,
-  grantee: object(grantee),
-  purpose: text,
-  ticket: maybe(text),
-  granted_at: time,
-  granted_by: described(text, 'subject'),
-  from: time,
-  until: time,
-  ended_at: maybe(time),
-  ended_by: maybe(described(text, 'subject; absent where its time was over')),
-  end_reason: maybe(text),
-})
-
-function requestView(found: AccessRequest) {
-  const { id, sha256, state, table, contract, wanted, purpose, ticket, seconds, decisions } = found
-  return {
-    ...{ id, sha256, state, requested_at: found.requestedAt, requested_by: actorView(found.requestedBy) },
-    ...{ table, contract: contract.id, grantee: granteeView(found.grantee) },
-    ...(wanted.columns && { columns: [...wanted.columns] }),
-    ...(wanted.filters && { filters: [...wanted.filters] }),
-    ...{ purpose, ticket, seconds, ended_at: found.endedAt },
-    decisions: decisions.map((one) => ({ ...one, by: actorView(one.by) })),
-  }
-}
-
-function grantView(found: Omit<Grant, 'lifts'>) {
-  const { id, request: of, table, contract, purpose, ticket, from, until } = found
-  return {
-    ...{ id, request: of, table, contract, grantee: granteeView(found.grantee), purpose, ticket },
-    ...{ granted_at: found.grantedAt, granted_by: found.grantedBy.sub, from, until },
-    ...{ ended_at: found.endedAt, ended_by: found.endedBy?.sub, end_reason: found.endReason },
-  }
-}
-
-const granteeView = (of: Grantee) => ('sub' in of ? { sub: of.sub } : { role: of.role })
-
-async function contextOf({
-  parts,
-  caller,
-}: Pick<OperationContext<ContractParts, SessionAccess>, 'parts' | 'caller'>): Promise<AccessContext> {
+async function contextOf({ parts, caller }: Context): Promise<AccessContext> {
   const { store, clock } = parts
   return { store, clock, tenant: caller.tenant, actor: await caller.actor() }
 }
@@ -154,25 +67,42 @@ export const accessOperations = [
     tag,
     summary: 'Asks for access to what filters and masks of a table hide, for a time',
     description:
-      'A steward decides, and an administrator too where the contract asks for a second approval; nobody decides about access of their own. Without `columns` and `filters` it is for all that hides something from the caller. A request waits for 14 days.',
+      'A steward or an owner of the contract decides, and somebody else too where the contract asks for that; nobody decides about access of their own. Without `columns`, `filters` and `policies` it is for all that hides something from the caller. With `policies` it is for commits: an enforced policy that a person wrote only warns of the grantee’s commits to the table. A request waits for 14 days. Where the contract’s review plan lets the caller, access is granted at once. With `renews` it is for what that grant gives, from its end on.',
     method: 'POST',
     path: `${path}/requests`,
     access: reading,
     gives: { nothing: 'own input' },
     input: object({
-      ...sentTableAddress,
-      ...asked,
+      namespace: maybe(sentTableAddress.namespace),
+      table: maybe(sentTableAddress.table),
+      ...askedParts,
       role: maybe(described(nonEmpty, 'for everybody with this role, which the caller has')),
-      purpose: described(nonEmpty, 'at most 500 characters; it is recorded with each query'),
+      purpose: maybe(
+        described(
+          nonEmpty,
+          'at most 500 characters; it is recorded with each query. Required, but for a renewal, which else has that of the grant',
+        ),
+      ),
       seconds: described(ordinal, `at most ${grantSecondsMax}: 30 days`),
       ticket: maybe(nonEmpty),
+      break_glass: maybe(
+        described(
+          flag,
+          'takes access at once, where the contract’s review plan lets the caller; a steward reviews it afterwards. Needs `ticket`',
+        ),
+      ),
+      renews: maybe(
+        described(uuid, 'an open grant of the caller; instead of the table, what is lifted, and to whom'),
+      ),
     }),
     status: 201,
-    output: request,
+    output: madeRequestSchema,
     faults: {
-      not_found: 'There is no such table.',
-      conflict: 'Fifty requests of the caller wait already.',
-      unprocessable: 'Nothing of it is hidden from the caller, or the table is a clone.',
+      not_found: 'There is no such table, or no such grant of the caller.',
+      conflict:
+        'Fifty requests of the caller wait already, too many grants are open, or the grant cannot be renewed.',
+      unprocessable:
+        'Nothing of it is hidden from the caller, the table is a clone, or the contract’s review plan does not allow the purpose or the time.',
     },
     examples: [
       {
@@ -182,10 +112,7 @@ export const accessOperations = [
         },
       },
     ],
-    run: async (context, { namespace, table, ...wanted }) =>
-      requestView(
-        await requestAccess(await contextOf(context), { ...wanted, table: addressed({ namespace, table }) }),
-      ),
+    run: async (context, input) => madeRequestView(await make(await contextOf(context), input)),
   }),
   operation({
     name: 'list_access_requests',
@@ -201,11 +128,12 @@ export const accessOperations = [
       state: maybe(oneOf(requestStates)),
       everyone: maybe(described(flag, 'of everybody: for stewards, administrators and auditors')),
     }),
-    output: pageOf(request),
-    faults: { forbidden: '`everyone` needs the role `steward`, `administrator` or `auditor`.' },
-    run: async ({ parts, caller }, { limit, page_token, state, everyone, ...table }) => {
-      const sub = everyone === true ? overseer(caller.principal) : caller.principal.sub
-      const filter = { sub, state, table: filteredTable(table) }
+    output: pageOf(requestSchema),
+    faults: { forbidden: `\`everyone\` ${everyoneNeeds}` },
+    run: async (context, { limit, page_token, state, everyone, ...named }) => {
+      const { parts, caller } = context
+      const table = filteredTable(named)
+      const filter = { sub: await listed(context, everyone === true, table), state, table }
       const page = pageRequest({ limit, page_token })
       return pageView(await listAccessRequests(parts.store, caller.tenant, filter, page), requestView)
     },
@@ -217,28 +145,22 @@ export const accessOperations = [
     method: 'GET',
     path: `${path}/requests/{id}`,
     access: reading,
-    gives: { own: ['existence', 'columns'], ...overseen },
+    gives: {
+      own: ['existence', 'columns'],
+      overseen: ['existence', 'columns', 'counts'],
+      overseers: accessOverseers,
+    },
     input: object({ id: uuid }),
-    output: shownRequest,
+    output: shownRequestSchema,
     faults: { not_found: 'There is no such request.' },
     run: async (context, { id }) => {
-      const { store, clock, tenant, actor } = await contextOf(context)
-      return await store.tenantTransaction(
-        tenant,
-        async (tx) => {
-          const found = await findAccessRequest(tx, tenant, id)
-          if (found === undefined || !mayKnow(actor, found)) throw noRequest()
-          const run: RunQuery = (sql, params) => tx.query(sql, params)
-          const decides = actor.roles.some((role) => ['steward', 'administrator'].includes(role))
-          const now = decides && found.state === 'waiting' ? await liftsNow(run, found) : undefined
-          return {
-            ...requestView(found),
-            waits_for: [...waitsFor(await factsOf(run, tenant, found, clock.now()))],
-            ...(now &&
-              ('problem' in now ? { problem: now.problem } : { reveals: revealsView(now.revealed) })),
-          }
-        },
-        { readOnly: true },
+      const { parts, caller, signal } = context
+      return await showRequest(
+        parts,
+        caller.tenant,
+        await deciderOf(context.parts.store, context.caller),
+        id,
+        signal,
       )
     },
   }),
@@ -247,10 +169,10 @@ export const accessOperations = [
     tag,
     summary: 'Approves or denies a request for access that somebody else made',
     description:
-      'A steward decides first, and an administrator second where the contract asks for that. The last approval grants the access from now on.',
+      'A steward or an owner of the contract decides first, and an administrator or another one of those second where the contract asks for that. The last approval grants the access from now on. About access that was taken by break-glass it is the review, by a steward: a denial ends it.',
     method: 'POST',
     path: `${path}/requests/{id}/decisions`,
-    access: { scope: 'admin', roles: ['steward', 'administrator'] },
+    access: reading,
     gives: { nothing: 'own input' },
     input: object({
       id: uuid,
@@ -258,7 +180,7 @@ export const accessOperations = [
       sha256: described(nonEmpty, 'of the request that was read'),
       comment: maybe(nonEmpty),
     }),
-    output: object({ grant: maybe(grant) }),
+    output: object({ grant: maybe(grantSchema) }),
     faults: {
       not_found: 'There is no such request.',
       forbidden: 'The caller asked for the access, would have it, or lacks the role of the decision.',
@@ -266,9 +188,12 @@ export const accessOperations = [
         'The request does not wait, is another one than was read, or would reveal something else by now.',
     },
     run: async (context, { id, ...decision }) => {
-      const made = await decideAccess(await contextOf(context), id, decision)
-      const open = { endedAt: undefined, endedBy: undefined, endReason: undefined }
-      return made === undefined ? {} : { grant: grantView({ ...made, ...open }) }
+      const on = {
+        ...(await contextOf(context)),
+        decider: await deciderOf(context.parts.store, context.caller),
+      }
+      const made = await decideAccess(on, id, decision)
+      return made === undefined ? {} : { grant: newGrantView(made) }
     },
   }),
   operation({
@@ -302,13 +227,14 @@ export const accessOperations = [
       open: maybe(described(flag, 'those alone that hold now')),
       everyone: maybe(described(flag, 'of everybody: for stewards, administrators and auditors')),
     }),
-    output: pageOf(grant),
-    faults: { forbidden: '`everyone` needs the role `steward`, `administrator` or `auditor`.' },
-    run: async ({ parts, caller }, { limit, page_token, open, everyone, ...table }) => {
-      const { sub, roles } = caller.principal
-      const whose = everyone === true ? { sub: overseer(caller.principal) } : { sub, roles }
+    output: pageOf(grantSchema),
+    faults: { forbidden: `\`everyone\` ${everyoneNeeds}` },
+    run: async (context, { limit, page_token, open, everyone, ...named }) => {
+      const { parts, caller } = context
+      const table = filteredTable(named)
+      const sub = await listed(context, everyone === true, table)
       const openAt = open === true ? new Date(parts.clock.now()) : undefined
-      const filter = { ...whose, table: filteredTable(table) }
+      const filter = { sub, roles: caller.principal.roles, table }
       const page = pageRequest({ limit, page_token })
       return pageView(await listGrants(parts.store, caller.tenant, filter, openAt, page), grantView)
     },
@@ -316,29 +242,70 @@ export const accessOperations = [
   operation({
     name: 'revoke_access_grant',
     tag,
-    summary: 'Ends a grant of access at once: by who has it, or by a steward',
+    summary: 'Ends a grant of access at once: by who has it, a steward, or an owner of the contract',
     method: 'POST',
     path: `${path}/grants/{id}/revocation`,
     access: reading,
     gives: { nothing: 'own input' },
     input: object({ id: uuid, reason: nonEmpty }),
     faults: { not_found: 'There is no such grant.', conflict: 'It has ended already.' },
-    run: async (context, { id, reason }) => await revokeAccess(await contextOf(context), id, reason),
+    run: async (context, { id, reason }) => {
+      const on = {
+        ...(await contextOf(context)),
+        decider: await deciderOf(context.parts.store, context.caller),
+      }
+      await revokeAccess(on, id, reason)
+    },
   }),
 ]
 
-function revealsView({
-  columns,
-  filters,
-}: Extract<Awaited<ReturnType<typeof liftsNow>>, { lifts: object }>['revealed']) {
-  return {
-    columns: columns.map(({ name, tags, masks }) => ({ name, tags: [...tags], masks: [...masks] })),
-    filters: [...filters],
-  }
+interface Asked extends Wanted {
+  readonly namespace?: readonly string[] | undefined
+  readonly table?: string | undefined
+  readonly role?: string | undefined
+  readonly purpose?: string | undefined
+  readonly seconds: number
+  readonly ticket?: string | undefined
+  readonly break_glass?: boolean | undefined
+  readonly renews?: string | undefined
 }
 
-/** No subject: that of everybody. @throws Fault `forbidden` */
-function overseer(principal: { readonly roles: readonly string[] }): undefined {
-  if (!overseesAccess(principal))
-    throw new Fault('forbidden', '`everyone` needs the role `steward`, `administrator` or `auditor`.')
+/** Makes a request for a table, or the renewal of a grant. @throws Fault `bad_request` where it names neither, or both */
+async function make(
+  on: AccessContext,
+  { break_glass: isBreakGlass, renews, ...asked }: Asked,
+): Promise<MadeRequest> {
+  const { namespace, table: name, purpose, seconds, ticket, ...what } = asked
+  const table = filteredTable({ namespace, table: name })
+  if (renews !== undefined) {
+    if (table !== undefined || isBreakGlass || Object.keys(what).length > 0)
+      throw new Fault(
+        'bad_request',
+        'A renewal has the table, reader and parts of its grant: leave them out.',
+      )
+    return await renewAccess(on, { renews, seconds, purpose, ticket })
+  }
+  if (table === undefined || purpose === undefined)
+    throw new Fault('bad_request', 'A request names a table and a purpose, or the grant that it renews.')
+  return await requestAccess(on, { ...what, table, purpose, seconds, ticket, isBreakGlass })
+}
+
+/**
+ * Whose access is listed: the caller's; with `everyone` that of everybody, undefined. Owners of the contract see that of
+ * its tables, one at a time.
+ * @throws Fault `forbidden`
+ */
+async function listed(
+  context: Context,
+  everyone: boolean,
+  table: TableRef | undefined,
+): Promise<string | undefined> {
+  const { parts, caller } = context
+  if (!everyone) return caller.principal.sub
+  if (overseesAccess(caller.principal)) return undefined
+  const run: RunQuery = (sql, params) => parts.store.tenantQuery(caller.tenant, sql, params)
+  const decider = table && (await deciderOf(context.parts.store, context.caller))
+  if (table && decider && (await ownsTable(run, caller.tenant, decider, table, parts.clock.now())))
+    return undefined
+  throw new Fault('forbidden', `\`everyone\` ${everyoneNeeds}`)
 }

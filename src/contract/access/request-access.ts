@@ -1,4 +1,4 @@
-/** Asks for access to a table for a time, and withdraws that. It gives none. */
+/** Asks for access to a table for a time, takes it at once where the contract's plan allows that, and withdraws a request. */
 
 import { createHash } from 'node:crypto'
 import { cleanText } from '../../base/clean-text.ts'
@@ -7,10 +7,12 @@ import { Fault } from '../../base/fault.ts'
 import type { Grantee, GrantLifts } from '../../core/access-grant.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { Governance } from '../../core/governance.ts'
+import { inEffect } from '../../core/policy.ts'
 import type { PrivilegedRole } from '../../core/principal.ts'
 import { isReadable } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
+import { countOpenGrants, type NewGrant } from '../../store/contract/access-grants.ts'
 import {
   type AccessRequest,
   countWaiting,
@@ -20,12 +22,19 @@ import {
   updateAccessRequest,
 } from '../../store/contract/access-requests.ts'
 import { recordChange } from '../../store/contract/changes.ts'
+import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
+import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
 import { readGovernance } from '../../store/governance/governance.ts'
+import { governingPolicies } from '../../store/policy/derived-policies.ts'
 import type { Store } from '../../store/store.ts'
 import { unknownTable } from '../require-seen-table.ts'
-import { grantSecondsMax, grantSecondsMin } from './review.ts'
-import { liftsOf, type Wanted } from './wanted-lifts.ts'
+import { decisionPath } from './decision-ticket.ts'
+import { grantNamed, grantRequest } from './grant-request.ts'
+import { overseesAccess } from './oversight.ts'
+import { planOf, planProblem } from './plan.ts'
+import { grantSecondsMax, grantSecondsMin, waitingDaysMax } from './review.ts'
+import { type Governing, liftsOf, type Wanted } from './wanted-lifts.ts'
 
 /** Who asks or decides, and where. */
 export interface AccessContext {
@@ -33,6 +42,8 @@ export interface AccessContext {
   readonly clock: Clock
   readonly tenant: TenantId
   readonly actor: Actor
+  /** Whether an agent acts in the actor's name: then nothing is granted at once. */
+  readonly isAgent?: boolean
 }
 
 interface AskedAccess extends Wanted {
@@ -42,12 +53,22 @@ interface AskedAccess extends Wanted {
   readonly purpose: string
   readonly seconds: number
   readonly ticket?: string | undefined
+  /** Whether access is taken at once, and reviewed afterwards. */
+  readonly isBreakGlass?: boolean | undefined
+}
+
+/** A request with the grant that it made at once, if it did. */
+export interface MadeRequest {
+  readonly request: AccessRequest
+  readonly grant: NewGrant | undefined
 }
 
 /** Characters of a purpose, a ticket and a comment. */
 const accessTextMax = 500
 /** Requests of one subject that wait at a time. */
 const waitingMax = 50
+/** Grants of one subject for one table that are open at a time, where nobody decides about them first. */
+const openMax = 20
 const privileged: readonly string[] = [
   'steward',
   'administrator',
@@ -56,54 +77,163 @@ const privileged: readonly string[] = [
 ] satisfies PrivilegedRole[]
 
 /**
- * Saves a request, which waits for a decision.
- * @returns its id
+ * Saves a request, which waits for a decision, unless the contract's plan grants it at once.
  * @throws Fault `not_found` for a table that the asker may not know of, `bad_request`, `forbidden` for a role that the
- *   asker lacks, `unprocessable` where nothing is hidden
+ *   asker lacks or break-glass without a role of the plan, `unprocessable` where nothing is hidden or the plan does not
+ *   allow what is asked for, `conflict` where too many requests wait or grants are open
  */
-export async function requestAccess(on: AccessContext, asked: AskedAccess): Promise<AccessRequest> {
-  const { store, clock, tenant, actor } = on
-  const { table, seconds, ticket } = asked
+export async function requestAccess(on: AccessContext, asked: AskedAccess): Promise<MadeRequest> {
+  const { store, tenant, actor } = on
+  const { table, columns, filters, policies } = asked
+  assertSeconds(asked.seconds)
+  const grantee = granteeOf(actor, asked.role)
+  const isBreakGlass = asked.isBreakGlass === true
+  if (isBreakGlass && (asked.ticket === undefined || 'role' in grantee))
+    throw new Fault('bad_request', 'Access by break-glass is for who takes it alone, and needs a `ticket`.')
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const wanted = { ...(columns && { columns }), ...(filters && { filters }), ...(policies && { policies }) }
+    const now = await wantedNow(tx, on, table, { grantee, wanted })
+    return await saveRequest(tx, on, {
+      ...{ table, ...now, grantee, wanted, purpose: lineOf(asked.purpose, 'purpose') },
+      ticket: asked.ticket === undefined ? undefined : lineOf(asked.ticket, 'ticket'),
+      ...{ seconds: asked.seconds, isBreakGlass, renews: undefined },
+    })
+  })
+}
+
+/** @throws Fault `bad_request` */
+export function assertSeconds(seconds: number): void {
   if (seconds < grantSecondsMin || seconds > grantSecondsMax)
     throw new Fault(
       'bad_request',
       `\`seconds\` must be from ${grantSecondsMin} to ${grantSecondsMax}: access is granted for a minute to 30 days.`,
     )
-  const purpose = lineOf(asked.purpose, 'purpose')
-  const grantee = granteeOf(actor, asked.role)
-  return await store.tenantTransaction(tenant, async (tx) => {
-    const governance = await readGovernance((text, params) => tx.query(text, params), table)
-    const contract = governedOf(governance)
-    const { columns, filters } = asked
-    const wanted = { ...(columns && { columns }), ...(filters && { filters }) }
-    const { lifts } = liftsOf(governance as Governance, { grantee, roles: actor.roles }, wanted)
-    const request: NewAccessRequest = {
-      ...{ id: crypto.randomUUID(), requestedAt: new Date(clock.now()) },
-      ...{ table, contract, grantee, wanted, lifts, purpose, seconds, requestedBy: actor },
-      tableUuid: (governance as Governance).tableUuid,
-      ticket: ticket === undefined ? undefined : lineOf(ticket, 'ticket'),
-      sha256: hashOf({ table, grantee, lifts, seconds, purpose }),
-    }
-    if ((await countWaiting(tx, tenant, actor.sub)) >= waitingMax)
-      throw new Fault(
-        'conflict',
-        `${waitingMax} of your requests wait. Withdraw one, or wait for a decision.`,
-      )
-    await insertAccessRequest(tx, tenant, request)
-    const value = { grantee, wanted, seconds, purpose }
-    const subject = { access: request.id, namespace: table.namespace, table: table.name }
-    await recordChange(tx, actor, { action: 'request-access', subject, value })
-    await appendEvent(tx, {
-      type: 'access.requested',
-      subject: tableKey(table),
-      data: { request: request.id, contract: contract.id, by: actor.sub, ...value },
-    })
-    return { ...request, state: 'waiting', decisions: [], endedAt: undefined }
+}
+
+/** What a request would lift by now, and of which contract. @throws Fault `not_found`, `unprocessable` */
+export async function wantedNow(
+  tx: Tx,
+  { clock, actor }: Pick<AccessContext, 'clock' | 'actor'>,
+  table: TableRef,
+  { grantee, wanted }: { readonly grantee: Grantee; readonly wanted: Wanted },
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid' | 'lifts'>> {
+  const run: RunQuery = (text, params) => tx.query(text, params)
+  const { contract, tableUuid, governing } = await governingNow(run, table, clock.now())
+  const { lifts } = liftsOf(governing, { grantee, roles: actor.roles }, wanted)
+  return { contract, tableUuid, lifts }
+}
+
+/** What governs a table now, and by which contract. @throws Fault `not_found`, `unprocessable` */
+export async function governingNow(
+  run: RunQuery,
+  table: TableRef,
+  atMs: number,
+): Promise<Pick<NewAccessRequest, 'contract' | 'tableUuid'> & { readonly governing: Governing }> {
+  const read = await readGovernance(run, table)
+  const contract = governedOf(read)
+  const [policies = []] = await governingPolicies(run, [table])
+  const governing = { read: read as Governance, policies: inEffect(policies, atMs) }
+  return { contract, tableUuid: read?.tableUuid, governing }
+}
+
+type Unsaved = Omit<NewAccessRequest, 'id' | 'requestedAt' | 'requestedBy' | 'sha256' | 'state' | 'decisions'>
+
+/** Saves a request, and grants it where the plan does so at once. @throws Fault as `requestAccess` */
+export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Promise<MadeRequest> {
+  const { clock, tenant, actor } = on
+  const at = new Date(clock.now())
+  const decided = await decidedAtOnce(tx, on, asked, at)
+  const request: NewAccessRequest = {
+    ...asked,
+    ...{ id: crypto.randomUUID(), requestedAt: at, requestedBy: actor, sha256: hashOf(asked), ...decided },
+  }
+  await assertNotTooMany(tx, on, request)
+  await insertAccessRequest(tx, tenant, request)
+  const isWaiting = request.state === 'waiting'
+  const grant = isWaiting ? undefined : await grantRequest(tx, tenant, request, actor, at)
+  await tellRequest(tx, on, request, grant)
+  return { request: { ...request, endedAt: request.state === 'granted' ? at : undefined }, grant }
+}
+
+/** Whether nobody else decides first. @throws Fault `forbidden`, `unprocessable` */
+async function decidedAtOnce(
+  tx: Tx,
+  { tenant, actor, isAgent }: AccessContext,
+  asked: Unsaved,
+  at: Date,
+): Promise<Pick<NewAccessRequest, 'state' | 'decisions'>> {
+  const { contract, grantee, isBreakGlass } = asked
+  const version = await versionInForce((text, params) => tx.query(text, params), tenant, contract.id)
+  const plan = planOf(version?.model.access)
+  const has = (roles: readonly string[]) => roles.some((role) => actor.roles.includes(role))
+  if (isBreakGlass && !has(plan.breakGlassRoles))
+    throw new Fault('forbidden', 'The contract lets nobody with your roles take access by break-glass.')
+  const problem = planProblem(plan, isBreakGlass ? plan.breakGlassSecondsMax : plan.secondsMax, asked)
+  if (problem !== undefined) throw new Fault('unprocessable', problem)
+  // Policies are not the contract's, so its plan opens none of them.
+  const isOwn = asked.lifts.policies === undefined
+  if (isBreakGlass && !isOwn)
+    throw new Fault(
+      'unprocessable',
+      'Break-glass is for what hides the table, not for policies about commits.',
+    )
+  if (isBreakGlass) return { state: 'to_review', decisions: [] }
+  if (isAgent || !isOwn || !('sub' in grantee) || !has(plan.selfServiceRoles))
+    return { state: 'waiting', decisions: [] }
+  const comment = `By the review plan of version ${version?.number} of the contract.`
+  const made = { approves: true, level: 'plan', at: at.toISOString(), by: actor, comment } as const
+  return { state: 'granted', decisions: [made] }
+}
+
+/** @throws Fault `conflict` */
+async function assertNotTooMany(
+  tx: Tx,
+  { tenant, actor }: AccessContext,
+  { state, table, requestedAt }: NewAccessRequest,
+): Promise<void> {
+  // Asked in any case: from here on the subject makes no other request beside this one.
+  const waiting = await countWaiting(tx, tenant, actor.sub)
+  if (state === 'waiting' && waiting >= waitingMax)
+    throw new Fault('conflict', `${waitingMax} of your requests wait. Withdraw one, or wait for a decision.`)
+  if (state !== 'waiting' && (await countOpenGrants(tx, tenant, table, actor.sub, requestedAt)) >= openMax)
+    throw new Fault('conflict', `${openMax} of your grants for the table are open. Revoke one.`)
+}
+
+/** Records a request, and tells of it: an alarm for break-glass. */
+async function tellRequest(
+  tx: Tx,
+  { store, tenant, actor }: AccessContext,
+  request: NewAccessRequest,
+  grant: NewGrant | undefined,
+): Promise<void> {
+  const { id, table, contract, grantee, wanted, seconds, purpose, ticket, isBreakGlass, renews } = request
+  const value = { grantee, wanted, seconds, purpose, ...(ticket && { ticket }), ...(renews && { renews }) }
+  const named = grant && grantNamed(grant)
+  await recordChange(tx, actor, {
+    action: isBreakGlass ? 'break-glass-access' : 'request-access',
+    subject: { access: id, namespace: table.namespace, table: table.name },
+    value: { ...value, ...named },
   })
+  const subject = tableKey(table)
+  const untilMs = request.requestedAt.getTime() + waitingDaysMax * 86_400_000
+  const page = decisionPath(store, { tenant, request: id, sha256: request.sha256, untilMs })
+  const data = {
+    ...{ request: id, contract: contract.id, by: actor.sub, ...value },
+    ...(request.state !== 'granted' && { decision_page: page }),
+  }
+  if (isBreakGlass)
+    return await appendEvent(tx, { type: 'access.break_glass', subject, data: { ...data, ...named } })
+  await appendEvent(tx, { type: 'access.requested', subject, data })
+  if (named !== undefined)
+    await appendEvent(tx, {
+      type: 'access.granted',
+      subject,
+      data: { request: id, grantee, purpose, by: actor.sub, by_plan: true, ...named },
+    })
 }
 
 /** @throws Fault `not_found` where nobody reads the table */
-export function governedOf(governance: Governance | undefined): {
+function governedOf(governance: Governance | undefined): {
   readonly id: string
   readonly version: number
 } {
@@ -117,7 +247,7 @@ export function governedOf(governance: Governance | undefined): {
 }
 
 /** @throws Fault `bad_request`, `forbidden` */
-function granteeOf({ sub, roles }: Actor, role: string | undefined): Grantee {
+export function granteeOf({ sub, roles }: Actor, role: string | undefined): Grantee {
   if (role === undefined) return { sub }
   if (privileged.includes(role) || role === '')
     throw new Fault('bad_request', `Access is not granted to the role \`${role}\`.`)
@@ -140,15 +270,16 @@ interface Hashed {
   readonly lifts: GrantLifts
   readonly seconds: number
   readonly purpose: string
+  readonly renews: string | undefined
 }
 
 /**
  * The hash of what a decision decides, with a word that nobody learns: what is lifted is not guessed from it. It is made
  * once, and compared.
  */
-function hashOf({ table, grantee, lifts, seconds, purpose }: Hashed): string {
+function hashOf({ table, grantee, lifts, seconds, purpose, renews }: Hashed): string {
   const word = crypto.randomUUID()
-  const decided = [word, [...table.namespace, table.name], grantee, lifts, seconds, purpose]
+  const decided = [word, [...table.namespace, table.name], grantee, lifts, seconds, purpose, renews ?? null]
   return createHash('sha256').update(JSON.stringify(decided)).digest('hex')
 }
 
@@ -157,9 +288,9 @@ export async function withdrawAccess(on: AccessContext, id: string): Promise<voi
   const { store, clock, tenant, actor } = on
   await store.tenantTransaction(tenant, async (tx) => {
     const found = await findAccessRequest(tx, tenant, id, { locks: true })
-    if (found === undefined || !mayKnow(actor, found)) throw noRequest()
-    if (!isOwn(actor, found))
-      throw new Fault('forbidden', 'A request is withdrawn by who made it; deny it instead.')
+    const isOwn = found?.requestedBy.sub === actor.sub
+    if (found === undefined || !(isOwn || overseesAccess(actor))) throw noRequest()
+    if (!isOwn) throw new Fault('forbidden', 'A request is withdrawn by who made it; deny it instead.')
     if (found.state !== 'waiting')
       throw new Fault('conflict', `A request that is ${found.state} is not withdrawn.`)
     await updateAccessRequest(tx, tenant, { ...found, state: 'withdrawn', endedAt: new Date(clock.now()) })
@@ -174,23 +305,6 @@ export async function withdrawAccess(on: AccessContext, id: string): Promise<voi
       data: { request: id, grantee: found.grantee, by: actor.sub },
     })
   })
-}
-
-/** Whether somebody may know of a request: who made it, and who decides. */
-export function mayKnow(actor: Pick<Actor, 'sub' | 'roles'>, request: AccessRequest): boolean {
-  return isOwn(actor, request) || overseesAccess(actor)
-}
-
-/** Who sees the access of everybody. */
-export const accessOverseers = ['steward', 'administrator', 'auditor'] as const
-
-/** Whether a principal is one of them. */
-export function overseesAccess({ roles }: Pick<Actor, 'roles'>): boolean {
-  return accessOverseers.some((role) => roles.includes(role))
-}
-
-function isOwn({ sub }: Pick<Actor, 'sub'>, { requestedBy }: AccessRequest): boolean {
-  return requestedBy.sub === sub
 }
 
 /** The refusal of a request that is not there, or not for the caller to know. */

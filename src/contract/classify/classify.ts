@@ -7,6 +7,7 @@ import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import { governing } from '../../store/contract/put-in-force.ts'
 import type { ColumnUse } from '../../store/semantics/column-uses.ts'
 import type { ContractModel, ModelSchema, ModelSla } from '../../wire/odcs/model.ts'
+import { accessPlanFindings } from './access-plan-findings.ts'
 import {
   accepted,
   type Finding,
@@ -25,6 +26,7 @@ import {
   commitModeFindings,
   policyFindings,
   protectionFindings,
+  purposeFindings,
 } from './protections.ts'
 import { slaChange } from './thresholds.ts'
 
@@ -160,6 +162,8 @@ function termFindings(before: ContractModel | undefined, after: ContractModel): 
   const modes = [
     ...commitModeFindings('', before.mode, after.mode),
     ...policyFindings('', before.policies, after.policies),
+    ...accessPlanFindings(before.access, after.access),
+    ...purposeFindings(before.purposes, after.purposes),
   ]
   if (before.compatibility === after.compatibility) return modes
   return [

@@ -1,6 +1,7 @@
 /** Compares row filters and masks. What cannot be shown to be stricter counts as looser. */
 
 import { protectionChanges } from '../../core/protection-change.ts'
+import { type PurposeDemand, purposeLoosenings } from '../../core/purpose.ts'
 import type {
   CommitMode,
   ModelMask,
@@ -66,6 +67,30 @@ function commitFinding(at: string, what: string, looser: boolean, message: strin
     ...{ at, change: `${what}-${looser ? 'loosened' : 'tightened'}`, message, consumer: 'info' },
     ...(looser ? { producer: 'info', access: 'loosened' } : { producer: 'breaking', access: 'none' }),
   }
+}
+
+/** The findings about the purposes for which tables are read. */
+export function purposeFindings(
+  before: PurposeDemand | undefined,
+  after: PurposeDemand | undefined,
+): readonly Finding[] {
+  const demands = (one: PurposeDemand | undefined) => (one === undefined ? [] : [one])
+  const looser = purposeLoosenings(demands(before), demands(after))
+  // What is looser the other way round was allowed before.
+  const stricter = purposeLoosenings(demands(after), demands(before))
+  return [
+    ...looser.map((message) => protection('', 'purposes-loosened', 'loosened', message)),
+    ...(stricter.length === 0
+      ? []
+      : [
+          protection(
+            '',
+            'purposes-tightened',
+            'tightened',
+            'The tables are read for fewer purposes than before',
+          ),
+        ]),
+  ]
 }
 
 type Protecting = ModelMask | ModelRowFilter

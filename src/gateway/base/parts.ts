@@ -41,6 +41,7 @@ export type SightFor = (
   tenant: TenantId,
   table: TableRef,
   identified: IdentifiedPrincipal,
+  purpose?: string,
 ) => Promise<FileSight>
 
 /**

@@ -42,7 +42,7 @@ export class RawReadRecorder {
     const atMs = this.parts.clock.now()
     const { tenant, principal, sessionId, catalog, table, given, protection, contract } = read
     const minute = Math.floor(atMs / this.bounds.windowMs)
-    const who = [tenant, principal, read.principalSource, sessionId, catalog]
+    const who = [tenant, principal, read.principalSource, sessionId, catalog, read.purpose]
     const what = [table.namespace, table.name, given, protection, contract?.id, contract?.version]
     const key = JSON.stringify([minute, ...who, ...what])
     const noted = this.#pending.get(key)

@@ -3,7 +3,7 @@
 import type { RawReadKind, RawReadProtection } from '../../core/raw-read.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { FileSight } from '../../store/governance/protections.ts'
-import type { SurfaceRequest } from './surface-request.ts'
+import { purposeOf, type SurfaceRequest } from './surface-request.ts'
 
 /** What stands between such a caller and the table's rows. */
 export function protectionOf({ passedOver }: FileSight): RawReadProtection {
@@ -16,13 +16,15 @@ export function protectionOf({ passedOver }: FileSight): RawReadProtection {
  * @param more the snapshot, where one is named; and the protection, where it is not by the sight alone
  */
 export function noteRawRead(
-  { parts, tenant, session, identified, upstream }: SurfaceRequest,
+  surface: SurfaceRequest,
   table: TableRef,
   given: RawReadKind,
   sight: FileSight,
   more: { readonly snapshotId?: string | undefined; readonly protection?: RawReadProtection } = {},
 ): void {
+  const { parts, tenant, session, identified, upstream } = surface
   const { source } = identified
+  const purpose = purposeOf(surface)
   parts.rawReads.note({
     tenant,
     // A session that is sent alone has the tenant's id as its principal, which tells nobody who reads.
@@ -31,6 +33,7 @@ export function noteRawRead(
     sessionId: session.sessionId,
     catalog: upstream.credential.nickname,
     ...{ table, given, protection: protectionOf(sight), contract: sight.contract },
+    ...(purpose !== undefined && { purpose }),
     ...more,
   })
 }

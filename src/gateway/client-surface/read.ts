@@ -2,6 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { inNextTurn } from '../../base/turn.ts'
+import { accessCommand } from '../../core/access-hint.ts'
 import { keyLifetime } from '../../core/idempotency.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { type FileSight, sightOfTable } from '../../store/governance/protections.ts'
@@ -27,6 +28,7 @@ import {
   jsonResponse,
   objectOf,
   plansScans,
+  purposeDemanded,
   readDisclosureOf,
   type SurfaceRequest,
   subjectOf,
@@ -100,6 +102,9 @@ export async function loadTable(surface: SurfaceRequest): Promise<Response> {
   await using vend = isAskedToVend(surface) ? new LoadVend(surface, table) : undefined
   const read = await readDisclosureOf(surface, table)
   const { sight: asked, ...disclosure } = read
+  // Without its files the metadata passes, as it does where masks apply.
+  if (asked.demands !== undefined && ((await isTrusted(surface)) || delegationOf(surface) !== undefined))
+    throw purposeDemanded(asked.demands)
   const vends = !disclosure.masked && vend !== undefined
   if (vends) vend.begin(asked)
   const signs = !disclosure.masked && isAskedToSign(surface)
@@ -271,11 +276,12 @@ async function assertUnmasked(
 }
 
 /** @throws Fault `policy_denied` */
-function assertUnmaskedBy({ masked }: FileSight, table: TableRef): void {
+function assertUnmaskedBy({ masked, demands }: FileSight, table: TableRef): void {
+  if (demands !== undefined) throw purposeDemanded(demands)
   if (masked)
     throw new Fault(
       'policy_denied',
-      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql}`,
+      `policy denied: row filters or column masks of ${tableName(table)} apply, so its files are not given out. ${readBySql} Access for a time: ${accessCommand({ table })}`,
     )
 }
 

@@ -33,7 +33,7 @@ import { icebergRoot } from '../base/path.ts'
 import { sightOf } from '../stages/masked.ts'
 import { protectionOf } from './note-raw-read.ts'
 import { snapshotRefusal, ticketHeader } from './signing.ts'
-import { isDenied, jsonResponse, withoutContract } from './surface-request.ts'
+import { isDenied, jsonResponse, purposeDemanded, withoutContract } from './surface-request.ts'
 
 /** Bytes of a request to sign. */
 const signBodyBytesMax = 64 * 1024
@@ -122,9 +122,10 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     )
   const identified = await holderOf(parts, ticket, session)
   const holder = { id: session.sessionId, kind: 'service', sub: session.principal.sub } as const
-  const found = await sightOf(parts, tenant, table, { ...identified, session: holder })
+  const found = await sightOf(parts, tenant, table, { ...identified, session: holder }, ticket.purpose)
   const sight = sightOfTable(found, ticket.tableUuid)
   if (isDenied(sight, session.scopes.includes('commit'))) throw withoutContract(table)
+  if (sight.demands !== undefined) throw purposeDemanded(sight.demands)
   if (sight.masked)
     throw new Fault('policy_denied', 'policy denied: row filters or column masks apply, so nothing is signed')
   const governance = await loadWriteGovernance(store, tenant, table)
@@ -139,7 +140,7 @@ async function standingOf(parts: GatewayParts, ticket: SignTicket): Promise<Sign
     principalSource: isAlone ? 'session' : 'ticket',
     given: 'sign',
     protection: protectionOf(sight),
-    ...{ contract: sight.contract, snapshotId: ticket.snapshotId },
+    ...{ contract: sight.contract, snapshotId: ticket.snapshotId, purpose: ticket.purpose },
   }
   // A grant is for reading.
   const isWriter =

@@ -22,7 +22,7 @@ import { type SignSettings, vendingModeOf, vendingSettings } from '../../vending
 import { sealTicket } from '../../vending/sign/ticket.ts'
 import { joinMembers, topLevelMembers } from '../../wire/iceberg/members.ts'
 import { currentSnapshotId, snapshotsOf } from '../../wire/iceberg/table-metadata.ts'
-import { delegationOf, type SurfaceRequest } from './surface-request.ts'
+import { delegationOf, purposeOf, type SurfaceRequest } from './surface-request.ts'
 
 /** Milliseconds for which a sign ticket is valid at most. */
 const signTicketMs = 24 * 3_600_000
@@ -52,11 +52,12 @@ export function isAskedToSign(surface: SurfaceRequest): boolean {
  * @throws Fault of the store
  */
 export async function signingOf(
-  { parts, tenant, session, identified, upstream, path, mayCommit }: SurfaceRequest,
+  surface: SurfaceRequest,
   owner: TerritoryOwner,
   reply: Uint8Array,
   { untilMs = Number.POSITIVE_INFINITY }: Pick<FileSight, 'untilMs'> = {},
 ): Promise<Signing | undefined> {
+  const { parts, tenant, session, identified, upstream, path, mayCommit } = surface
   const settings = vendingSettings(upstream.credential)
   if (settings.mode !== 'sign' || session.kind !== 'service' || !isLicensed(parts.licensed)) return undefined
   const members = topLevelMembers(reply)
@@ -91,6 +92,7 @@ export async function signingOf(
     roles: identified.principal.roles,
     source: isPerson(identified, session) ? identified.source : 'session',
     verified: identified.verified,
+    purpose: purposeOf(surface),
     snapshotId: snapshotId === undefined ? undefined : String(snapshotId),
     manifestList,
     metadataFile: typeof metadataFile === 'string' ? metadataFile : '',

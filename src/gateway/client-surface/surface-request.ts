@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { PolicyOutcome } from '../../core/decision.ts'
+import { purposeHeader, purposeOfHeader } from '../../core/purpose.ts'
 import { type TableRef, tableName } from '../../core/table-ref.ts'
 import { opensUncontracted } from '../../core/uncontracted.ts'
 import { limits } from '../../limits.ts'
@@ -51,6 +52,16 @@ export function delegationOf({ request }: SurfaceRequest): string | undefined {
   return request.headers.get('x-iceberg-access-delegation') ?? undefined
 }
 
+/** The purpose that the request names. @throws Fault `bad_request` */
+export function purposeOf({ request }: Pick<SurfaceRequest, 'request'>): string | undefined {
+  return purposeOfHeader(request.headers.get(purposeHeader))
+}
+
+/** The refusal of a table's files without a purpose that its contract demands. @param demands as in FileSight */
+export function purposeDemanded(demands: string): Fault {
+  return new Fault('policy_denied', `policy denied: ${demands}. Name the purpose in the header X-Svc-Purpose`)
+}
+
 /** With what the look-up said. */
 interface SeenDisclosure extends Disclosure {
   readonly sight: FileSight
@@ -62,7 +73,7 @@ interface SeenDisclosure extends Disclosure {
  */
 export async function disclosureOf(surface: SurfaceRequest, table: TableRef): Promise<SeenDisclosure> {
   const { parts, tenant, identified, upstream, mayCommit } = surface
-  const sight = await sightOf(parts, tenant, table, identified)
+  const sight = await sightOf(parts, tenant, table, identified, purposeOf(surface))
   const { masked } = sight
   const { credential } = upstream
   const passes = vendingModeOf(credential) === 'pass-through' && storageRoots(credential.config).length > 0

@@ -81,6 +81,7 @@ const outcomesSchema = list(
     value: maybe(flag),
     error: maybe(oneOf(policyErrorCodes)),
     enforced_from: maybe(described(time, 'a policy of mode shadow is enforced from this time on')),
+    grant: maybe(described(text, 'the grant by which the policy only warned')),
     raced: maybe(described(flag, 'of the evaluation after a commit that another one overtook')),
     explanation: maybe(described(text, `the failing part of the policy with its values, ${forWhom}`)),
   }),

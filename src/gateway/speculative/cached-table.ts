@@ -9,7 +9,7 @@ import type { WriteGovernance } from '../../store/policy/policies.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { applicable, bindingsOf } from '../stages/bindings.ts'
+import { applicable, bindingsOf, exemptible } from '../stages/bindings.ts'
 import type { Change } from '../stages/change.ts'
 import type { SpeculativeVerdict } from '../stages/judge.ts'
 import { knownTable } from '../stages/known-table.ts'
@@ -54,7 +54,9 @@ export async function judgeCached(
   cached: CachedTable,
   loaded: Outcome<WriteGovernance>,
 ): Promise<Verdict | undefined> {
-  const all = loaded.ok ? inEffect(loaded.value.policies, change.receivedAtMs) : []
+  const all = loaded.ok
+    ? inEffect(loaded.value.policies, change.receivedAtMs, exemptible(change, cached))
+    : []
   const policies = applicable(all, change.request)
   if (policies.length === 0) return undefined
   try {

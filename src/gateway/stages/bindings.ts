@@ -5,8 +5,8 @@
 
 import type { JsonObject } from '../../base/json.ts'
 import type { ChangeOrigin } from '../../core/commit.ts'
-import type { Policy } from '../../core/policy.ts'
-import type { Principal } from '../../core/principal.ts'
+import type { inEffect, Policy } from '../../core/policy.ts'
+import { committerOf, type IdentifiedPrincipal, type Principal } from '../../core/principal.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { PolicyBindings } from '../../policy/evaluate.ts'
 import { applyUpdates, isSupportedUpdate } from '../../wire/iceberg/apply-updates.ts'
@@ -58,4 +58,13 @@ export function applicable<P extends Pick<Policy, 'kind'>>(
     (update) => update.get('action') === 'remove-snapshots' || !isSupportedUpdate(update),
   )
   return expires ? policies : policies.filter((policy) => policy.kind !== 'retention')
+}
+
+/** What grants may exempt a commit by: who commits, and to which table. */
+export function exemptible(
+  { identified }: { readonly identified: IdentifiedPrincipal },
+  { metadata }: Pick<CachedTable, 'metadata'>,
+): Parameters<typeof inEffect>[2] {
+  const uuid = metadata.get('table-uuid')
+  return { committer: committerOf(identified), tableUuid: typeof uuid === 'string' ? uuid : undefined }
 }

@@ -15,7 +15,7 @@ import { judgeByContract, tableColumns } from '../base/judge-by-contract.ts'
 import type { GatewayParts } from '../base/parts.ts'
 import type { CachedTable } from '../base/table-cache.ts'
 import type { Upstream } from '../base/upstream.ts'
-import { applicable, bindingsOf, resultOf } from './bindings.ts'
+import { applicable, bindingsOf, exemptible, resultOf } from './bindings.ts'
 import type { Change, Judged } from './change.ts'
 import { altersEncryption, isEncrypted } from './encryption.ts'
 import type { Loads } from './loads.ts'
@@ -58,7 +58,9 @@ export async function judgeChange(
   if (!loaded.ok)
     return { base, table, policies: [], verdict: policiesUnavailable(parts, table, loaded.thrown) }
   const { pinnedSnapshotId, territory: found } = loaded.value
-  const all = inEffect(loaded.value.policies, change.receivedAtMs)
+  // A grant is for commits to a table, not for making one.
+  const commit = base && exemptible(change, base)
+  const all = inEffect(loaded.value.policies, change.receivedAtMs, commit)
   const policies = applicable(all, request)
   const denied =
     expiresPinned(table, pinnedSnapshotId, request) ?? altersEncryption(table, base?.metadata, request)

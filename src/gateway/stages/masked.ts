@@ -17,14 +17,19 @@ export async function isMasked(
   return (await sightOf(parts, tenant, table, identified)).masked
 }
 
-/** What the principal may have of a table. Throws a Fault `unavailable` if the look-up fails. */
+/**
+ * What the principal may have of a table.
+ * @param purpose that the request names; without one, a table that is read for a purpose only is masked
+ * @throws Fault `unavailable` if the look-up fails
+ */
 export async function sightOf(
   parts: Pick<GatewayParts, 'sightFor'>,
   tenant: TenantId,
   table: TableRef,
   identified: IdentifiedPrincipal,
+  purpose?: string,
 ): Promise<FileSight> {
-  return await orUnavailable(parts.sightFor(tenant, table, identified))
+  return await orUnavailable(parts.sightFor(tenant, table, identified, purpose))
 }
 
 /**

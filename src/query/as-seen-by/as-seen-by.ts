@@ -170,13 +170,14 @@ async function sample(
 /** The records of the run name the caller. */
 function contextOf(
   { store }: AsSeenParts,
-  { tenant, session, principal: reader, identified }: Caller,
+  { tenant, session, principal: reader, identified, purpose }: Caller,
   catalog: string,
   principal: Principal,
 ): QueryContext {
   return {
     ...{ tenant, catalog, principal, recordedAs: reader, surface: 'rest', searchPath: [] },
     principalSource: identified.source,
+    purpose,
     reader: {
       expiresAtMs: session.expiresAtMs,
       sessionToCheck: () => undefined,

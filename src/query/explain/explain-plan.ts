@@ -46,7 +46,7 @@ export async function explainPlan(
   const explained = await explain(parts, tenant, input, isSteward).catch((thrown) => {
     throw runError(thrown)
   })
-  const { columns, reads, policies, dialect, fingerprint, nulled } = explained
+  const { columns, reads, policies, access, demands, dialect, fingerprint, nulled } = explained
   const filtered = policies.find(({ kind }) => kind === 'row_filter')
   if (refusesFilters && filtered !== undefined) throw affectedByFilter(filtered.table.name)
   // How large a table is would tell of its hidden rows, so only what the principal itself has read counts.
@@ -63,6 +63,11 @@ export async function explainPlan(
       ...listed('Reads', reads.map(readText)),
       ...listed('Contract', reads.flatMap(({ contract }) => contract ?? []).map(contractText)),
       ...listed('Ask', reads.flatMap(askText)),
+      ...listed('Purpose', demands),
+      ...listed(
+        'Access',
+        access.map(({ command, link }) => (link === undefined ? command : `${command}, or ${link}`)),
+      ),
       ...listed('Row Filter', policies.filter(({ kind }) => kind === 'row_filter').map(policyText)),
       ...listed('Column Mask', policies.filter(({ kind }) => kind === 'column_mask').map(policyText)),
       ...listed('Reveal', policies.filter(({ kind }) => kind === 'reveal').map(policyText)),

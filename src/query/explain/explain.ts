@@ -4,8 +4,10 @@
  */
 
 import type { Clock } from '../../base/clock.ts'
+import { accessCommand, accessLink, askableOf, type RequestPage } from '../../core/access-hint.ts'
 import { saltBytesMin } from '../../core/mask.ts'
 import type { Principal } from '../../core/principal.ts'
+import { demandText } from '../../core/purpose.ts'
 import { readEngineOf } from '../../core/read-engine.ts'
 import { currentSchema, seenTable, viewerAt } from '../../core/seen-table.ts'
 import type { DialectName, SqlType } from '../../core/sql-type.ts'
@@ -27,6 +29,8 @@ import { type LoadContext, type LoadParts, loadTables, type ReadSnapshot } from 
 
 export interface ExplainParts extends LoadParts {
   readonly clock: Clock
+  /** The page that helps to ask for access; without it no address is named. */
+  readonly requestPage?: RequestPage
 }
 
 /** A run in a catalog, on its engine; or an engine alone, without a catalog. */
@@ -90,6 +94,15 @@ export async function explain(
       action,
       ...(withPolicies && { origin }),
     })),
+    /** How access for a time to what they hide is asked for. */
+    access: askableOf(compiled.policies).map((asked) => {
+      const link = accessLink(parts.requestPage, asked)
+      return { command: accessCommand(asked), ...(link !== undefined && { link }) }
+    }),
+    /** Which purposes its tables demand, in words. */
+    demands: compiled.reads.flatMap(({ table: { ref, purposeDemands } }) =>
+      purposeDemands === undefined ? [] : [demandText(ref, purposeDemands)],
+    ),
     fingerprint: fingerprintStatement(input.statement) ?? '',
     /** Places of the result's columns that an outer join may make NULL. */
     nulled: compiled.origins().flatMap((origin, index) => (origin?.nulled ? [index] : [])),

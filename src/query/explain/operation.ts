@@ -60,6 +60,11 @@ const explained = object({
     }),
   ),
   policies: explainedPolicies,
+  access: described(
+    list(object({ command: text, link: maybe(text) })),
+    'how access for a time to what they hide is asked for',
+  ),
+  demands: described(list(text), 'the purposes for which its tables are read, in words'),
   fingerprint: text,
 })
 

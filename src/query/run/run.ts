@@ -7,6 +7,7 @@
 import type { Logger } from 'pino'
 import type { Clock } from '../../base/clock.ts'
 import { type Pace, processPace } from '../../base/right-of-way.ts'
+import { askableOf, type RequestPage } from '../../core/access-hint.ts'
 import type { ResultBatch } from '../../core/result-batch.ts'
 import { isReadable } from '../../core/seen-table.ts'
 import type { SqlType } from '../../core/sql-type.ts'
@@ -48,7 +49,7 @@ import { spendLiftedQuery } from './record/lifted-budget.ts'
 import type { LineageRecorder } from './record/lineage-recorder.ts'
 import { failedOutcome, newProgress, putOnRecord, recordEnd } from './record/record-run.ts'
 import { appliedGovernance, discard, type QueryProgress } from './record/usage-of.ts'
-import { askHint, withWhomToAsk } from './record/whom-to-ask.ts'
+import { askHint, hintOfAccess, withWhomToAsk } from './record/whom-to-ask.ts'
 import { SpeculativeStarts } from './speculative/speculative-starts.ts'
 import type { Tripwire } from './tripwire.ts'
 import { CachedVersions } from './watch/cached-versions.ts'
@@ -67,6 +68,8 @@ export interface RunParts extends LoadParts {
   readonly lineage?: Pick<LineageRecorder, 'note'>
   /** Opens protected values for a query; without it they are never opened. */
   readonly revealer?: (tenant: TenantId) => RevealValues
+  /** The page that helps to ask for access; without it hints name no address. */
+  readonly requestPage?: RequestPage
   /** Milliseconds that a run may take. Default: limits.queryMs. */
   readonly queryMs?: number
   /** Milliseconds that a run may wait for its client. Default: limits.queryIdleMs. */
@@ -145,7 +148,11 @@ async function prepare<Source extends StatementSource>(
     const tableBytes = (table: TableRef) => snapshots.get(tableKey(table))?.fileBytes
     const seen = loaded.loaded.tables.filter(isReadable).map(({ ref, contract }) => ({ ref, contract }))
     const ask = () => askHint(parts, context.tenant, seen)
-    const query = { source, columns, parameters, needsValues, origins, protections, tableBytes, ask }
+    const howToAsk = () => hintOfAccess(parts, context, askableOf(protections))
+    const query = {
+      ...{ source, columns, parameters, needsValues, origins, protections, tableBytes },
+      ...{ ask, howToAsk },
+    }
     const load = runsAtOnce ? loadOfRun(parts, statement, loaded) : undefined
     if (load !== undefined) requests.hold(query, { context, progress, load, start }, runMissed)
     else start.end()
@@ -154,7 +161,7 @@ async function prepare<Source extends StatementSource>(
     await start.discard(progress, signal)
     const failure = signal?.aborted
       ? cancelled()
-      : await withWhomToAsk(parts, context.tenant, progress, runError(thrown, context.principal))
+      : await withWhomToAsk(parts, context, progress, runError(thrown, context.principal))
     await recordEnd(parts, context, progress, failedOutcome(failure, false, signal), failure)
     throw failure
   }
@@ -195,8 +202,7 @@ async function* run(parts: Parts, given: Run): AsyncGenerator<ResultBatch, void,
     parts.lineage?.note(context, progress)
   } catch (thrown) {
     failure =
-      watch.reason() ??
-      (await withWhomToAsk(parts, context.tenant, progress, runError(thrown, context.principal)))
+      watch.reason() ?? (await withWhomToAsk(parts, context, progress, runError(thrown, context.principal)))
     outcome = failedOutcome(failure, progress.attempt?.engine !== undefined, options.signal)
     throw failure
   } finally {

@@ -47,6 +47,7 @@ const columns: Readonly<Record<string, (usage: Shown) => string | number | undef
   fingerprint: ({ fingerprint }) => fingerprint,
   tool: ({ tool }) => tool,
   client: ({ client }) => client,
+  purpose: ({ purpose }) => purpose,
   session_id: ({ raw_read }) => raw_read?.session_id,
   given: ({ raw_read }) => raw_read?.given,
   given_times: ({ raw_read }) => raw_read?.times,

@@ -82,6 +82,7 @@ export function usageView(usage: ListedUsage, all: boolean) {
     fingerprint: usage.fingerprint,
     tool: usage.tool,
     client: usage.client,
+    purpose: usage.statedPurpose,
     ...(usage.raw && {
       raw_read: {
         session_id: usage.raw.sessionId,

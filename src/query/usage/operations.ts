@@ -103,6 +103,7 @@ const record = object({
   fingerprint: maybe(text),
   tool: maybe(described(text, 'of the Model Context Protocol')),
   client: maybe(described(text, 'what the client of `tool` calls itself')),
+  purpose: maybe(described(text, 'that the session named when it read')),
   raw_read: maybe(
     described(
       object({

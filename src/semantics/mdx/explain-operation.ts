@@ -76,6 +76,7 @@ export const mdxOperations = [
         ...{ tenant, principal, principalSource, reader, catalog },
         surface: 'rest' as const,
         searchPath: [],
+        purpose: caller.purpose,
       }
       const answer = await runMdx(
         parts,

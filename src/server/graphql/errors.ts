@@ -3,6 +3,7 @@
 import { GraphQLError } from 'graphql'
 import type { Logger } from 'pino'
 import { type Fault, type FaultKind, toFault } from '../../base/fault.ts'
+import { SqlError } from '../../query/compile/base/sql-error.ts'
 
 /** The code of each kind, in `extensions.code`. */
 const codes = {
@@ -59,11 +60,14 @@ export function errorMask(log: Logger): (error: unknown) => Error {
   }
 }
 
-function graphqlError({ kind, publicMessage }: Fault, at: GraphQLError | undefined): GraphQLError {
+function graphqlError(fault: Fault, at: GraphQLError | undefined): GraphQLError {
+  const { kind, publicMessage } = fault
+  // What somebody who was refused can do, and whom to ask.
+  const hint = fault instanceof SqlError && fault.sqlState === '42501' ? fault.hint : undefined
   return new GraphQLError(publicMessage, {
     ...(at?.nodes && { nodes: at.nodes }),
     ...(at?.path && { path: at.path }),
-    extensions: { code: codes[kind] },
+    extensions: { code: codes[kind], ...(hint !== undefined && { hint }) },
   })
 }
 

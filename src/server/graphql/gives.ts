@@ -33,6 +33,11 @@ const more = {
     overseen: ['existence', 'description', 'columns'],
     overseers: ['steward', 'administrator', 'auditor'],
   },
+  ofAccess: {
+    own: ['existence', 'columns'],
+    overseen: ['existence', 'columns'],
+    overseers: ['steward', 'administrator', 'auditor'],
+  },
   ownUsage: {
     own: ['existence', 'counts'],
     overseen: ['existence', 'counts'],
@@ -54,6 +59,7 @@ const byType: Readonly<Record<string, TypeGives>> = {
     ofContracts: 'contractVersion',
     ofCoverage: 'contractCoverage uncoveredTables',
     ofPolicies: 'policies',
+    ofAccess: 'myAccess myAccessRequests',
     ownUsage: 'usageTotals',
   },
   Mutation: { existence: 'attest pinTable', ofContracts: 'deploy proposeContractVersion signOff' },
@@ -64,6 +70,15 @@ const byType: Readonly<Record<string, TypeGives>> = {
     columns: 'columns kpis namedSets primaryKey rowFilters qualityChecks qualityRuns',
     overseen: 'writeEvents',
     ofReaders: 'readers',
+    ofAccess: 'accessGrants accessRequests',
+  },
+  AccessGrant: {
+    ofAccess:
+      'endReason endedAt from grantId grantedBy namespace purpose requestId role sub tableName ticket until',
+  },
+  AccessRequest: {
+    ofAccess:
+      'columns endedAt filters namespace policies purpose requestId requestedAt requestedBy role seconds state sub tableName ticket',
   },
   TableReader: {
     ofReaders:

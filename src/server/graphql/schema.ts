@@ -7,6 +7,7 @@ import { fieldGives } from './gives.ts'
 import { addMutations } from './mutations.ts'
 import { addQueries } from './queries.ts'
 import { addSubscriptions } from './subscriptions.ts'
+import { addAccess } from './types/access.ts'
 import { addCalculations } from './types/calculations.ts'
 import { addChecks } from './types/checks.ts'
 import { addContracts } from './types/contracts.ts'
@@ -26,6 +27,7 @@ export function makeSchema(): GraphQLSchema {
   addContracts(builder, refs)
   addCoverage(builder, refs)
   addReaders(builder, refs)
+  addAccess(builder, refs)
   addOversight(builder, refs)
   addSemantics(builder, refs)
   addCalculations(builder, refs)

@@ -3,6 +3,7 @@
 import type { CallToolResult } from '@modelcontextprotocol/server'
 import { cleanText } from '../../base/clean-text.ts'
 import type { Fault, FaultKind } from '../../base/fault.ts'
+import { purposeDemandedReason } from '../../core/purpose.ts'
 import { SqlError, type SqlState, UnreadableTable } from '../../query/compile/base/sql-error.ts'
 import { mcpBounds } from './bounds.ts'
 import type { Tool } from './tool.ts'
@@ -48,6 +49,9 @@ export function faultResult(fault: Fault, own: Tool['hints'] = {}): CallToolResu
   const message = cleanText(fault.publicMessage, messageCharsMax)
   if (fault instanceof SqlError) {
     const { sqlState } = fault
+    // The hint is ours: how a purpose is named here.
+    if (fault.reason === purposeDemandedReason)
+      return errorOf({ code: sqlState, untrusted: true, message, hint: fault.hint })
     const whom =
       sqlState === '42501' && fault.hint !== undefined ? cleanText(fault.hint, askCharsMax) : undefined
     return errorOf({

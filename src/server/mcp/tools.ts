@@ -2,6 +2,7 @@
 
 import type { Tool as ListedTool } from '@modelcontextprotocol/server'
 import type { Tool } from './tool.ts'
+import { listMyAccess, requestAccessTool } from './tools/access.ts'
 import { checkQuery } from './tools/check-query.ts'
 import { describeColumns } from './tools/describe-columns.ts'
 import { explainContract } from './tools/explain-contract.ts'
@@ -28,6 +29,8 @@ export const tools: readonly Tool[] = [
   whyDenied,
   proposeContractChange,
   whoMaySee,
+  requestAccessTool,
+  listMyAccess,
 ]
 
 const byName = new Map(tools.map((tool) => [tool.name, tool]))
@@ -40,12 +43,15 @@ export function toolNamed(name: unknown): Tool | undefined {
 /** Levels of members that the schema of an answer names: a second costs a thousand tokens. */
 const namedLevels = 1
 
+/** Bounds that few arguments come near to; a call is checked against the declaration. */
+const unlisted: ReadonlySet<string> = new Set(['minLength', 'maxLength', 'minItems', 'maxItems'])
+
 /** The list as clients receive it. */
 export const listedTools: readonly ListedTool[] = tools.map(
   ({ name, description, input, output, writes = false }) => ({
     name,
     description,
-    inputSchema: plainSchema(input),
+    inputSchema: inputSchema(input),
     outputSchema: outputSchema(output),
     annotations: {
       readOnlyHint: !writes,
@@ -60,6 +66,13 @@ type ObjectSchema = ListedTool['inputSchema']
 /** A schema as JSON, without what the type library keeps beside it. */
 function plainSchema(schema: object): ObjectSchema {
   return JSON.parse(JSON.stringify(schema)) as ObjectSchema
+}
+
+/** The schema of arguments, without what costs each client its tokens and tells a model little. */
+function inputSchema(schema: object): ObjectSchema {
+  const listed = (key: string, value: unknown) =>
+    unlisted.has(key) && typeof value === 'number' ? undefined : value
+  return JSON.parse(JSON.stringify(schema, listed)) as ObjectSchema
 }
 
 /**

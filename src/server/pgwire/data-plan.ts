@@ -98,7 +98,7 @@ export class DataPlan implements Plan {
       tellGoverned(session, prepared, this.ask)
       const stop = new AbortController()
       const { signal } = stop
-      const run = session.parts.queries.run(inZone(context, session), prepared, {
+      const run = session.parts.queries.run(asSetNow(context, session), prepared, {
         parameters,
         signal,
         timeMs: session.settings.statementMs,
@@ -138,10 +138,12 @@ export async function planData(
   return new DataPlan(session, context, prepared, await askedOf(session, prepared))
 }
 
-/** The context of a run: a statement may be prepared in one time zone and run in another. */
-function inZone(context: QueryContext, { settings }: SessionState): QueryContext {
+/** The context of a run: a statement may be prepared in one time zone or for one purpose, and run in another. */
+function asSetNow(context: QueryContext, { settings }: SessionState): QueryContext {
   const timeZone = settings.timeZone?.name
-  return timeZone === context.timeZone ? context : { ...context, timeZone }
+  const { purpose } = settings
+  const isSame = timeZone === context.timeZone && purpose === context.purpose
+  return isSame ? context : { ...context, timeZone, purpose }
 }
 
 /** Parameters whose texts name no offset are times of the session's zone. */

@@ -59,8 +59,8 @@ export function tellGoverned(
   toldStatements.add(key)
   const tables = [...new Set(protections.map(({ table }) => tableName(table)))].slice(0, namedMax)
   const whom = ask ?? `Ask the stewards of ${tables.join(', ')}.`
-  const [table = ''] = tables
-  const hint = `EXPLAIN shows what applies. ${whom} Access for a time: covenant access request ${table}.`
+  const how = query.howToAsk?.()
+  const hint = `EXPLAIN shows what applies. ${whom}${how === undefined ? '' : ` ${how}`}`
   session.notice('NOTICE', '00000', message, hint)
 }
 

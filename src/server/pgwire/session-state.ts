@@ -105,8 +105,10 @@ export interface SessionState {
 export function queryContext({ reader, catalog, settings }: SessionState): QueryContext {
   const context = reader.queryContext('pgwire', catalog, settings.searchPath)
   const timeZone = settings.timeZone?.name
+  const purpose = settings.purpose
   const zoned = timeZone === undefined ? context : { ...context, timeZone }
-  return settings.get('row_security') === 'off' ? { ...zoned, refusesFilters: true } : zoned
+  const stated = purpose === undefined ? zoned : { ...zoned, purpose }
+  return settings.get('row_security') === 'off' ? { ...stated, refusesFilters: true } : stated
 }
 
 /** Checks the session while the current message is processed. Nothing is sent before the session proves valid. */

@@ -1,5 +1,6 @@
 /** Lists the run-time parameters of a connection: PostgreSQL's names, accepted values and defaults. */
 
+import { purposeCharsMax, purposeSetting, readPurpose } from '../../core/purpose.ts'
 import { serverVersion } from '../../core/server-version.ts'
 import { zoneNamed } from '../../core/time-zone.ts'
 import { limits } from '../../limits.ts'
@@ -115,6 +116,12 @@ export const settingTable: Readonly<Record<string, Setting>> = {
   },
   // The value is set in the catalog's database, so PostgreSQL must accept it.
   client_min_messages: { default: 'notice', ...oneOf(...messageLevels) },
+  // Why the session reads: recorded with its queries, and demanded by some contracts.
+  [purposeSetting]: {
+    default: '',
+    parse: readPurpose,
+    hint: `Served: one line of at most ${purposeCharsMax} characters.`,
+  },
   datestyle: { default: 'ISO, MDY', reported: true, parse: parseDateStyle, hint: 'Served: ISO, MDY.' },
   default_transaction_deferrable: { default: 'off', ...switched },
   default_transaction_isolation: { default: 'read committed', ...oneOf(...isolationLevels) },

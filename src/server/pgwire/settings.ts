@@ -1,5 +1,6 @@
 /** Holds one connection's run-time parameters: set, shown, reset, and rolled back with their transaction. */
 
+import { purposeSetting } from '../../core/purpose.ts'
 import { type TimeZone, timeZone, zoneNamed } from '../../core/time-zone.ts'
 import { limits } from '../../limits.ts'
 import { intervalStyles } from '../../wire/postgres/interval-text.ts'
@@ -131,6 +132,12 @@ export class Settings {
   /** The zone of the session; undefined for UTC. */
   get timeZone(): TimeZone | undefined {
     return timeZone(this.get('timezone'))
+  }
+
+  /** The purpose for which the session reads; undefined for none. */
+  get purpose(): string | undefined {
+    const purpose = this.get(purposeSetting)
+    return purpose === '' ? undefined : purpose
   }
 
   /** Milliseconds that a statement may take: the client's value, up to the service's maximum. */

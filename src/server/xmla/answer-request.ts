@@ -2,6 +2,7 @@
 
 import type { Clock } from '../../base/clock.ts'
 import { Fault } from '../../base/fault.ts'
+import { purposeHeader, purposeOfHeader, purposeProperty, statedPurpose } from '../../core/purpose.ts'
 import { tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import type { Licensed } from '../../license/licensed.ts'
@@ -164,7 +165,15 @@ async function answerCall(asked: Asked): Promise<void> {
   await sendRows(asked, 'Execute', columns, rows)
 }
 
-function contextOf({ parts, request, session, signal }: Asked): DiscoverContext {
+/** By the property of the message, else by the header. @throws Fault `bad_request` */
+function purposeOf({ request, message }: Asked): string | undefined {
+  const named = message.call.properties.get(purposeProperty.toUpperCase())
+  if (named === undefined) return purposeOfHeader(request.head.headers.get(purposeHeader))
+  return statedPurpose(named, `The property ${purposeProperty}`)
+}
+
+function contextOf(asked: Asked): DiscoverContext {
+  const { parts, request, session, signal } = asked
   const { reader, catalog } = request
   const { tenant, principal } = reader
   const { store, clock, queries, atWork } = parts
@@ -186,7 +195,8 @@ function contextOf({ parts, request, session, signal }: Asked): DiscoverContext 
     }
   }
   return {
-    ...{ catalog, cubes, dataTimes, queries, on: reader.queryContext('xmla', catalog, []), signal },
+    ...{ catalog, cubes, dataTimes, queries, signal },
+    on: { ...reader.queryContext('xmla', catalog, []), purpose: purposeOf(asked) },
     formulas: session?.formulas ?? [],
     sessions: () => atWork.sessionsOf(reader),
     connections: () => atWork.connectionsOf(reader),

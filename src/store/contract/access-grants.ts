@@ -21,7 +21,7 @@ import {
 import type { Tx } from '../database/session.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
-import type { AccessFilter } from './access-requests.ts'
+import type { AccessFilter, Placed } from './access-requests.ts'
 
 export interface NewGrant {
   readonly id: string
@@ -110,6 +110,54 @@ export async function lockGrant(tx: Tx, tenant: TenantId, id: string): Promise<G
   return row && grantOf(row)
 }
 
+/** The grant of a request, locked as by `lockGrant`; undefined where it has none. */
+export async function lockGrantOf(tx: Tx, tenant: TenantId, request: string): Promise<Grant | undefined> {
+  const [row] = await tx.query<Row>(
+    `select ${columns} from svc.access_grant where tenant_id = $1 and request_id = $2::uuid for update`,
+    [tenant, request],
+  )
+  return row && grantOf(row)
+}
+
+/** How many grants of a subject for a table are open at a time, or begin later. */
+export async function countOpenGrants(
+  tx: Tx,
+  tenant: TenantId,
+  table: TableRef,
+  sub: string,
+  at: Date,
+): Promise<number> {
+  const [row] = await tx.query<{ count: number }>(
+    `select count(*)::int as count from svc.access_grant
+     where tenant_id = $1 and table_id = $2 and grantee ->> 'sub' = $3 and ended_at is null
+       and until_at > $4::timestamptz`,
+    [tenant, nodeId(tableKey(table)), storableText(sub), at],
+  )
+  return row?.count ?? 0
+}
+
+/** Whether a grant is renewed, or a request for that waits. */
+export async function isRenewed(tx: Tx, tenant: TenantId, id: string): Promise<boolean> {
+  const rows = await tx.query(
+    `select 1 from svc.access_request
+     where tenant_id = $1 and renews = $2::uuid and state in ('waiting', 'granted') limit 1`,
+    [tenant, id],
+  )
+  return rows.length > 0
+}
+
+/** The renewals of a grant that nobody ended, which stay locked. */
+export async function openRenewals(tx: Tx, tenant: TenantId, id: string): Promise<readonly Grant[]> {
+  const rows = await tx.query<Row>(
+    `select ${columns} from svc.access_grant
+     where tenant_id = $1 and ended_at is null and request_id in (
+       select request_id from svc.access_request where tenant_id = $1 and renews = $2::uuid)
+     order by from_at for update`,
+    [tenant, id],
+  )
+  return rows.map(grantOf)
+}
+
 /** The tenant's grants, newest first. @param openAt those alone that hold at this time @throws Fault `bad_request` */
 export async function listGrants(
   store: Store,
@@ -117,7 +165,7 @@ export async function listGrants(
   { sub, table, roles = [] }: Omit<AccessFilter, 'state'> & { readonly roles?: readonly string[] },
   openAt: Date | undefined,
   page: PageRequest,
-): Promise<Page<Grant>> {
+): Promise<Page<Grant & Placed>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, limit + 1],
@@ -128,6 +176,7 @@ export async function listGrants(
     ],
     ['table_id = ?', table && nodeId(tableKey(table))],
     ['ended_at is null and until_at > ?::timestamptz', openAt],
+    ['from_at <= ?::timestamptz', openAt],
   )
   const rows = await store.tenantQuery<Row>(
     tenant,
@@ -136,7 +185,7 @@ export async function listGrants(
     params,
   )
   const found = toPage(rows, limit, (row) => row.position)
-  return { ...found, items: found.items.map(grantOf) }
+  return { ...found, items: found.items.map((row) => ({ ...grantOf(row), position: row.position })) }
 }
 
 /** Ends a grant, and tells so. @param by undefined where its time was over */
@@ -173,7 +222,8 @@ export async function dueGrants(tx: Tx, tenant: TenantId, at: Date): Promise<rea
 }
 
 /**
- * Tells of open grants that end within a day, or within a tenth of their time where that is less. One reminder for each.
+ * Tells of open grants that end within a day, or within a tenth of their time where that is less, and are not renewed. One
+ * reminder for each.
  * @returns how many
  */
 export async function remindOfGrants(tx: Tx, tenant: TenantId, at: Date): Promise<number> {
@@ -182,6 +232,8 @@ export async function remindOfGrants(tx: Tx, tenant: TenantId, at: Date): Promis
      where tenant_id = $1 and grant_id in (select grant_id from svc.access_grant
        where tenant_id = $1 and ended_at is null and reminded_at is null and until_at > $2::timestamptz
          and until_at - least(interval '1 day', (until_at - from_at) / 10) <= $2::timestamptz
+         and not exists (select from svc.access_request q
+           where q.tenant_id = $1 and q.renews = access_grant.grant_id and q.state = 'granted')
        order by until_at limit ${dueMax} for update skip locked)
      returning ${columns}`,
     [tenant, at],

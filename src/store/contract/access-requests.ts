@@ -19,12 +19,22 @@ import type { Tx } from '../database/session.ts'
 import { appendEvent } from '../event/events.ts'
 import type { Store } from '../store.ts'
 
-export const requestStates = ['waiting', 'granted', 'denied', 'withdrawn', 'expired'] as const
+export const requestStates = [
+  ...(['waiting', 'granted', 'denied', 'withdrawn', 'expired'] as const),
+  ...(['to_review', 'confirmed', 'condemned'] as const),
+] as const
 type RequestState = (typeof requestStates)[number]
+
+/**
+ * By what a decision is made. `plan`: by the contract's review plan, for who asked; `review`: about access that was taken
+ * by break-glass.
+ */
+export const decisionLevels = ['first', 'second', 'plan', 'review'] as const
+type DecisionLevel = (typeof decisionLevels)[number]
 
 export interface AccessDecision {
   readonly approves: boolean
-  readonly level: 'first' | 'second'
+  readonly level: DecisionLevel
   readonly comment?: string
   /** RFC 3339. */
   readonly at: string
@@ -41,17 +51,25 @@ export interface NewAccessRequest {
   readonly tableUuid?: string | undefined
   readonly contract: { readonly id: string; readonly version: number }
   readonly grantee: Grantee
-  readonly wanted: { readonly columns?: readonly string[]; readonly filters?: readonly string[] }
+  readonly wanted: {
+    readonly columns?: readonly string[]
+    readonly filters?: readonly string[]
+    readonly policies?: readonly string[]
+  }
   readonly lifts: GrantLifts
   readonly purpose: string
   readonly ticket: string | undefined
   readonly seconds: number
   readonly requestedBy: Actor
+  /** Whether access is taken at once, and reviewed afterwards. */
+  readonly isBreakGlass: boolean
+  /** The grant that it would renew. */
+  readonly renews: string | undefined
+  readonly state: RequestState
+  readonly decisions: readonly AccessDecision[]
 }
 
 export interface AccessRequest extends NewAccessRequest {
-  readonly state: RequestState
-  readonly decisions: readonly AccessDecision[]
   readonly endedAt: Date | undefined
 }
 
@@ -64,17 +82,19 @@ export async function insertAccessRequest(
   const { table, contract, requestedBy } = request
   await tx.query(
     `insert into svc.access_request (tenant_id, request_id, requested_at, sha256, table_id, table_ref, contract_id,
-       contract_version, grantee, wanted, lifts, purpose, ticket, seconds, requested_by, requested_by_sub, table_uuid)
+       contract_version, grantee, wanted, lifts, purpose, ticket, seconds, requested_by, requested_by_sub, break_glass,
+       renews, state, decisions, table_uuid, ended_at)
      values ($1, $2::uuid, $3::timestamptz, decode($4, 'hex'), $5, $6::text::jsonb, $7, $8::int8, $9::text::jsonb,
-       $10::text::jsonb, $11::text::jsonb, $12, $13, $14::int8, $15::text::jsonb, $16, $17)`,
+       $10::text::jsonb, $11::text::jsonb, $12, $13, $14::int8, $15::text::jsonb, $16, $17::bool, $18::uuid, $19,
+       $20::text::jsonb, $21, case when $19 in ('waiting', 'to_review') then null else $3::timestamptz end)`,
     [
       ...[tenant, request.id, request.requestedAt, request.sha256],
       ...[nodeId(tableKey(table)), storableJson({ namespace: table.namespace, name: table.name })],
       ...[contract.id, contract.version],
       ...[storableJson(request.grantee), storableJson(request.wanted), storableJson(request.lifts)],
       ...[storableText(request.purpose), request.ticket === undefined ? null : storableText(request.ticket)],
-      ...[request.seconds, storableJson(requestedBy), storableText(requestedBy.sub)],
-      request.tableUuid ?? null,
+      ...[request.seconds, storableJson(requestedBy), storableText(requestedBy.sub), request.isBreakGlass],
+      ...[request.renews ?? null, request.state, storableJson(request.decisions), request.tableUuid ?? null],
     ],
   )
 }
@@ -122,6 +142,8 @@ interface Row {
   readonly ticket: string | null
   readonly seconds: string
   readonly requested_by: Actor
+  readonly break_glass: boolean
+  readonly renews: string | null
   readonly state: RequestState
   readonly decisions: readonly AccessDecision[]
   readonly ended_at: Date | null
@@ -129,8 +151,8 @@ interface Row {
 
 const columns = `request_id, requested_at,
   ${positionText('requested_at', 'request_id')} as position,
-  encode(sha256, 'hex') as sha256, table_ref, table_uuid, contract_id, contract_version, grantee, wanted, lifts, purpose, ticket,
-  seconds, requested_by, state, decisions, ended_at`
+  encode(sha256, 'hex') as sha256, table_ref, table_uuid, contract_id, contract_version, grantee, wanted, lifts, purpose,
+  ticket, seconds, requested_by, break_glass, renews, state, decisions, ended_at`
 
 function requestOf(row: Row): AccessRequest {
   const { sha256, grantee, wanted, lifts, purpose, state, decisions } = row
@@ -139,7 +161,8 @@ function requestOf(row: Row): AccessRequest {
     tableUuid: row.table_uuid ?? undefined,
     contract: { id: row.contract_id, version: Number(row.contract_version) },
     ...{ grantee, wanted, lifts, purpose, ticket: row.ticket ?? undefined, seconds: Number(row.seconds) },
-    ...{ requestedBy: row.requested_by, state, decisions, endedAt: row.ended_at ?? undefined },
+    ...{ requestedBy: row.requested_by, isBreakGlass: row.break_glass, renews: row.renews ?? undefined },
+    ...{ state, decisions, endedAt: row.ended_at ?? undefined },
   }
 }
 
@@ -159,6 +182,12 @@ export async function findAccessRequest(
   return row && requestOf(row)
 }
 
+/** An item of a page. */
+export interface Placed {
+  /** What the page after it begins with. */
+  readonly position: string
+}
+
 export interface AccessFilter {
   /** Subject of who asked, or for grants of who has it. */
   readonly sub?: string | undefined
@@ -172,7 +201,7 @@ export async function listAccessRequests(
   tenant: TenantId,
   { sub, state, table }: AccessFilter,
   page: PageRequest,
-): Promise<Page<AccessRequest>> {
+): Promise<Page<AccessRequest & Placed>> {
   const limit = pageLimit(page)
   const { text, params } = given(
     [tenant, limit + 1],
@@ -188,7 +217,7 @@ export async function listAccessRequests(
     params,
   )
   const found = toPage(rows, limit, (row) => row.position)
-  return { ...found, items: found.items.map(requestOf) }
+  return { ...found, items: found.items.map((row) => ({ ...requestOf(row), position: row.position })) }
 }
 
 /** Requests that one call ends, at most. */
@@ -214,6 +243,32 @@ export async function expireAccessRequests(
       type: 'access.expired',
       subject: tableKey(table),
       data: { request: id, grantee, reason: 'nobody decided in time' },
+    })
+  return rows.length
+}
+
+/** Reminders that one call gives, at most. */
+const remindersMax = 500
+
+/**
+ * Tells of access by break-glass that nobody reviewed for a day, once a day for each.
+ * @returns how many
+ */
+export async function remindOfReviews(tx: Tx, tenant: TenantId, at: Date): Promise<number> {
+  const rows = await tx.query<Row>(
+    `update svc.access_request set reminded_at = $2::timestamptz
+     where tenant_id = $1 and request_id in (select request_id from svc.access_request
+       where tenant_id = $1 and state = 'to_review'
+         and coalesce(reminded_at, requested_at) <= $2::timestamptz - interval '1 day'
+       order by requested_at limit ${remindersMax} for update skip locked)
+     returning ${columns}`,
+    [tenant, at],
+  )
+  for (const { id, table, grantee, purpose, requestedAt } of rows.map(requestOf))
+    await appendEvent(tx, {
+      type: 'access.review_overdue',
+      subject: tableKey(table),
+      data: { request: id, grantee, purpose, since: requestedAt.toISOString() },
     })
   return rows.length
 }

@@ -64,7 +64,10 @@ export async function putInForce(tx: Tx, tenant: TenantId, change: PutInForce): 
         `The table ${tableName(table)} is under the contract ${governor}. End that first.`,
       )
     const declares = declared.get(tableKey(table)) ?? {}
-    await saveContract(tx, tenant, table, { id: contract, version: number, schema: declares })
+    await saveContract(tx, tenant, table, {
+      ...{ id: contract, version: number, schema: declares },
+      purposes: after.purposes,
+    })
     const former = old.find((one) => tableKey(one.table) === tableKey(table))
     await putProtection(tx, tenant, former, schema)
   }

@@ -4,6 +4,7 @@
  */
 
 import type { ContractSchema } from '../../core/contract-schema.ts'
+import type { PurposeDemand } from '../../core/purpose.ts'
 import type { TableRef } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { nodeId } from '../database/names.ts'
@@ -40,11 +41,16 @@ export async function saveContract(
   tx: Tx,
   tenant: TenantId,
   table: TableRef,
-  contract: { readonly id: string; readonly version: number; readonly schema: ContractSchema },
+  contract: {
+    readonly id: string
+    readonly version: number
+    readonly schema: ContractSchema
+    readonly purposes?: PurposeDemand | undefined
+  },
 ): Promise<ConcernedTables> {
-  const { id, version, schema } = contract
+  const { id, version, schema, purposes = null } = contract
   await ensureTable(tx, tenant, table)
-  await upsertNode(tx, tenant, { label: 'Contract', id, properties: { version, state: 'active' } })
+  await upsertNode(tx, tenant, { label: 'Contract', id, properties: { version, state: 'active', purposes } })
   const declared = schemaProperties(await bindSchema(tx, table, schema))
   const edge = tableId(table)
   await deleteEdge(tx, 'GOVERNS', edge)

@@ -12,6 +12,7 @@ import type {
   StoredRowFilter,
 } from '../../core/governance.ts'
 import type { BoundNames } from '../../core/governed-table.ts'
+import type { PurposeDemand } from '../../core/purpose.ts'
 import type { RevealRule } from '../../core/reveal.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -218,6 +219,7 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
     ...(typeof uuid === 'string' && { tableUuid: uuid.toLowerCase() }),
     contract: contract && { id: String(contract.id), version: Number(contract.version) },
     pin: pinOf(of('pin')[0]?.properties),
+    ...demandsOf(contract),
     readableWithoutContract: readable,
     rowFilters: distinct(
       of('filter', 'column-filter', 'tag-filter').map((row) => storedFilter(row, fieldIds.get(row.columnId))),
@@ -231,6 +233,21 @@ function governanceOf(ref: TableRef, found: readonly PlacedRow[], readable: bool
     ].sort(),
     columns,
   }
+}
+
+/** What a contract demands; what cannot be read lets nobody read. */
+function demandsOf(contract: Properties | undefined): Pick<Governance, 'purposeDemands'> {
+  const purposes = contract?.purposes ?? null
+  if (purposes === null) return {}
+  const isList = Array.isArray(purposes) && purposes.every((one) => typeof one === 'string')
+  const demand: PurposeDemand = purposes === 'any' ? purposes : isList ? (purposes as string[]) : []
+  return { purposeDemands: [demand] }
+}
+
+/** The demands of both, because the files are the same. */
+function joinedDemands(one: Governance, other: Governance): Pick<Governance, 'purposeDemands'> {
+  const demands = distinct([...(one.purposeDemands ?? []), ...(other.purposeDemands ?? [])])
+  return demands.length === 0 ? {} : { purposeDemands: demands }
 }
 
 /** The text of a table or column in its metadata; none where it is empty. */
@@ -284,6 +301,7 @@ function inherit(clone: Governance, source: Governance): Governance {
   return {
     ...clone,
     isClone: true,
+    ...joinedDemands(clone, source),
     rowFilters: distinct([
       ...clone.rowFilters,
       ...source.rowFilters.map(bound),

@@ -3,6 +3,7 @@
 import { Fault } from '../../base/fault.ts'
 import type { Governance } from '../../core/governance.ts'
 import type { Principal } from '../../core/principal.ts'
+import { demandText, meetsDemands } from '../../core/purpose.ts'
 import { everySchema, isWhole, seenTable, viewerAt } from '../../core/seen-table.ts'
 import { type TableRef, tableKey } from '../../core/table-ref.ts'
 import type { TenantId } from '../../core/tenant.ts'
@@ -68,8 +69,10 @@ function isProtected(governance: Governance | undefined): boolean {
 
 /** What a caller of the Iceberg surface may have of a table, as far as contracts, filters and masks say. */
 export interface FileSight {
-  /** As {@link isMaskedFor}. */
+  /** As {@link isMaskedFor}; also where a purpose is demanded and the request names none of it. */
   readonly masked: boolean
+  /** The purposes that are demanded, where the request names none of them, as a sentence without a full stop. */
+  readonly demands?: string
   /** The tenant's setting, where the table has no active contract, or is not known; undefined where it has one. */
   readonly uncontracted: Uncontracted | undefined
   /** Whether the table has filters or masks, none of which applies to the principal. */
@@ -85,6 +88,7 @@ export interface FileSight {
  * The sight of one table, in one round trip.
  * @param reader a principal that was verified, else `'anyone'`
  * @param atMs by the clock of the service
+ * @param purpose that the request names
  * @param openMs milliseconds for which what is given out opens files at least: a grant that ends before gives none
  * @throws Fault as `loadGovernance` does
  */
@@ -93,15 +97,23 @@ export async function fileSight(
   tenant: TenantId,
   table: TableRef,
   reader: Principal | 'anyone',
-  { atMs, openMs }: { readonly atMs: number; readonly openMs: number },
+  {
+    atMs,
+    openMs,
+    purpose,
+  }: { readonly atMs: number; readonly openMs: number; readonly purpose?: string | undefined },
 ): Promise<FileSight> {
   const { governances, uncontracted } = await loadGoverned(store, tenant, [table])
   const governance = governances.get(tableKey(table))
   const whole = governance && wholeUntil(governance, reader, atMs)
   const untilMs = whole?.ms
-  const masked = untilMs !== undefined && (untilMs <= atMs || untilMs < atMs + openMs)
+  const isHidden = untilMs !== undefined && (untilMs <= atMs || untilMs < atMs + openMs)
+  const demands = governance?.purposeDemands
+  const isUnmet = demands !== undefined && !meetsDemands(demands, purpose)
+  const masked = isHidden || isUnmet
   return {
     masked,
+    ...(isUnmet && { demands: demandText(table, demands) }),
     ...(!masked && isProtected(governance) && { passedOver: true }),
     ...(!masked && untilMs !== undefined && Number.isFinite(untilMs) && { untilMs }),
     ...(!masked && whole !== undefined && whole.grantedOf.length > 0 && { grantedOf: whole.grantedOf }),

@@ -55,13 +55,21 @@ export async function derivedPoliciesOfEach(
   return contracts.map((contract) => byContract.get(contract) ?? [])
 }
 
+/** As {@link governingPolicies}, in a statement of its own. */
+export async function governingPoliciesOfEach(
+  store: Store,
+  tenant: TenantId,
+  tables: readonly TableRef[],
+): Promise<readonly (readonly Policy[])[]> {
+  return await governingPolicies((text, params) => store.tenantQuery(tenant, text, params), tables)
+}
+
 /**
  * The policies that govern each of several tables, in their order, in one statement.
  * @throws Fault `policy_engine_unavailable` where those of one cannot be read
  */
-export async function governingPoliciesOfEach(
-  store: Store,
-  tenant: TenantId,
+export async function governingPolicies(
+  run: <Row extends object>(text: string, params: readonly Param[]) => Promise<readonly Row[]>,
   tables: readonly TableRef[],
 ): Promise<readonly (readonly Policy[])[]> {
   const asked = tables.map((table) => ({
@@ -69,8 +77,7 @@ export async function governingPoliciesOfEach(
     above: JSON.stringify(namespaceIds(table.namespace)),
   }))
   try {
-    const rows = await store.tenantQuery<{ governance: string | null }>(
-      tenant,
+    const rows = await run<{ governance: string | null }>(
       `select svc.write_governance(t ->> 'id', t ->> 'above') as governance
        from jsonb_array_elements($1::text::jsonb) with ordinality as asked (t, place) order by place`,
       [storableJson(asked)],

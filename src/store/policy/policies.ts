@@ -30,6 +30,7 @@ import type { Properties } from '../graph/graph.ts'
 import type { Store } from '../store.ts'
 import { readTerritory } from '../territory/territory-rows.ts'
 import { compareScopes, edgeScope, namedScope, namespaceIds, scopeNode } from './policy-scope.ts'
+import { type WriteGrant, withExemptions } from './write-grants.ts'
 
 /** Label and edge by kind. */
 export const policyShapes = {
@@ -235,7 +236,7 @@ export async function loadWriteGovernance(
 export interface GovernanceRow {
   /**
    * JSON array of [an edge's label, the properties of the node that it comes from], with the edge's properties where it
-   * leads to a namespace or a tag; else null.
+   * leads to a namespace or a tag, and of ["GRANT", a grant that exempts from policies]; else null.
    */
   readonly governance: string | null
   /** What svc.territory_at returns. */
@@ -265,7 +266,10 @@ export function readGoverning(governance: string | null | undefined): Omit<Write
     [...policyEdges, 'PINS', 'namespace', 'tag'],
   )
   const pin = pinOf(found.find(({ edge }) => edge === 'PINS')?.properties)
-  return { policies: policiesOf(found), pinnedSnapshotId: pin?.snapshotId }
+  const grants = found.flatMap(({ edge, properties }) =>
+    edge === 'GRANT' ? [properties as unknown as WriteGrant] : [],
+  )
+  return { policies: policiesOf(found).map(withExemptions(grants)), pinnedSnapshotId: pin?.snapshotId }
 }
 
 /**
@@ -363,7 +367,7 @@ function withoutSentinels(found: readonly Loaded[], wanted: readonly string[]): 
 function policiesOf(found: readonly Loaded[]): readonly Policy[] {
   return distinctPolicies(
     found
-      .filter(({ edge }) => edge !== 'PINS')
+      .filter(({ edge }) => policyEdges.includes(edge))
       .map(({ properties, scope }) => [toPolicy(properties as unknown as StoredPolicy), scope]),
   )
 }

@@ -19,11 +19,11 @@ export async function addRawReads(store: Store, tenant: TenantId, all: readonly 
       await tx.query(
         `insert into svc.query_usage (tenant_id, query_id, started_at, last_at, principal_sub, principal_source, surface,
            catalog, contracts, reads, policies, rows_out, bytes_out, queue_ms, plan_ms, run_ms, outcome, session_id, given,
-           given_times, protection)
+           given_times, protection, purpose)
          select $1, r.id, to_timestamp(r.first_ms / 1000), to_timestamp(r.last_ms / 1000), r.principal, r.source, $2,
-           r.catalog, r.contracts, r.reads, '[]', 0, 0, 0, 0, 0, 'completed', r.session_id, r.given, r.times, r.protection
+           r.catalog, r.contracts, r.reads, '[]', 0, 0, 0, 0, 0, 'completed', r.session_id, r.given, r.times, r.protection, r.purpose
          from jsonb_to_recordset($3::text::jsonb) r (id uuid, first_ms float8, last_ms float8, principal text, source text,
-           catalog text, contracts jsonb, reads jsonb, session_id uuid, given text, times int8, protection text)
+           catalog text, contracts jsonb, reads jsonb, session_id uuid, given text, times int8, protection text, purpose text)
          on conflict (tenant_id, query_id, started_at) do nothing`,
         [tenant, rawReadSurface, storableJson(rows)],
       )
@@ -50,5 +50,6 @@ function rowOf({ table: { namespace, name }, snapshotIds, contract, ...read }: R
     given: read.given,
     times: read.times,
     protection: read.protection,
+    purpose: read.purpose ?? null,
   }
 }

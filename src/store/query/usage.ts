@@ -33,6 +33,7 @@ export const usageColumns = [
   'fingerprint',
   'tool',
   'client',
+  'purpose',
 ] as const
 export type UsageColumn = (typeof usageColumns)[number]
 
@@ -76,6 +77,7 @@ export function usageParams(tenant: TenantId, usage: UsageRecord): readonly (str
     usage.fingerprint ?? null,
     usage.tool ?? null,
     usage.client === undefined ? null : storableText(usage.client),
+    usage.statedPurpose === undefined ? null : storableText(usage.statedPurpose),
   ]
 }
 
@@ -123,6 +125,7 @@ interface Row {
   readonly fingerprint: string | null
   readonly tool: string | null
   readonly client: string | null
+  readonly purpose: string | null
   readonly session_id: string | null
   readonly given: RawReadKind | null
   readonly given_times: string | null
@@ -222,6 +225,7 @@ function listed(row: Row): ListedUsage {
     fingerprint: row.fingerprint ?? undefined,
     ...(row.tool !== null && { tool: row.tool }),
     ...(row.client !== null && { client: row.client }),
+    ...(row.purpose !== null && { statedPurpose: row.purpose }),
     ...rawOf(row),
   }
 }

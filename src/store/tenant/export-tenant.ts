@@ -85,7 +85,7 @@ const parts: Readonly<Record<ExportPart, Part>> = {
     'usage_seq',
     `query_id, started_at, recorded_at, principal_sub, principal_source, session_id, surface, catalog, engine, client,
      tool, contracts, reads, policies, protection, given, given_times, last_at, rows_out, bytes_out, bytes_scanned,
-     queue_ms, plan_ms, run_ms, outcome, sqlstate, fingerprint`,
+     queue_ms, plan_ms, run_ms, outcome, sqlstate, fingerprint, purpose`,
   ),
 }
 

@@ -24,6 +24,8 @@ export interface SignTicket {
   /** How a person was identified; `session` for a principal that is none. A ticket of an older version has none. */
   readonly source?: PrincipalSource | undefined
   readonly verified: boolean
+  /** The purpose that the request named by which the ticket was given; undefined for none. */
+  readonly purpose?: string | undefined
   /** The snapshot that a reader reads, in decimal; undefined where the table has none. */
   readonly snapshotId: string | undefined
   /** Its manifest list. */

@@ -111,6 +111,8 @@ function outcomeOf(path: string, model: ContractModel): Outcome {
   if (index === undefined) {
     if (path === 'customProperties.covenant.policies')
       return policiesOutcome(model.policies, model.mode, model.schemas)
+    if (['access', 'purposes'].some((name) => path === `customProperties.covenant.${name}`))
+      return model.schemas.some(({ table }) => table !== undefined) ? { outcome: 'enforced' } : isStored
     return stored.has(path) ? isStored : isIgnored
   }
   // Fields of nested properties are those of properties, but masks and filters are refused there.

@@ -4,6 +4,7 @@
  */
 
 import type { PolicyKind } from '../../core/policy.ts'
+import type { PurposeDemand } from '../../core/purpose.ts'
 import type { Contacts } from '../../core/whom-to-ask.ts'
 import type { ApiVersion } from './api-versions.ts'
 
@@ -179,6 +180,22 @@ export interface ModelDescription {
   readonly limitations?: string
 }
 
+/** How access to the tables of a contract is asked for and decided. An absent member says what holds without a plan. */
+export interface ModelAccess {
+  /** Persons who must approve a request; absent: one. */
+  readonly approvers?: 1 | 2
+  /** The longest time of a grant; absent: as everywhere. */
+  readonly maxSeconds?: number
+  /** One of them is the purpose of every request; absent: any text is. */
+  readonly purposes?: readonly string[]
+  /** Who has one of these roles, and asks for themself, is granted access at once. */
+  readonly selfServiceRoles?: readonly string[]
+  /** Who has one of these roles may take access at once, which is reviewed afterwards. */
+  readonly breakGlassRoles?: readonly string[]
+  /** The longest time for which access is taken so; absent: four hours. */
+  readonly breakGlassMaxSeconds?: number
+}
+
 export interface ContractModel {
   readonly apiVersion: ApiVersion
   readonly id: string
@@ -188,8 +205,12 @@ export interface ContractModel {
   readonly consumers?: readonly ModelConsumer[]
   /** Whether a role of the contract names second-level approvers. */
   readonly secondApproval: boolean
+  /** Absent where the document holds no plan, and in versions that an earlier release stored. */
+  readonly access?: ModelAccess
   /** Absent: recorded for some days after the contract began to govern a table, refused from then on. */
   readonly mode?: CommitMode
+  /** For which purposes the tables are read; absent: none need be named. */
+  readonly purposes?: PurposeDemand
   /** They judge the commits on every table of the contract. */
   readonly policies?: readonly ModelPolicy[]
   readonly schemas: readonly ModelSchema[]

@@ -20,6 +20,7 @@ import {
   type ModelSla,
 } from './model.ts'
 import { type DocumentProblem, DocumentRefusal } from './problem.ts'
+import { readAccess } from './read-access.ts'
 import { type ContractDocument, plainValue } from './read-document.ts'
 import { classificationsOf, declaredInside } from './read-inside.ts'
 import { type CovenantLevel, covenantProblems, located } from './validate-document.ts'
@@ -74,6 +75,8 @@ export function readModel(
       (role) => (textOf(role.secondLevelApprovers) ?? '').trim() !== '',
     ),
     ...choice(ours, 'mode', commitModes),
+    ...reader.access(ours),
+    ...purposesOf(ours),
     ...reader.policies(ours, []),
     schemas: objects(plain.schema).map((schema, index) => reader.schema(schema, ['schema', String(index)])),
     sla: objects(plain.slaProperties).map(slaOf),
@@ -170,6 +173,13 @@ class ModelReader {
         )
     }
     return policies.length === 0 ? {} : { policies }
+  }
+
+  /** The review plan of the document. */
+  access({ access }: Plain): Pick<ContractModel, 'access'> {
+    return readAccess(access, (steps, message) =>
+      this.#refuse([...this.#covenantSteps([]), 'access', ...steps], message),
+    )
   }
 
   /** Where the value of the custom property `covenant` of a holder is. */
@@ -349,6 +359,11 @@ function reconciling(ours: Plain): Pick<ModelSchema, 'reconciliation'> {
 /** Policy tests, which our schema has checked. */
 function testing({ tests }: Plain): Pick<ModelSchema, 'tests'> {
   return Array.isArray(tests) ? { tests: tests as NonNullable<ModelSchema['tests']> } : {}
+}
+
+/** What our schema has checked. */
+function purposesOf({ purposes }: Plain): Pick<ContractModel, 'purposes'> {
+  return purposes === undefined ? {} : { purposes: purposes === 'any' ? purposes : list(purposes) }
 }
 
 function consumerOf(plain: Plain): ModelConsumer {

@@ -106,7 +106,11 @@ test('each verb takes members that its operation has, and all that it requires',
         return ['catalog', ...(members.includes('namespace') ? ['namespace'] : []), 'table']
       if (word === 'TABLE' || word === 'table')
         return members.includes('namespace') ? ['namespace', 'table'] : ['table']
-      return [(verb.members?.[word]?.split('.')[0] ?? word).toLowerCase().replaceAll('-', '_')]
+      return [
+        ((verb.members?.[word] ?? verb.members?.[word.toLowerCase()])?.split('.')[0] ?? word)
+          .toLowerCase()
+          .replaceAll('-', '_'),
+      ]
     })
     const set = [...words, ...Object.keys(verb.fixed ?? {})]
     const needed = membersOf(operation).filter(

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'bun:test'
 import { classify } from '../../../src/contract/classify/classify.ts'
 import type { Finding } from '../../../src/contract/classify/finding.ts'
 import { isEnough, judgeChange, stepBetween } from '../../../src/contract/classify/judge-change.ts'
+import type { PurposeDemand } from '../../../src/core/purpose.ts'
 import { tableKey } from '../../../src/core/table-ref.ts'
 import type { ContractModel, ModelProperty, ModelSchema } from '../../../src/wire/odcs/model.ts'
 
@@ -359,4 +360,62 @@ test('a change and its reversal tighten and loosen the same', () => {
     expect(change(strict, lax).map((one) => one.split(' ')[1])).toEqual(['breaking/info'])
     expect(change(lax, strict).map((one) => one.split(' ')[1])).toEqual(['info/breaking'])
   }
+})
+
+describe('a review plan', () => {
+  const planned = (access: ContractModel['access']) => contract([], {}, access && { access })
+  test.each<[string, ContractModel['access'], ContractModel['access'], readonly string[]]>([
+    ['that says what holds without one', undefined, { approvers: 1, maxSeconds: 2_592_000 }, []],
+    ['that asks for two approvers', undefined, { approvers: 2 }, ['tightened']],
+    ['that asks for one approver again', { approvers: 2 }, undefined, ['loosened']],
+    ['with a shorter time', {}, { maxSeconds: 60 }, ['tightened']],
+    ['with a longer time', { maxSeconds: 60 }, { maxSeconds: 61 }, ['loosened']],
+    ['that names purposes', {}, { purposes: ['a'] }, ['tightened']],
+    ['that names no purposes any more', { purposes: ['a'] }, {}, ['loosened']],
+    ['with one purpose for another', { purposes: ['a'] }, { purposes: ['b'] }, ['loosened', 'tightened']],
+    ['with self-service', {}, { selfServiceRoles: ['a'] }, ['loosened']],
+    [
+      'with another role',
+      { selfServiceRoles: ['a'] },
+      { selfServiceRoles: ['b'] },
+      ['loosened', 'tightened'],
+    ],
+    ['without self-service', { selfServiceRoles: ['a'] }, {}, ['tightened']],
+    ['with break-glass', {}, { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 }, ['loosened']],
+    ['without break-glass', { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 }, {}, ['tightened']],
+    [
+      'with a longer break-glass',
+      { breakGlassRoles: ['a'], breakGlassMaxSeconds: 60 },
+      { breakGlassRoles: ['a'] },
+      ['loosened'],
+    ],
+    ['with a time of break-glass for nobody', {}, { breakGlassMaxSeconds: 60 }, []],
+  ])('%s', (_, before, after, expected) => {
+    const found = classify(planned(before), planned(after))
+    expect(found.map(({ access }) => access)).toEqual(expected as never)
+    expect(found.map(({ change }) => change)).toEqual(expected.map((one) => `access-plan-${one}`))
+    expect(judgeChange([planned(before)], planned(after)).loosensAccess).toBe(expected.includes('loosened'))
+    expect(judgeChange([planned(before)], planned(after)).breaking).toBe(false)
+  })
+})
+
+describe('the purposes for which tables are read', () => {
+  test.each([
+    [undefined, ['audit'], ['purposes-tightened breaking/info tightened']],
+    [['audit'], undefined, ['purposes-loosened info/info loosened']],
+    [['audit'], ['audit', 'refunds'], ['purposes-loosened info/info loosened']],
+    [['audit', 'refunds'], ['audit'], ['purposes-tightened breaking/info tightened']],
+    [['audit'], 'any', ['purposes-loosened info/info loosened']],
+    ['any', ['audit'], ['purposes-tightened breaking/info tightened']],
+    [
+      ['audit'],
+      ['refunds'],
+      ['purposes-loosened info/info loosened', 'purposes-tightened breaking/info tightened'],
+    ],
+    [['audit'], ['Audit'], []],
+  ] as const)('%j and then %j is %j', (before, after, expected) => {
+    const of = (purposes: PurposeDemand | undefined) =>
+      contract([], {}, purposes === undefined ? {} : { purposes })
+    expect(short(classify(of(before), of(after)))).toEqual([...expected])
+  })
 })

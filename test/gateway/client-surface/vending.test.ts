@@ -389,7 +389,7 @@ describe('where a filter or mask applies to the caller', () => {
         const refused = await credentials('people')
         expect([refused.status, await messageOf(refused)]).toEqual([
           403,
-          'policy denied: row filters or column masks of n.people apply, so its files are not given out. Read it by SQL through this service, which applies them.',
+          'policy denied: row filters or column masks of n.people apply, so its files are not given out. Read it by SQL through this service, which applies them. Access for a time: covenant access request n.people',
         ])
       })
       expect(asked).toEqual([])

@@ -87,6 +87,8 @@ const reads: readonly (readonly [name: string, query: string])[] = [
   ['uncoveredTables', '{ uncoveredTables(kind: uncontracted, first: 1) { edges { node { tableName } } } }'],
   ['contractVersion', '{ contractVersion(contract: "orders", number: 1) { state } }'],
   ['policies', '{ policies(first: 1) { edges { node { name } } } }'],
+  ['myAccess', '{ myAccess(first: 1) { edges { cursor } } }'],
+  ['myAccessRequests', '{ myAccessRequests(first: 1) { edges { cursor } } }'],
   ['writeEvents', '{ writeEvents(first: 1) { edges { node { reason } } } }'],
   ['decision', `{ decision(commitId: "${none}") { policies } }`],
   ['usageTotals', '{ usageTotals(first: 1, by: principal) { edges { node { key } } } }'],

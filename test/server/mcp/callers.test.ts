@@ -117,6 +117,8 @@ const callsOf = (name: string, query = nobodys, decision = nobodys): readonly (r
   ['why_denied', { query_id: query }],
   ['why_denied', { decision_id: decision }],
   ['who_may_see', { table: `sales.${name}` }],
+  ['list_my_access', {}],
+  ['request_access', { table: `sales.${name}`, purpose: 'because', seconds: 3_600 }],
   [
     'propose_contract_change',
     { table: `sales.${name}`, edits: [{ op: 'remove', path: '/x' }], reason: 'because' },
@@ -144,7 +146,13 @@ test('each tool is one that these tests call, and answers its reader', async () 
   // What is refused elsewhere is there to be found.
   await using stella = await connected(lake.tenant, ['read', 'admin'], ['steward'])
   for (const [tool, args] of callsOf('shown', ran, rejected)) {
-    if (tool === 'propose_contract_change' || 'sql' in args || String(args.of).startsWith('job/')) continue
+    // A steward sees all of it, so there is nothing to ask for.
+    if (
+      ['propose_contract_change', 'request_access'].includes(tool) ||
+      'sql' in args ||
+      String(args.of).startsWith('job/')
+    )
+      continue
     expect([tool, (await stella.call(tool, args)).isError]).toEqual([tool, false])
   }
 })
@@ -204,6 +212,8 @@ test('a masked reader and a steward get what each may see from the same call', a
     ['why_denied', { query_id: ran }, /not_found/],
     ['why_denied', { decision_id: rejected }, /not_found/],
     ['who_may_see', { table: 'sales.shown' }, /forbidden/],
+    ['list_my_access', {}, undefined],
+    ['request_access', { table: 'sales.shown', purpose: 'because', seconds: 60 }, /"state":"waiting"/],
     [
       'propose_contract_change',
       { table: 'sales.shown', edits: [{ op: 'remove', path: '/x' }], reason: 'because' },
@@ -251,7 +261,7 @@ test('who has no session, no scope, or too narrow a scope is refused alike, what
     for (const [secret, status] of [
       [undefined, 401],
       [writer, 403],
-      [reader, tool === 'propose_contract_change' ? 403 : 200],
+      [reader, ['propose_contract_change', 'request_access'].includes(tool) ? 403 : 200],
     ] as const) {
       const answer = await post(secret, tool, args)
       expect([tool, answer.status]).toEqual([tool, status])

@@ -76,6 +76,8 @@ interface SqlErrorOptions {
 export class SqlError extends Fault {
   /** What the writer of the statement can do, where that is not in the message. */
   readonly hint: string | undefined
+  /** As in the options. */
+  readonly reason: string | undefined
 
   /** @param position UTF-8 bytes of the statement before the error */
   constructor(
@@ -90,6 +92,7 @@ export class SqlError extends Fault {
       members: { sqlstate: sqlState, position, hint, ...(reason !== undefined && { reason }) },
     })
     this.hint = hint
+    this.reason = reason
   }
 
   /** The same error with a place in the statement, or without one. */

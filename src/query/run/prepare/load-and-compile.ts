@@ -6,8 +6,15 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Pace } from '../../../base/right-of-way.ts'
 import { readsRecordsOnly, recordsOnly } from '../../../core/principal.ts'
+import {
+  demandText,
+  meetsDemands,
+  purposeDemandedReason,
+  purposeProperty,
+  purposeSetting,
+} from '../../../core/purpose.ts'
 import { affectedByFilter, SqlError } from '../../compile/base/sql-error.ts'
-import type { SessionCheck } from '../../query-service.ts'
+import type { QueryContext, ReadSurface, SessionCheck } from '../../query-service.ts'
 import type { Load } from '../attempt/attempt.ts'
 import {
   asReadable,
@@ -71,6 +78,7 @@ async function loadAndCompileBy(
     const load = compile(parts, statement, loaded)
     progress.compiled = load.compiled
     progress.loadedMs = performance.now()
+    assertPurpose(context, load)
     if (context.refusesFilters) assertUnfiltered(load)
     return load
   } catch (thrown) {
@@ -106,6 +114,26 @@ function assertAttested({ statement, version }: ExpandedStatement, loaded: Loade
     throw new GovernanceChanged(
       'The governance of the tables changed while the query was compiled. Run it again.',
     )
+}
+
+/** @throws SqlError 42501 where a table of the statement is read for another purpose only */
+function assertPurpose({ purpose, surface }: QueryContext, { compiled }: Load): void {
+  const refused = compiled.reads.find(({ table }) => !meetsDemands(table.purposeDemands, purpose))
+  if (refused === undefined) return
+  const { ref, purposeDemands = [] } = refused.table
+  throw new SqlError('42501', `permission denied: ${demandText(ref, purposeDemands)}.`, undefined, {
+    ...{ kind: 'forbidden', reason: purposeDemandedReason, hint: purposeHints[surface] },
+  })
+}
+
+const byHeader = 'Name the purpose in the header X-Svc-Purpose.'
+/** How a purpose is named on each surface. */
+const purposeHints: Readonly<Record<ReadSurface, string>> = {
+  pgwire: `Name the purpose before the statement: SET ${purposeSetting} = '…'.`,
+  xmla: `Name the purpose in the header X-Svc-Purpose or the property ${purposeProperty} of the request. A client that sends neither, such as Excel, cannot read this table.`,
+  graphql: byHeader,
+  rest: byHeader,
+  mcp: 'Name the purpose in the argument purpose.',
 }
 
 /** @throws SqlError 42501 where a row filter applies to a table of the statement */

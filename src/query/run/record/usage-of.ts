@@ -63,6 +63,7 @@ export function usageOf(
     sqlState: failure?.sqlState,
     fingerprint: progress.fingerprint,
     ...context.agent,
+    ...(context.purpose !== undefined && { statedPurpose: context.purpose }),
   }
 }
 

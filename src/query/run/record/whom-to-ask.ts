@@ -1,9 +1,16 @@
 /**
- * Adds to a refused statement whom to ask, as its hint: of tables that the principal may see, from their contracts, and
- * for those who oversee tables also of one without an active contract. It changes no verdict.
+ * Adds to a refused statement whom to ask, and how, as its hint: of tables that the principal may see, from their
+ * contracts, and for those who oversee tables also of one without an active contract. It changes no verdict.
  */
 
 import type { Clock } from '../../../base/clock.ts'
+import {
+  type AskableAccess,
+  accessHint,
+  agentAccessHint,
+  type RequestPage,
+} from '../../../core/access-hint.ts'
+import { type GovernedTable, isMasked } from '../../../core/governed-table.ts'
 import { isReadable } from '../../../core/seen-table.ts'
 import { type TableRef, tableKey, tableName } from '../../../core/table-ref.ts'
 import type { TenantId } from '../../../core/tenant.ts'
@@ -12,11 +19,13 @@ import { contactsInForce, type NamingVersion, versionsNaming } from '../../../st
 import type { RunQuery } from '../../../store/contract/versions.ts'
 import type { Store } from '../../../store/store.ts'
 import { type SqlError, UnreadableTable } from '../../compile/base/sql-error.ts'
+import type { QueryContext } from '../../query-service.ts'
 import type { QueryProgress } from './usage-of.ts'
 
 interface AskParts {
   readonly store: Store
   readonly clock: Clock
+  readonly requestPage?: RequestPage
 }
 
 /** A table that the principal may see, with its contract. */
@@ -34,17 +43,18 @@ const namedMax = 3
  */
 export async function withWhomToAsk(
   parts: AskParts,
-  tenant: TenantId,
+  { tenant, surface }: Pick<QueryContext, 'tenant' | 'surface'>,
   { loaded }: Pick<QueryProgress, 'loaded'>,
   failure: SqlError,
 ): Promise<SqlError> {
   if (failure.sqlState !== '42501' || failure.hint !== undefined || loaded === undefined) return failure
   try {
-    const hint =
-      failure instanceof UnreadableTable
-        ? await hintOfUncontracted(parts, tenant, failure.table)
-        : await askHint(parts, tenant, loaded.tables.filter(isReadable))
-    return hint === undefined ? failure : failure.hinted(hint)
+    if (failure instanceof UnreadableTable)
+      return failure.hinted(await hintOfUncontracted(parts, tenant, failure.table))
+    const tables = loaded.tables.filter(isReadable)
+    const how = hintOfAccess(parts, { surface }, tables.flatMap(hiddenOf))
+    const hints = [await askHint(parts, tenant, tables), how].filter((one) => one !== undefined)
+    return hints.length === 0 ? failure : failure.hinted(hints.join(' '))
   } catch {
     return failure
   }
@@ -72,6 +82,21 @@ export async function askHint(
     return whom === undefined ? [] : [`Ask ${askWords(whom)} about ${names.join(', ')}.`]
   })
   return sentences.length === 0 ? undefined : sentences.join(' ')
+}
+
+/** How access to what is hidden is asked for on a surface; undefined where nothing is hidden. */
+export function hintOfAccess(
+  { requestPage }: Pick<AskParts, 'requestPage'>,
+  { surface }: Pick<QueryContext, 'surface'>,
+  asked: readonly AskableAccess[],
+): string | undefined {
+  return surface === 'mcp' ? agentAccessHint(asked) : accessHint(requestPage, asked)
+}
+
+/** What may be asked for of a table; nothing where no contract says who decides. */
+function hiddenOf({ ref, contract, rowFilters, columns }: GovernedTable): readonly AskableAccess[] {
+  const isHidden = rowFilters.length > 0 || columns.some(isMasked)
+  return contract !== undefined && isHidden ? [{ table: ref }] : []
 }
 
 /** Which contracts name a table without an active one, and whom to ask. Only for who oversees tables. */

@@ -7,6 +7,7 @@
 import type { Clock } from '../../../base/clock.ts'
 import type { Pace } from '../../../base/right-of-way.ts'
 import type { Governance } from '../../../core/governance.ts'
+import { meetsDemands } from '../../../core/purpose.ts'
 import { protectionsFor, revealsFor, type Viewer, viewerAt } from '../../../core/seen-table.ts'
 import { tableKey, tableName } from '../../../core/table-ref.ts'
 import { mayStillRead } from '../../../core/territory.ts'
@@ -118,6 +119,9 @@ export class RunCheck {
     for (const ref of refs)
       if (!this.#isAlike(loaded.governances.get(tableKey(ref)), now.governances.get(tableKey(ref))))
         throw changed(`The governance of table ${tableName(ref)}`)
+    for (const ref of refs)
+      if (!meetsDemands(now.governances.get(tableKey(ref))?.purposeDemands, this.context.purpose))
+        throw changed(`What the contract of table ${tableName(ref)} demands of the purpose`)
     for (const ref of refs) {
       const snapshot = loaded.snapshots.get(tableKey(ref))
       if (snapshot) assertNotQuarantined(now.territory, snapshot.owner, snapshot.snapshotId)

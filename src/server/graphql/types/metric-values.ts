@@ -121,6 +121,7 @@ async function valuesOf({ parts, store, caller, signal }: GraphContext, asked: A
   const { catalog } = asked
   const on: QueryContext = {
     ...{ tenant, principal: known, principalSource, reader, surface: 'graphql', catalog, searchPath: [] },
+    purpose: caller.purpose,
   }
   const { metricRowsMax: rowsMax, metricBytesMax: bytesMax } = graphqlBounds
   const bounds = { rowsMax, bytesMax, charsMax: bytesMax, timeMs: graphqlBounds.operationMs }

@@ -13,6 +13,8 @@ import type { ReaderLine } from '../../../query/readers/list-readers.ts'
 import type { MetricView } from '../../../semantics/describe-metric.ts'
 import type { ListedKpi, ListedSet } from '../../../semantics/list-calculations.ts'
 import type { ListedDecision } from '../../../store/commit/decision-list.ts'
+import type { Grant } from '../../../store/contract/access-grants.ts'
+import type { AccessRequest, Placed } from '../../../store/contract/access-requests.ts'
 import type { CoverageCounts, UncoveredTable } from '../../../store/contract/coverage.ts'
 import type { RecordedMove, StoredSignOff } from '../../../store/contract/life-cycle.ts'
 import type { PinEvent } from '../../../store/contract/pins.ts'
@@ -162,6 +164,8 @@ export function makeRefs(builder: Builder) {
     version: paged<ContractVersion>(builder, 'ContractVersion'),
     uncovered: paged<UncoveredTable>(builder, 'UncoveredTable'),
     tableReader: paged<ReaderLine>(builder, 'TableReader'),
+    accessGrant: paged<Grant & Placed>(builder, 'AccessGrant'),
+    accessRequest: paged<AccessRequest & Placed>(builder, 'AccessRequest'),
     move: paged<RecordedMove>(builder, 'ContractMove'),
     pin: paged<PinEvent>(builder, 'PinEvent'),
     writeEvent: paged<ListedDecision>(builder, 'WriteEvent'),

@@ -9,7 +9,7 @@ import { partOf } from '../fitting.ts'
 import { tool } from '../tool.ts'
 import { cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
-import { protectionSchema, protectionView, sqlInput } from './query.ts'
+import { accessView, protectionSchema, protectionView, sqlInput } from './query.ts'
 
 const listTotal = maybe(described(wholeNumber, 'where not all are shown'))
 /** Bytes of each list, in sum below those of an answer that nobody asked to be long. */
@@ -38,6 +38,7 @@ export const checkQuery = tool({
       }),
     ),
     protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
+    access: maybe(text),
     estimate: maybe(
       object({
         runs: ordinal,
@@ -60,6 +61,11 @@ export const checkQuery = tool({
     const explained = await explain(parts, caller.tenant, input, false, signal).catch((thrown: unknown) => {
       throw runError(thrown)
     })
+    const policies = explained.policies.map(({ column, action, ...policy }) => ({
+      ...policy,
+      ...(column !== undefined && { column }),
+      ...(action !== undefined && { action }),
+    }))
     const runs = await earlierRuns(parts.store, caller.tenant, caller.principal.sub, explained.fingerprint)
     return {
       ...estimateView(runs),
@@ -72,19 +78,8 @@ export const checkQuery = tool({
       },
       parameters: [...explained.parameters],
       ...readsView(explained.reads),
-      protections: {
-        ...untrusted,
-        ...partOf(
-          explained.policies.map(({ column, action, ...policy }) =>
-            protectionView({
-              ...policy,
-              ...(column !== undefined && { column }),
-              ...(action !== undefined && { action }),
-            }),
-          ),
-          bytes.protections,
-        ),
-      },
+      protections: { ...untrusted, ...partOf(policies.map(protectionView), bytes.protections) },
+      ...accessView(policies),
     }
   },
 })

@@ -20,7 +20,6 @@ import {
   wholeNumber,
 } from '../../../http/schemas.ts'
 import { filterOperators } from '../../../query/compile/metrics/request.ts'
-import type { QueryContext } from '../../../query/query-service.ts'
 import { listMetricViews, type MetricView, showMetric } from '../../../semantics/describe-metric.ts'
 import { calculationsOfTables, type TableCalculations } from '../../../semantics/list-calculations.ts'
 import { queryMetrics } from '../../../semantics/query-metrics.ts'
@@ -33,6 +32,7 @@ import { fitting, listBytes } from '../fitting.ts'
 import { type ToolContext, tool } from '../tool.ts'
 import { charsMax, cleanName, untrusted, untrustedMark } from '../untrusted.ts'
 import { catalogInput, chosenCatalog } from './catalogs.ts'
+import { purposeInput, queryContextOf } from './query.ts'
 
 const listedDefault = 20
 /** Metrics that one search looks at, those that it loads together, and dimensions that are shown of one. */
@@ -305,6 +305,7 @@ export const queryMetric = tool({
     to: maybe(described(text, 'as `from`; excluded')),
     limit: maybe(Type.Integer({ minimum: 1, maximum: mcpBounds.rowsMax, default: mcpBounds.rows })),
     catalog: catalogInput,
+    purpose: purposeInput,
   }),
   output: object({
     query_id: uuid,
@@ -319,14 +320,14 @@ export const queryMetric = tool({
     masked: list(text),
     warnings: list(text),
   }),
-  async run(context, { catalog, grain: wanted, from, to, limit = mcpBounds.rows, ...input }) {
+  async run(context, { catalog, purpose, grain: wanted, from, to, limit = mcpBounds.rows, ...input }) {
     const { parts, reader, signal } = context
     parts.licensed.require('metrics')
     await assertBudgetLeft(context)
     // A metric over a table that may not be read answers like one that there is not.
     for (const name of input.metrics) await showMetric(askingOf(context), name)
     const chosen = await chosenCatalog(context, catalog)
-    const on: QueryContext = { ...reader.queryContext('mcp', chosen, []), agent: context.agent }
+    const on = queryContextOf(context, chosen, purpose)
     const sessionCheck = reader.openCheck()
     const request = metricRequest({
       ...input,

@@ -2,6 +2,8 @@
 
 import { Type } from '@sinclair/typebox'
 import { Fault } from '../../../base/fault.ts'
+import { agentAccessHint, askableOf } from '../../../core/access-hint.ts'
+import { purposeCharsMax, statedPurpose } from '../../../core/purpose.ts'
 import { tableName } from '../../../core/table-ref.ts'
 import { type AppliedGovernance, type PolicyUsage, protectionKinds } from '../../../core/usage.ts'
 import {
@@ -37,6 +39,27 @@ export const sqlInput = Type.String({
 
 const cell = Type.Unsafe<unknown>({})
 
+/** Input: why it is read. */
+export const purposeInput = maybe(
+  Type.String({
+    maxLength: purposeCharsMax,
+    description: 'why you read; recorded, and some contracts demand one',
+  }),
+)
+
+/** The context of a run of a tool. @throws Fault `bad_request` for a purpose that cannot be taken */
+export function queryContextOf(
+  { reader, agent, caller }: ToolContext,
+  catalog: string,
+  purpose: string | undefined,
+): QueryContext {
+  const stated = purpose === undefined ? caller.purpose : statedPurpose(purpose, '`purpose`')
+  return {
+    ...{ ...reader.queryContext('mcp', catalog, []), agent },
+    ...(stated !== undefined && { purpose: stated }),
+  }
+}
+
 /** Filters and masks that applied. */
 export const protectionSchema = object({
   id: text,
@@ -66,6 +89,7 @@ export const query = tool({
       }),
     ),
     catalog: catalogInput,
+    purpose: purposeInput,
     max_rows: maybe(Type.Integer({ minimum: 1, maximum: mcpBounds.rowsMax, default: mcpBounds.rows })),
     max_bytes: maybe(
       Type.Integer({ minimum: 1_024, maximum: mcpBounds.rowBytesMax, default: mcpBounds.rowBytes }),
@@ -85,16 +109,17 @@ export const query = tool({
     as_of: list(object({ ...untrustedMark, table: text, snapshot_id: maybe(text), pinned: maybe(flag) })),
     as_of_total: listTotal,
     protections: object({ ...untrustedMark, items: list(protectionSchema), total: listTotal }),
+    access: maybe(text),
     hint: maybe(text),
   }),
   async run(
     context,
-    { sql, parameters = [], catalog, max_rows: rowsMax = mcpBounds.rows, max_bytes: wantedBytes },
+    { sql, parameters = [], catalog, purpose, max_rows: rowsMax = mcpBounds.rows, max_bytes: wantedBytes },
   ) {
     const { parts, reader, signal } = context
     await assertBudgetLeft(context)
     const chosen = await chosenCatalog(context, catalog)
-    const on: QueryContext = { ...reader.queryContext('mcp', chosen, []), agent: context.agent }
+    const on = queryContextOf(context, chosen, purpose)
     const check = reader.openCheck()
     const prepared = await prepare(context, on, sql, check)
     if (prepared.parameters.length !== parameters.length)
@@ -175,7 +200,14 @@ function appliedView({ contracts, reads, policies }: AppliedGovernance) {
     as_of: asOf.items,
     ...(asOf.total !== undefined && { as_of_total: asOf.total }),
     protections: { ...untrusted, ...partOf(policies.map(protectionView), bytes.protections) },
+    ...accessView(policies),
   }
+}
+
+/** How access to what is hidden is asked for. */
+export function accessView(policies: readonly PolicyUsage[]): { readonly access?: string } {
+  const access = agentAccessHint(askableOf(policies))
+  return access === undefined ? {} : { access }
 }
 
 /** A filter or mask that applied. */
