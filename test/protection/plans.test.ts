@@ -3,10 +3,13 @@
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import { setProperties } from '../../demo/commits.ts'
 import { sessionScopes } from '../../src/core/session.ts'
+import { insertGrant } from '../../src/store/contract/access-grants.ts'
 import { createServiceSession } from '../../src/store/session/sessions.ts'
 import { fetchPlan, type PlanRequest } from '../../src/transform/fetch-plan.ts'
 import { isProofOf } from '../../src/transform/plan-proof.ts'
 import { protectColumns } from '../../src/transform/protect-values.ts'
+import { actorOf } from '../support/actor.ts'
+import { session } from '../support/identity.ts'
 import { licenseFor } from '../support/license.ts'
 import {
   addTenant,
@@ -64,6 +67,27 @@ const planOf = (more: Partial<PlanRequest> = {}) =>
   })
 
 describe('a plan', () => {
+  test('says the same, for the same time, to who has a grant of access', async () => {
+    const { tenant } = service.owner
+    const secret = await session(service, tenant, ['read', 'commit'], [], 'rita')
+    const said = async () => {
+      const { plan } = await planOf({ headers: { 'x-svc-session': secret } })
+      const { iat, exp, nonce: _, keys: __, ...rest } = plan
+      return { ...rest, seconds: exp - iat }
+    }
+    const before = await said()
+    const table = { namespace: ['sales'], name: 'orders' }
+    const [at, until] = [new Date(), new Date(Date.now() + 60_000)]
+    await service.store.tenantTransaction(tenant, (tx) =>
+      insertGrant(tx, tenant, {
+        ...{ id: crypto.randomUUID(), request: crypto.randomUUID(), table, contract: 'c' },
+        ...{ grantee: { sub: 'rita' }, lifts: { columns: [], filters: [] }, purpose: 'p', ticket: undefined },
+        ...{ grantedAt: at, grantedBy: actorOf('stella'), from: at, until },
+      }),
+    )
+    expect(await said()).toEqual(before)
+  })
+
   test('lists every column, and keeps what no rule names', async () => {
     const { plan } = await planOf()
     expect(plan.columns.map(({ name, action }) => [name, action])).toEqual([
