@@ -21,6 +21,8 @@ const access: Readonly<Record<string, string>> = {
   'GET /docs/*': 'open',
   // A browser's session alone: test/server/request-page.test.ts.
   'GET /console/request': 'open',
+  'GET /console/access/decision': 'open',
+  'POST /console/access/decision': 'itself',
   'POST /console/request': 'itself',
   'GET /api/docs': 'open',
   'GET /api/docs/start.js': 'open',

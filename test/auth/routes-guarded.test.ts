@@ -17,6 +17,8 @@ const withoutSession = [
   'GET /version',
   // What a link says, and how to ask for it.
   'GET /console/request',
+  // Sends who is not signed in to the login.
+  'GET /console/access/decision',
   // Pages of this version, which say nothing of what the service holds.
   'GET /docs',
   'GET /docs/style.css',
@@ -85,6 +87,7 @@ const opening: readonly (readonly [start: string, scopes: readonly string[]])[] 
   ['/admin', ['admin']],
   ['/mcp', ['read']],
   ['/console/request', ['read']],
+  ['/console/access/decision', ['read']],
   ['/graphql', ['read']],
   ['/api/v1/graphql/', ['admin', 'read']],
   ['/api/v1/sessions', ['admin']],

@@ -63,6 +63,8 @@ const leftOut = [
   'GET /docs/search',
   // A page for people: see test/server/request-page.test.ts.
   'GET /console/request',
+  'GET /console/access/decision',
+  'POST /console/access/decision',
   'POST /console/request',
   'GET /docs/*',
   'GET /api/docs',
