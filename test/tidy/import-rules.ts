@@ -7,7 +7,7 @@ const layers: readonly (readonly string[])[] = [
   ['base'],
   ['limits'],
   ['core'],
-  ['telemetry', 'wire', 'policy', 'license', 'transform'],
+  ['telemetry', 'wire', 'policy', 'license', 'transform', 'proof'],
   ['store', 'catalog'],
   ['storage'],
   ['vending'],
@@ -89,6 +89,7 @@ const pureFolders: Readonly<
     parts: ['base', 'limits', 'core', 'transform'],
     packages: /^(libpg-query|node:crypto)$/,
   },
+  'src/proof': { parts: ['base'], packages: /^node:crypto$/ },
 }
 
 /** Where the process starts, and where the published library does. */
