@@ -58,7 +58,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['keys'],
     ['session', 'governance', 'lineage', 'webhook'],
     ['policy', 'contract'],
-    ['commit', 'semantics', 'transform'],
+    ['commit', 'semantics', 'transform', 'proof'],
     ['lost'],
   ],
   query: [
