@@ -14,7 +14,7 @@ const layers: readonly (readonly string[])[] = [
   ['engine'],
   ['http'],
   ['auth'],
-  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook', 'protection'],
+  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook', 'protection', 'audit'],
   ['semantics'],
   ['server'],
   ['config'],
