@@ -167,6 +167,7 @@ const groups: readonly (readonly [name: string, summary: string])[] = [
   ['who-can-read', 'Who can read a table, with the reasons.'],
   ['who-read', 'Who read a table between two times.'],
   ['changes', 'What was changed, and by whom.'],
+  ['audit', 'Checkpoints of the audit, and proofs of what is in it.'],
   ['decisions', 'Decisions on commits, as a file.'],
   ['lineage', 'Datasets, jobs and runs of lineage.'],
   ['whoami', 'Tenant, principal, roles and scopes of your session.'],

@@ -57,7 +57,7 @@ function provenOf({ commit, query, change, index }: ProofInput): Proven {
 
 function proofView({ kind, ref, index, leaf, hashes, checkpoint, entry, within }: Proof) {
   return {
-    ...{ kind, number: ref, index, size: checkpoint.size, leaf_hash: base64(leaf) },
+    ...{ kind, number: String(ref), index, size: checkpoint.size, leaf_hash: base64(leaf) },
     hashes: hashes.map(base64),
     checkpoint: checkpoint.note,
     proof: writeProof({ index, hashes, checkpoint: checkpoint.note }),
@@ -120,7 +120,7 @@ export const auditOperations = [
     }),
     output: object({
       kind: oneOf(kinds),
-      number: described(int64, 'of the row among those of its kind'),
+      number: described(text, 'of the row among those of its kind'),
       index: wholeNumber,
       size: described(ordinal, 'leaves of the checkpoint'),
       leaf_hash: hash,

@@ -19,7 +19,7 @@ export function proveJob(parts: ProofParts): Job {
 }
 
 /** One run over all tenants. A tenant whose tree or key fails holds up no other. */
-export async function proveAudit(parts: ProofParts, signal: AbortSignal): Promise<void> {
+async function proveAudit(parts: ProofParts, signal: AbortSignal): Promise<void> {
   const { store, clock, log, metrics, signer, publicUrl } = parts
   let [done, all, unsigned] = [0, 0, 0]
   for (const tenant of await activeTenants(store)) {

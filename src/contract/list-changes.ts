@@ -14,7 +14,7 @@ export async function listChanges(store: Store, tenant: TenantId, page: PageRequ
 
 function changeView({ number, at, by, actor, action, subject, value }: RecordedChange) {
   return {
-    number,
+    number: String(number),
     at,
     actor: by,
     ...deciderView(actor?.session),

@@ -6,18 +6,7 @@ import { goneModes, sampleAudiences } from '../core/detection.ts'
 import { uncontractedModes } from '../core/uncontracted.ts'
 import { deciderMembers } from '../http/actor-view.ts'
 import { pageRequest } from '../http/page-view.ts'
-import {
-  anyObject,
-  described,
-  int64,
-  maybe,
-  object,
-  oneOf,
-  pageInput,
-  pageOf,
-  text,
-  time,
-} from '../http/schemas.ts'
+import { anyObject, described, maybe, object, oneOf, pageInput, pageOf, text, time } from '../http/schemas.ts'
 import { putReadSettings, readSettings } from '../store/contract/read-settings.ts'
 import { listChanges } from './list-changes.ts'
 import { auditing, contractsPath, operation, overseeing } from './parts.ts'
@@ -92,7 +81,7 @@ export const oversightOperations = [
     input: object(pageInput),
     output: pageOf(
       object({
-        number: described(int64, 'by which a proof of it is asked for'),
+        number: described(text, 'by which a proof of it is asked for'),
         at: time,
         actor: described(text, 'subject'),
         ...deciderMembers,

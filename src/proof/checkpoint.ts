@@ -3,7 +3,7 @@
 import { hashBytes } from './hash.ts'
 
 /** What a checkpoint says. */
-export interface Checkpoint {
+interface Checkpoint {
   /** Names the log. */
   readonly origin: string
   /** Leaves. */
@@ -27,7 +27,7 @@ export function readCheckpoint(text: string): Checkpoint | undefined {
 }
 
 /** That an entry is in a tree. */
-export interface EntryProof {
+interface EntryProof {
   readonly index: number
   readonly hashes: readonly Uint8Array[]
   /** The signed note. */

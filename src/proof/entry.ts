@@ -28,7 +28,7 @@ export const leafKinds = {
 export type LeafKind = keyof typeof leafKinds
 
 /** A row as it is proven. */
-export interface ProvenRow {
+interface ProvenRow {
   readonly kind: LeafKind
   /** Its number among those of its kind. */
   readonly ref: bigint

@@ -10,7 +10,7 @@ const ed25519 = 0x01
 const publicKeyBytes = 32
 
 /** A key that verifies. */
-export interface VerifierKey {
+interface VerifierKey {
   readonly name: string
   /** Four bytes, by which a signature names its key. */
   readonly id: Uint8Array
@@ -19,14 +19,14 @@ export interface VerifierKey {
 }
 
 /** One line below a note. */
-export interface NoteSignature {
+interface NoteSignature {
   readonly name: string
   readonly keyId: Uint8Array
   readonly bytes: Uint8Array
 }
 
-/** A note as it was read. Nothing of it is verified. */
-export interface SignedNote {
+/** A note that was read. Nothing of it is verified. */
+interface SignedNote {
   /** What was signed, with the newline at its end. */
   readonly text: string
   readonly signatures: readonly NoteSignature[]

@@ -57,7 +57,7 @@ export function readBundle(bytes: Uint8Array): readonly Uint8Array[] | undefined
 }
 
 /** The tile that a node is computed from. */
-export function tileOf(level: number, index: number): TileName {
+function tileOf(level: number, index: number): TileName {
   const tileLevel = Math.floor(level / tileHeight)
   const first = index * 2 ** (level - tileLevel * tileHeight)
   return { level: tileLevel, index: Math.floor(first / tileWidth) }

@@ -7,7 +7,6 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { byteKinds } from '../base/byte-work.ts'
 import { policyErrorCodes } from '../core/decision.ts'
 import { attemptOutcomes } from '../core/webhook.ts'
-import { type AuditMetrics, auditMetrics } from './audit-metrics.ts'
 import { type CheckMetrics, checkMetrics } from './check-metrics.ts'
 import { type DetectionMetrics, detectionMetrics } from './detection-metrics.ts'
 import { type IdentityMetrics, identityMetrics } from './identity-metrics.ts'
@@ -26,8 +25,7 @@ const stageBuckets = [
 const cypherBuckets = [0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10]
 
 export interface Metrics
-  extends AuditMetrics,
-    CheckMetrics,
+  extends CheckMetrics,
     DetectionMetrics,
     IdentityMetrics,
     ServiceMetrics,
@@ -310,7 +308,6 @@ export function createMetrics(): Metrics {
     ...serviceMetrics(registry),
     ...checkMetrics(registry),
     ...detectionMetrics(registry),
-    ...auditMetrics(registry),
     ...xmlaMetrics(registry),
     pgwireConnections: new Gauge({
       name: 'svc_pgwire_connections',

@@ -179,7 +179,7 @@ describe('a tile', () => {
 })
 
 describe('a bundle of entries', () => {
-  test('is read as it was written, and not where it ends early', () => {
+  test('is read back whole, and not where it ends early', () => {
     const entries = ['', 'a', 'b'.repeat(300)].map((text) => new Uint8Array(Buffer.from(text)))
     const bytes = writeBundle(entries)
     expect(readBundle(bytes)?.map(hex)).toEqual(entries.map(hex))

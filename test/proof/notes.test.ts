@@ -92,7 +92,7 @@ describe('a signed note', () => {
 describe('a checkpoint', () => {
   const root = leafHash(Buffer.from('x'))
 
-  test('is read as it was written', () => {
+  test('is read back', () => {
     const checkpoint = { origin: 'example.com/audit/1', size: 42, root }
     expect(readCheckpoint(writeCheckpoint(checkpoint))).toEqual(checkpoint)
   })

@@ -88,7 +88,7 @@ async function isBegunBy(
 }
 
 /** What a stored checkpoint says. @throws Fault `unavailable` where it cannot be read */
-export function checkpointOf({ note }: Pick<StoredCheckpoint, 'note'>): Signed {
+function checkpointOf({ note }: Pick<StoredCheckpoint, 'note'>): Signed {
   const checkpoint = readCheckpoint(readNote(note)?.text ?? '')
   if (checkpoint === undefined) throw new Fault('unavailable', 'A stored checkpoint could not be read.')
   return checkpoint

@@ -235,7 +235,7 @@ async function writeMarks(tx: Tx, marks: readonly NextMark[]): Promise<void> {
 }
 
 /** How far the import of what was there before the tree has come. */
-export interface ImportProgress {
+interface ImportProgress {
   /** Numbers up to which rows of each kind are in the tree, added up. */
   readonly done: bigint
   readonly all: bigint

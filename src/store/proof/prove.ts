@@ -150,7 +150,7 @@ async function proveWithin(
 }
 
 /** That a tree began with another. */
-export interface Consistency {
+interface Consistency {
   readonly from: number
   readonly to: number
   readonly hashes: readonly Uint8Array[]

@@ -9,7 +9,7 @@ import { entryOf, type LeafKind, leafKinds, rowSalt } from '../../proof/entry.ts
 import type { Tx } from '../database/session.ts'
 import type { RowSource } from './sources.ts'
 
-/** A row of a source, as it was read. */
+/** A row that was read from a source. */
 export interface SourceRow {
   readonly kind: LeafKind
   readonly ref: bigint
@@ -118,7 +118,7 @@ function objectOf(text: string): JsonObject {
 }
 
 /** The salts of persons. */
-export type Salts = ReadonlyMap<string, { readonly salt: Uint8Array; readonly since: number }>
+type Salts = ReadonlyMap<string, { readonly salt: Uint8Array; readonly since: number }>
 
 const personDigest = (person: string) => createHash('sha256').update(person).digest('hex')
 
