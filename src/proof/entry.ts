@@ -9,9 +9,11 @@ import { isJsonObject, type JsonObject, type JsonValue } from '../base/json.ts'
 import { canonicalJson } from './canonical-json.ts'
 import { sha256 } from './hash.ts'
 
-/** What a leaf may be of, each with the number by which the store knows it. A number is never used again. */
+/**
+ * What a leaf may be of, each with the number by which the store knows it. A number is never used again. Decisions have the
+ * greatest, because an index grows best at its end.
+ */
 export const leafKinds = {
-  verdict: 1,
   change: 2,
   'sign-off': 3,
   attestation: 4,
@@ -23,6 +25,7 @@ export const leafKinds = {
   month: 10,
   'usage-hour': 11,
   'detection-hour': 12,
+  verdict: 127,
 } as const
 
 export type LeafKind = keyof typeof leafKinds

@@ -9,9 +9,25 @@ import { growTree } from '../../src/store/proof/grow-tree.ts'
 import { type LeafEntry, readTileEntries } from '../../src/store/proof/read-entries.ts'
 import { readEdge, rootOfStored } from '../../src/store/proof/tree-rows.ts'
 import type { Store } from '../../src/store/store.ts'
+import { eventually } from './eventually.ts'
 
-/** Adds what there is. @returns how many leaves */
-export function growAll(store: Store, tenant: TenantId): Promise<number> {
+/**
+ * Adds what there is. Transactions of other tests on the same server may hold it up, so it is repeated until they have
+ * ended.
+ * @returns how many leaves
+ */
+export async function growAll(store: Store, tenant: TenantId): Promise<number> {
+  let added = 0
+  await eventually(async () => {
+    added += await growOn(store, tenant)
+    const waiting = await store.tenantQuery(tenant, 'select from audit_mark where passed < newest')
+    return waiting.length === 0
+  })
+  return added
+}
+
+/** Adds what may be added now. @returns how many leaves */
+export function growOn(store: Store, tenant: TenantId): Promise<number> {
   return growTree(store, tenant, new AbortController().signal)
 }
 

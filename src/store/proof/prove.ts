@@ -14,7 +14,7 @@ import { batchRows } from './grow-tree.ts'
 import { entriesOf } from './read-entries.ts'
 import { findSalts, leafKey, readLeafKey, rowsAfter, sourceEntry } from './read-rows.ts'
 import { batchSources } from './sources.ts'
-import { computeFromTree, leafIndex, nextLeaf, readEdge, readLeaf } from './tree-rows.ts'
+import { computeFromTree, leafIndex, nextLeaf, readEdge, readPath } from './tree-rows.ts'
 
 /** What is to be proven. */
 export type Proven =
@@ -61,14 +61,11 @@ export async function prove(store: Store, tenant: TenantId, what: Proven): Promi
     tenant,
     async (tx) => {
       const [checkpoint] = await checkpointsIn(tx, undefined)
-      const { index, number } = await placeOf(tx, tenant, what)
+      const edge = await readEdge(tx, 'look')
+      const { index, number } = await placeOf(tx, tenant, what, edge.size)
       if (checkpoint === undefined || index === undefined || index >= checkpoint.size)
         throw new Fault('conflict', 'No checkpoint covers it yet: one is made every minute.')
-      const edge = await readEdge(tx, 'look')
-      const { hash: leaf, key } = await readLeaf(tx, edge, index)
-      const hashes = await computeFromTree(tx, edge, (hashAt) =>
-        inclusionProof(index, checkpoint.size, hashAt),
-      )
+      const { leaf, key, hashes } = await readPath(tx, edge, index, checkpoint.size)
       const entry = (await entriesOf(tx, tenant, [{ index, key }])).get(key)
       const within =
         number === undefined || entry === undefined ? undefined : await proveWithin(tx, tenant, entry, number)
@@ -83,17 +80,15 @@ async function placeOf(
   tx: Tx,
   tenant: TenantId,
   what: Proven,
+  size: number,
 ): Promise<{ readonly index: number | undefined; readonly number?: bigint }> {
-  if ('index' in what) {
-    const { size } = await readEdge(tx, 'look')
-    return { index: what.index < size ? what.index : await noRow() }
-  }
+  if ('index' in what) return { index: what.index < size ? what.index : noRow() }
   if ('change' in what) {
     const [row] = await tx.query(
       'select from svc.contract_change where tenant_id = $1::uuid and change_seq = $2::int8',
       [tenant, what.change],
     )
-    return { index: row === undefined ? await noRow() : await leafIndex(tx, leafKey('change', what.change)) }
+    return { index: row === undefined ? noRow() : await leafIndex(tx, leafKey('change', what.change)) }
   }
   if ('commit' in what) {
     const number = await numberOf(tx, tenant, 'svc.audit_log', 'commit_id', 'audit_seq', what.commit)

@@ -2,8 +2,7 @@
 
 import { Fault } from '../../base/fault.ts'
 import { type Edge, emptyEdge, type FullTile } from '../../proof/growing-tree.ts'
-import { hashBytes } from '../../proof/hash.ts'
-import { type HashAt, treeRoot } from '../../proof/merkle.ts'
+import { type HashAt, inclusionProof, treeRoot } from '../../proof/merkle.ts'
 import { hashesOfTiles, type TileName, tilesReadBy, tileWidth } from '../../proof/tiles.ts'
 import type { Tx } from '../database/session.ts'
 
@@ -129,7 +128,10 @@ export async function computeFromTree<T>(
   edge: StoredEdge,
   compute: (hashAt: HashAt) => T,
 ): Promise<T> {
-  const tile = await readTiles(tx, edge, tilesReadBy(compute))
+  return computed(compute, await readTiles(tx, edge, tilesReadBy(compute)))
+}
+
+function computed<T>(compute: (hashAt: HashAt) => T, tile: (name: TileName) => StoredTile): T {
   try {
     return compute(hashesOfTiles((name) => tile(name).hashes))
   } catch (cause) {
@@ -143,20 +145,22 @@ export function rootOfStored(tx: Tx, edge: StoredEdge, size: number): Promise<Ui
   return computeFromTree(tx, edge, (hashAt) => treeRoot(size, hashAt))
 }
 
-/** The hash and the key of a leaf. @throws Fault as {@link computeFromTree} */
-export async function readLeaf(
+/** A leaf, its key, and the hashes that prove it to be in the tree of `size`. @throws Fault as {@link computeFromTree} */
+export async function readPath(
   tx: Tx,
   edge: StoredEdge,
   index: number,
-): Promise<{ readonly hash: Uint8Array; readonly key: bigint }> {
+  size: number,
+): Promise<{ readonly leaf: Uint8Array; readonly key: bigint; readonly hashes: readonly Uint8Array[] }> {
   const name = { level: 0, index: Math.floor(index / tileWidth) }
-  const { hashes, keys } = (await readTiles(tx, edge, [name]))(name)
-  const place = index % tileWidth
-  const key = unpackKeys(keys)[place]
-  const hash = hashes.subarray(place * hashBytes, (place + 1) * hashBytes)
-  if (key === undefined || hash.length < hashBytes)
-    throw new Fault('unavailable', 'The audit tree is damaged: a leaf is missing.')
-  return { hash, key }
+  const compute = (hashAt: HashAt) => ({
+    leaf: hashAt(0, index),
+    hashes: inclusionProof(index, size, hashAt),
+  })
+  const tile = await readTiles(tx, edge, tilesReadBy(compute))
+  const key = unpackKeys(tile(name).keys)[index % tileWidth]
+  if (key === undefined) throw new Fault('unavailable', 'The audit tree is damaged: a leaf is missing.')
+  return { key, ...computed(compute, tile) }
 }
 
 /** Where a row stands. @returns undefined where it has no leaf yet */

@@ -10,7 +10,7 @@ import { openStore, type Store } from '../../../src/store/store.ts'
 import { createTenant } from '../../../src/store/tenant/tenants.ts'
 import { actorOf } from '../../support/actor.ts'
 import { intentOf, rejectedOf } from '../../support/commits.ts'
-import { allLeaves, expectTreeOfRows, growAll } from '../../support/proof.ts'
+import { allLeaves, expectTreeOfRows, growAll, growOn } from '../../support/proof.ts'
 import { openTestStore, type TestStore, testStoreOptions } from '../../support/store.ts'
 
 setDefaultTimeout(300_000)
@@ -54,7 +54,7 @@ describe.skipIf(process.env.SVC_TEST_DATABASE_URL === undefined)('the sequencer 
         values ('${tenant}', '${late}', 'w', 'REJECTED', 'no', 'session', '{}', 't', '[]', 't', '${late}', '', '', '', '[]', '[]', now())`)
       for (let at = 0; at < 3; at += 1) {
         await recordVerdict(store, tenant, rejectedOf(intentOf()))
-        await growAll(store, tenant)
+        await growOn(store, tenant)
       }
       expect(await verdicts(tenant)).toEqual([])
     })
