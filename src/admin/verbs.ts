@@ -90,6 +90,11 @@ const verbs: readonly Verb[] = [
       (await import('./evidence/evidence-verb.ts')).writeEvidence(words, terminal),
   },
   {
+    name: 'verify',
+    summary: 'Checks checkpoints and proofs of the audit; asks no service.',
+    run: async (words, terminal) => (await import('./verify-verb.ts')).verify(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),
