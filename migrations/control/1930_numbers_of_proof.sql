@@ -17,10 +17,5 @@ update svc.access_grant set end_seq = nextval('svc.access_grant_end') where ende
 alter table svc.access_grant force row level security;
 create unique index access_grant_end_seq on svc.access_grant (tenant_id, end_seq) where end_seq is not null;
 
-create function svc.number_grant_end() returns trigger language plpgsql as $$
-begin
-  new.end_seq := nextval('svc.access_grant_end');
-  return new;
-end $$;
 create trigger number_end before update of ended_at on svc.access_grant
   for each row when (old.ended_at is null and new.ended_at is not null) execute function svc.number_grant_end();
