@@ -264,7 +264,7 @@ export async function startApp(options: AppOptions): Promise<App> {
   const drain = new Drain()
   const replays = replayWorker()
   const provider = identityProvider(config, { clock, metrics, log })
-  const features = assembleFeatures({
+  const features = await assembleFeatures({
     ...{ ...readPath, config, core, gateway, licensed, provider, codec, interchange, evaluator },
     ...{ checks, detection, publicUrl, xmlaUrl, replayWorker: replays },
     wakeReplays: () => void jobs.run('replay-policies'),

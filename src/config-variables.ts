@@ -86,6 +86,15 @@ export const variables = {
     about:
       'The key from which `SVC_SECRETS_KEY` [turned](operations.md#to-turn-the-secrets-key). It only opens. Unset: none; the embedded store reads `secrets.key.former`, where there is one.',
   },
+  SVC_AUDIT_KEY_FILE: {
+    emptyRefused: true,
+    about:
+      'Private Ed25519 key (PEM) that signs the [checkpoints of the audit](audit-proof.md), apart from `SVC_SECRETS_KEY`. Unset: none are made.',
+  },
+  SVC_AUDIT_KEY_FORMER_FILE: {
+    about:
+      'The key from which `SVC_AUDIT_KEY_FILE` turned. It signs one checkpoint beside the new one. Unset: none.',
+  },
   SVC_READ_DIR: {
     about:
       'Directory for the embedded read engine: copies of data files, and what does not fit into memory. Unset: a temporary one. Each process makes its own folder in it; `pg-catalog` there is cached and shared.',

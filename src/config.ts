@@ -9,7 +9,7 @@ import { parseClient } from './auth/authorization/redirect-uri.ts'
 import { claimNameForm, isClaimName } from './auth/claims.ts'
 import { type Cidr, parseCidr } from './base/cidr.ts'
 import { Secret } from './base/secret.ts'
-import { checkOtherKeys, type OtherKeys } from './config-keys.ts'
+import { type AuditKeyFiles, auditKeyFiles, checkOtherKeys, type OtherKeys } from './config-keys.ts'
 import { emptyVariables, unknownVariables } from './config-names.ts'
 import { parseTracing, type TracingConfig } from './config-tracing.ts'
 import {
@@ -62,6 +62,7 @@ export interface Config {
       } & OtherKeys)
   /** Where accepted changes are kept until they are audited; undefined: in memory only. */
   readonly journalDir: string | undefined
+  readonly auditKey: AuditKeyFiles | undefined // undefined: no checkpoints are made
   readonly migrate: boolean
   readonly poolMax: number
   /** Undefined: the limit of the control group, or the machine's memory. */
@@ -308,6 +309,7 @@ export function parseConfig(env: Readonly<Record<string, string | undefined>>): 
         ? { kind: 'postgres', databaseUrl: new Secret(databaseUrl), secretsKey, ...otherKeys }
         : { kind: 'embedded', dataDir, secretsKey, ...otherKeys },
     journalDir: text('SVC_JOURNAL_DIR') ?? (databaseUrl === undefined ? join(dataDir, 'journal') : undefined),
+    auditKey: auditKeyFiles(text, required),
     clientCertificateStrict: flag('SVC_CLIENT_CERTIFICATE_STRICT'),
     migrate: flag('SVC_MIGRATE'),
     poolMax: integer('SVC_POOL_MAX', 1, 200),

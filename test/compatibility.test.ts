@@ -36,7 +36,7 @@ const references = [
   ...page
     .replaceAll(/\s+/g, ' ')
     .matchAll(
-      /`((?:pyiceberg|spark(?:-lineage)?|java|go|catalog|odcs|checks|duckdb|iceberg-js|trino(?:-\w+)?|flink|oauth|otel|helm|compose|deploy|viewer|keycloak|hydra|rck|nessie|fixture|lineage(?:-producers)?|storage-events|territory-\w+|vending(?:-\w+)?|signing(?:-\w+)?|planning|mcp|transform-\w+|xmla-\w+|engine(?:-pyiceberg)?|nested): [^`]+)`/g,
+      /`((?:pyiceberg|spark(?:-lineage)?|java|go|catalog|odcs|checks|duckdb|iceberg-js|trino(?:-\w+)?|flink|oauth|otel|helm|compose|deploy|viewer|keycloak|hydra|tlog|rck|nessie|fixture|lineage(?:-producers)?|storage-events|territory-\w+|vending(?:-\w+)?|signing(?:-\w+)?|planning|mcp|transform-\w+|xmla-\w+|engine(?:-pyiceberg)?|nested): [^`]+)`/g,
     ),
 ]
 

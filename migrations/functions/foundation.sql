@@ -147,8 +147,16 @@ begin
   return null;
 end $$;
 
+-- The trigger of the end of a grant of access: numbers it, for the audit's tree.
+create or replace function svc.number_grant_end() returns trigger language plpgsql as $$
+begin
+  new.end_seq := nextval('svc.access_grant_end');
+  return new;
+end $$;
+
 revoke all on function svc.current_tenant, svc.enter, svc.removes_tenant, svc.is_tenant_going, svc.refuse_record_change, svc.refuse_change,
   svc.refuse_all_but_removal_of_body, svc.raise_governance_version, svc.start_territory, svc.raise_territory_version,
-  svc.tell_tag_change, svc.status_of_decision, svc.set_status_of_finding, svc.set_status_of_findings from public;
+  svc.tell_tag_change, svc.status_of_decision, svc.set_status_of_finding, svc.set_status_of_findings, svc.number_grant_end
+  from public;
 grant execute on function svc.current_tenant to svc_tenant, svc_admin;
 grant execute on function svc.enter, svc.removes_tenant, svc.status_of_decision to svc_tenant;

@@ -54,6 +54,13 @@ begin
     where p.parent = 'audit_log' and (p.detached_at is not null or p.detach_step in ('remove', 'detach'))), '-infinity');
 end $$;
 
+-- The hash of a detached month, for the tenants that had rows in it.
+create or replace function svc.month_sha256(partition_name text) returns text
+language plpgsql stable security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select p.sha256 from svc.month_partition p where p.name = partition_name);
+end $$;
+
 -- What keeps a month: each tenant with rows in it whose setting or hold does. A hold of a table keeps a month of the
 -- audit log that has rows of the table, and every month of usage of its tenant.
 create or replace function svc.month_tenants(partition_name text)
@@ -269,7 +276,7 @@ begin
   step := 'detached';
 end $$;
 
-revoke all on function svc.monthly, svc.keep_months, svc.audit_since, svc.month_tenants, svc.hash_page, svc.remove_written,
-  svc.forget_commits, svc.detach_page, svc.detach_month from public;
+revoke all on function svc.monthly, svc.keep_months, svc.audit_since, svc.month_sha256, svc.month_tenants, svc.hash_page,
+  svc.remove_written, svc.forget_commits, svc.detach_page, svc.detach_month from public;
 grant execute on function svc.keep_months, svc.month_tenants, svc.hash_page, svc.detach_page, svc.detach_month to svc_admin;
-grant execute on function svc.audit_since to svc_tenant;
+grant execute on function svc.audit_since, svc.month_sha256 to svc_tenant;

@@ -90,6 +90,11 @@ const verbs: readonly Verb[] = [
       (await import('./evidence/evidence-verb.ts')).writeEvidence(words, terminal),
   },
   {
+    name: 'verify',
+    summary: 'Checks checkpoints and proofs of the audit; asks no service.',
+    run: async (words, terminal) => (await import('./verify-verb.ts')).verify(words, terminal),
+  },
+  {
     name: 'call',
     summary: 'Runs any operation of a running service by its name, or lists them.',
     run: async (words, terminal) => (await import('./call-verb.ts')).callOperation(words, terminal),
@@ -167,6 +172,7 @@ const groups: readonly (readonly [name: string, summary: string])[] = [
   ['who-can-read', 'Who can read a table, with the reasons.'],
   ['who-read', 'Who read a table between two times.'],
   ['changes', 'What was changed, and by whom.'],
+  ['audit', 'Checkpoints of the audit, and proofs of what is in it.'],
   ['decisions', 'Decisions on commits, as a file.'],
   ['lineage', 'Datasets, jobs and runs of lineage.'],
   ['whoami', 'Tenant, principal, roles and scopes of your session.'],

@@ -1,5 +1,7 @@
 /** Lists the parts of the product that add operations and jobs, and gives each what it needs of the others. */
 
+import { openAuditKey } from '../audit/audit-key.ts'
+import { auditFeature } from '../audit/feature.ts'
 import { authFeature } from '../auth/feature.ts'
 import type { IdentityProvider } from '../auth/login/identity-provider.ts'
 import type { Config } from '../config.ts'
@@ -46,8 +48,11 @@ interface FeatureParts extends Pick<ReadPath, 'states' | 'keys' | 'queries' | 's
   readonly xmlaUrl: () => URL | undefined
 }
 
-/** Every capability, in the order of the OpenAPI document. */
-export function assembleFeatures(parts: FeatureParts): readonly Feature[] {
+/**
+ * Every capability, in the order of the OpenAPI document.
+ * @throws Fault `misconfigured` where the key of the audit cannot be read
+ */
+export async function assembleFeatures(parts: FeatureParts): Promise<readonly Feature[]> {
   const { config, core, publicUrl, gateway } = parts
   const { internalAdminOrgId, webhookSecret } = config.idp
   return [
@@ -68,6 +73,7 @@ export function assembleFeatures(parts: FeatureParts): readonly Feature[] {
     }),
     webhookFeature(core, parts),
     protectionFeature(core, parts),
+    auditFeature(core, { signer: await openAuditKey(config.auditKey, core.log), publicUrl }),
     authFeature(core, {
       ...parts,
       internalAdminOrgId,

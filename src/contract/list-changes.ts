@@ -12,8 +12,9 @@ export async function listChanges(store: Store, tenant: TenantId, page: PageRequ
   return pageView(await listContractChanges(store, tenant, page), changeView)
 }
 
-function changeView({ at, by, actor, action, subject, value }: RecordedChange) {
+function changeView({ number, at, by, actor, action, subject, value }: RecordedChange) {
   return {
+    number: String(number),
     at,
     actor: by,
     ...deciderView(actor?.session),

@@ -81,6 +81,7 @@ export const oversightOperations = [
     input: object(pageInput),
     output: pageOf(
       object({
+        number: described(text, 'by which a proof of it is asked for'),
         at: time,
         actor: described(text, 'subject'),
         ...deciderMembers,

@@ -1,6 +1,7 @@
 /** Declares the metrics of the process as a service: its build, its HTTP listener, its pool, its upstreams, its disks. */
 
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client'
+import { type AuditMetrics, auditMetrics } from './audit-metrics.ts'
 
 const requestBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 90]
 
@@ -48,7 +49,7 @@ export type UpstreamRole = 'catalog' | 'trino'
 const upstreamOutcomes = ['2xx', '3xx', '4xx', '5xx', 'unreachable', 'broken'] as const
 export type UpstreamOutcome = (typeof upstreamOutcomes)[number]
 
-export interface ServiceMetrics {
+export interface ServiceMetrics extends AuditMetrics {
   readonly buildInfo: Gauge<'version' | 'runtime' | 'store'>
   /** By the part of the listener, until the head of the response is ready. */
   readonly httpRequestSeconds: Histogram<'surface' | 'method' | 'code'>
@@ -83,6 +84,7 @@ export function serviceMetrics(registry: Registry): ServiceMetrics {
   for (const upstream of ['catalog', 'trino'] as const)
     for (const outcome of upstreamOutcomes) upstreamRequestSeconds.zero({ upstream, outcome })
   return {
+    ...auditMetrics(registry),
     buildInfo: new Gauge({
       name: 'svc_build_info',
       help: 'Always 1; its labels say what runs.',

@@ -498,6 +498,8 @@ export const suites: Readonly<Record<string, Suite>> = {
   },
   /** The machine's own Go builds Ory Hydra; its modules are pinned in go.sum. */
   hydra: { file: 'hydra.clients.ts', needs: [], quick: false, byName: true, seconds: 1_800 },
+  /** The machine's own Go builds the verifier; its module is pinned in go.sum. */
+  tlog: { file: 'tlog.clients.ts', needs: [], quick: false, seconds: 900 },
   /** Credentials that end while a client writes. */
   'vending-ended': {
     file: 'vending-ended.clients.ts',

@@ -18,6 +18,7 @@ const parts: readonly (readonly [start: string, capability: Capability | undefin
   ['/api/v1/policies', 'policies'],
   ['/api/v1/policy-replays', 'policies'],
   ['/api/v1/decisions', 'policies'],
+  ['/api/v1/audit/', undefined],
   ['/api/v1/intents', 'gateway'],
   ['/v1/iceberg/', 'gateway'],
   ['/v1/lineage', 'lineage'],

@@ -1,7 +1,10 @@
 /** The OpenAPI document lists every route, and the responses of the routes match it. */
 
 import { afterAll, beforeAll, expect, setDefaultTimeout, test } from 'bun:test'
-import { createHmac } from 'node:crypto'
+import { createHmac, generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { appendSnapshot, firstSnapshotId } from '../../demo/commits.ts'
 import { putTag } from '../../src/contract/put-tag.ts'
 import { sessionScopes } from '../../src/core/session.ts'
@@ -116,7 +119,11 @@ const succeeded = new Set<string>()
 const examples = exampleRecorder()
 
 beforeAll(async () => {
-  service = await startIdentityService({ env: { SVC_LICENSE: licenseForAll() } })
+  const { privateKey } = generateKeyPairSync('ed25519')
+  const keyFile = join(mkdtempSync(join(tmpdir(), 'audit-key-')), 'key.pem')
+  writeFileSync(keyFile, privateKey.export({ format: 'pem', type: 'pkcs8' }))
+  const env = { SVC_LICENSE: licenseForAll(), SVC_AUDIT_KEY_FILE: keyFile }
+  service = await startIdentityService({ env })
   steward = await session(service, service.owner.tenant, sessionScopes, ['steward', 'administrator'])
   const snapshot = { snapshotId: firstSnapshotId, sequenceNumber: 1, timestampMs: Date.now() }
   expect((await commit(service, appendSnapshot(snapshot))).status).toBe(200)
@@ -495,6 +502,24 @@ test('says what is answered about webhooks', async () => {
     await succeed('PUT', `${root}/lineage/staleness`, { ...as, body: { days: 30 } })
     await succeed('GET', `${root}/lineage/staleness`, as)
   }
+})
+
+test('says what proves the audit', async () => {
+  const as = { secret: steward }
+  expect((await ask('GET', '/api/v1/audit/checkpoint', as)).status).toBe(404)
+  const { items } = await succeed('GET', '/api/v1/decisions', as)
+  const [{ commit_id: commitId } = { commit_id: '' }] = items as { commit_id: string }[]
+  expect((await ask('GET', `/api/v1/audit/proof?commit=${commitId}`, as)).status).toBe(409)
+  await service.app.jobs.run('prove-audit')
+  const { size } = await succeed('GET', '/api/v1/audit/checkpoint', as)
+  const proven = await succeed('GET', `/api/v1/audit/proof?commit=${commitId}`, as)
+  expect(String(proven.entry)).toContain(commitId)
+  const root = '/api/v1/audit'
+  expect((await ask('GET', `${root}/proof`, as)).status).toBe(400)
+  expect((await ask('GET', `${root}/proof?index=0&commit=${commitId}`, as)).status).toBe(400)
+  expect((await ask('GET', `${root}/proof?commit=${crypto.randomUUID()}`, as)).status).toBe(404)
+  await succeed('GET', `${root}/consistency?from=1&to=${size}`, as)
+  expect((await ask('GET', `${root}/consistency?from=1&to=1000000`, as)).status).toBe(404)
 })
 
 test('says what policies, decisions, refusals, intents and the graph answer', async () => {

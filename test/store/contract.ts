@@ -321,6 +321,8 @@ const notForTenants = new Set([
   'retention_default',
   'tenant_removal',
 ])
+/** Tables of a tenant's own schema whose rows do not repeat whose they are. */
+const withoutTenantId = new Set(['audit_leaf'])
 /** Nobody is granted a partition: its table is read. */
 const isPartition = (name: string) => /^(?:query_usage|audit_log)_/.test(name)
 
@@ -346,7 +348,8 @@ function isolation(): void {
           name,
           foreign: false,
         })
-        expect({ name, own: rows?.every((row) => row.includes(home)) }).toEqual({ name, own: true })
+        if (!withoutTenantId.has(name))
+          expect({ name, own: rows?.every((row) => row.includes(home)) }).toEqual({ name, own: true })
       }
     }
   })

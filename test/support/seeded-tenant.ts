@@ -50,6 +50,7 @@ import { seedContractVersion } from './contract-versions.ts'
 import { seedDetection } from './detection-rows.ts'
 import { eventually } from './eventually.ts'
 import { receivedEvent, seedTakenBack } from './lineage.ts'
+import { seedProof } from './proof-rows.ts'
 import { seedSemantics } from './semantics.ts'
 import type { TestStore } from './store.ts'
 import { seedTerritory } from './territory.ts'
@@ -194,4 +195,5 @@ export async function seedTenant(store: TestStore, tenant: TenantId, word = 'see
   await saveStoredOnly(store, tenant, false, actorOf(word))
   await putRetention(store, tenant, 'commit-bodies', 90, actorOf(word))
   await removeExpired(store, tenant, 'commit-bodies')
+  await seedProof(store, tenant)
 }

@@ -7,14 +7,14 @@ const layers: readonly (readonly string[])[] = [
   ['base'],
   ['limits'],
   ['core'],
-  ['telemetry', 'wire', 'policy', 'license', 'transform'],
+  ['telemetry', 'wire', 'policy', 'license', 'transform', 'proof'],
   ['store', 'catalog'],
   ['storage'],
   ['vending'],
   ['engine'],
   ['http'],
   ['auth'],
-  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook', 'protection'],
+  ['gateway', 'query', 'lineage', 'detection', 'contract', 'graph', 'webhook', 'protection', 'audit'],
   ['semantics'],
   ['server'],
   ['config'],
@@ -58,7 +58,7 @@ const innerLayers: Readonly<Record<string, readonly (readonly string[])[]>> = {
     ['keys'],
     ['session', 'governance', 'lineage', 'webhook'],
     ['policy', 'contract'],
-    ['commit', 'semantics', 'transform'],
+    ['commit', 'semantics', 'transform', 'proof'],
     ['lost'],
   ],
   query: [
@@ -89,6 +89,7 @@ const pureFolders: Readonly<
     parts: ['base', 'limits', 'core', 'transform'],
     packages: /^(libpg-query|node:crypto)$/,
   },
+  'src/proof': { parts: ['base'], packages: /^node:crypto$/ },
 }
 
 /** Where the process starts, and where the published library does. */

@@ -107,6 +107,24 @@ export const auditorNamed: readonly NamedVerb[] = [
     `[--table TABLE] [--decision APPROVED|REJECTED] [--principal SUB] [--policy ID] [--request-id ID] [--session ID] [--client TEXT] [--application-id ID] [--branch NAME] ${times} [--format csv|jsonl]`,
     'Prints decisions on commits, as CSV or one JSON object a line',
   ),
+  single('audit checkpoint', 'get_audit_checkpoint', '', 'Shows the last signed checkpoint of the audit', {
+    details: 'Keep it outside of the service: a later one must be proven to begin with it.',
+    examples: ['audit checkpoint'],
+  }),
+  single(
+    'audit proof',
+    'get_audit_proof',
+    '[--commit ID] [--query ID] [--change NUMBER] [--index N]',
+    'Proves that a commit, query or change is in the audit of the last checkpoint',
+    { details: 'Name one of the four.', examples: ['audit proof --change 42'] },
+  ),
+  single(
+    'audit consistency',
+    'get_audit_consistency',
+    '--from N [--to N]',
+    'Proves that the audit of one size begins with that of a smaller one',
+    { examples: ['audit consistency --from 1000'] },
+  ),
   listing('lineage datasets', 'list_lineage_datasets', '', 'Lists datasets of lineage', [
     'node',
     'table',

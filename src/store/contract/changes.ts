@@ -18,6 +18,8 @@ export interface ContractChange {
 }
 
 export interface RecordedChange extends ContractChange {
+  /** Rises with each change of the tenant. */
+  readonly number: bigint
   readonly at: Date
   /** Subject of who made the change. */
   readonly by: string
@@ -80,8 +82,9 @@ export async function listContractChanges(
   const found = toPage(rows, limit, (row) => row.change_seq)
   return {
     ...found,
-    items: found.items.map(({ at, actor_sub: by, actor, action, subject, value }) => {
-      return { at, by, actor: actor ?? undefined, action, subject, ...(value !== null && { value }) }
+    items: found.items.map(({ change_seq, at, actor_sub: by, actor, action, subject, value }) => {
+      const number = BigInt(change_seq)
+      return { number, at, by, actor: actor ?? undefined, action, subject, ...(value !== null && { value }) }
     }),
   }
 }

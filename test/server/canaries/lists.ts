@@ -32,6 +32,10 @@ export const unreached: Readonly<Record<string, string>> = {
     'It needs an identity provider, a browser, or the signature of a provider.',
   ),
   ...each(
+    words('get_audit_checkpoint get_audit_proof get_audit_consistency'),
+    'No key of the audit is set, so nothing is signed: see test/audit.',
+  ),
+  ...each(
     words(`
   detach_month get_access_request get_loosening
   locate_differences release_snapshot release_tenant_snapshot request_reconciliation settle_intent

@@ -1,0 +1,100 @@
+/** The job that grows and signs the trees of all tenants, and the key that it signs with. */
+
+import { afterAll, beforeAll, describe, expect, test } from 'bun:test'
+import { generateKeyPairSync } from 'node:crypto'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pino } from 'pino'
+import { openAuditKey } from '../../src/audit/audit-key.ts'
+import { proveJob } from '../../src/audit/prove-job.ts'
+import { systemClock } from '../../src/base/clock.ts'
+import type { Fault } from '../../src/base/fault.ts'
+import { lastCheckpoint } from '../../src/store/proof/checkpoints.ts'
+import { createMetrics } from '../../src/telemetry/metrics.ts'
+import { makeTenant } from '../support/spare-tenants.ts'
+import { openTestStore, type TestStore } from '../support/store.ts'
+
+const log = pino({ level: 'silent' })
+let store: TestStore
+let folder: string
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'audit-key-'))
+  store = await openTestStore()
+})
+afterAll(async () => {
+  await store?.[Symbol.asyncDispose]()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+function file(name: string, text: string | Buffer): string {
+  const path = join(folder, name)
+  writeFileSync(path, text)
+  return path
+}
+const pem = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
+
+describe('the job', () => {
+  test('signs the tree of each tenant, whose log has the name of the host and the tenant', async () => {
+    const tenants = [
+      (await makeTenant(store, { name: 'one' })).id,
+      (await makeTenant(store, { name: 'two' })).id,
+    ]
+    const signer = await openAuditKey({ keyFile: file('a.pem', pem()), formerKeyFile: undefined }, log)
+    const metrics = createMetrics()
+    const publicUrl = () => new URL('https://covenant.example')
+    const parts = { store, clock: systemClock, log, metrics, publicUrl }
+    await proveJob({ ...parts, signer: undefined }).run(new AbortController().signal)
+    expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(2)
+    for (const tenant of tenants) expect(await lastCheckpoint(store, tenant)).toBeUndefined()
+
+    await proveJob({ ...parts, signer }).run(new AbortController().signal)
+    expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(0)
+    expect((await metrics.auditImported.get()).values[0]?.value).toBe(1)
+    for (const tenant of tenants)
+      expect((await lastCheckpoint(store, tenant))?.checkpoint.note).toStartWith(
+        `covenant.example/audit/${tenant}\n1\n`,
+      )
+  })
+
+  test('leaves out a tenant whose key has changed without the one before, and signs the others', async () => {
+    const signer = await openAuditKey({ keyFile: file('b.pem', pem()), formerKeyFile: undefined }, log)
+    const late = (await makeTenant(store, { name: 'three' })).id
+    const metrics = createMetrics()
+    const publicUrl = () => new URL('https://covenant.example')
+    await proveJob({
+      store,
+      clock: { ...systemClock, now: () => Date.now() + 2 * 86_400_000 },
+      log,
+      metrics,
+      publicUrl,
+      signer,
+    }).run(new AbortController().signal)
+    expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(2)
+    expect((await lastCheckpoint(store, late))?.checkpoint.size).toBe(1)
+  })
+})
+
+describe('the key', () => {
+  test('is refused, without a word of its file, where it is not a private Ed25519 key', async () => {
+    const wrong = {
+      none: 'not a key, but a secret',
+      public: generateKeyPairSync('ed25519').publicKey.export({ format: 'pem', type: 'spki' }),
+      other: generateKeyPairSync('ec', { namedCurve: 'P-256' }).privateKey.export({
+        format: 'pem',
+        type: 'pkcs8',
+      }),
+    }
+    for (const [name, text] of Object.entries(wrong)) {
+      const keyFile = file(`${name}.pem`, text)
+      const fault = await openAuditKey({ keyFile, formerKeyFile: undefined }, log).catch((err: Fault) => err)
+      if (!(fault instanceof Error)) throw new Error(`${name} was taken`)
+      expect(fault.message).toStartWith('SVC_AUDIT_KEY_FILE: the file holds no private Ed25519 key')
+      expect(JSON.stringify([fault.cause, fault.message])).not.toContain('secret')
+    }
+    const missing = { keyFile: join(folder, 'missing'), formerKeyFile: undefined }
+    const fault = await openAuditKey(missing, log).catch((err: Fault) => err)
+    expect(String(fault)).toContain('SVC_AUDIT_KEY_FILE: the file cannot be read')
+    expect(await openAuditKey(undefined, log)).toBeUndefined()
+  })
+})
