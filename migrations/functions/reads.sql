@@ -109,6 +109,8 @@ begin
     perform svc.end_access(old_id, 'the table was renamed, and the tenant has several catalogs', true);
     return;
   end if;
+  -- What nobody ended under the new name was about a table that is gone.
+  perform svc.end_access(new_name ->> 'table_id', 'another table has the name', true);
   update svc.access_grant g
     set table_id = new_name ->> 'table_id', table_ref = new_name - 'table_id'
     where g.tenant_id = svc.current_tenant() and g.table_id = old_id and g.ended_at is null;

@@ -61,3 +61,12 @@ test('a decision about a role is not taken from a steward in the group of the ro
   expect((await own('DELETE', user)).status).toBe(204)
   expect((await on.decide(on.stella, asked, false))[0]).toBe(200)
 })
+
+test('a decision about a role is not taken from a service where its maker made a service with the role, too', async () => {
+  const asked = await on.requested(rita, { role: 'analyst' })
+  const steward = await on.sessionOf({ sub: 'service:decider', roles: ['steward'] }, 'pat')
+  const reader = await on.sessionOf({ sub: 'service:reader', roles: ['analyst'] }, 'pat')
+  expect((await on.decide(steward, asked))[0]).toBe(403)
+  await on.endSession(reader)
+  expect((await on.decide(steward, asked, false))[0]).toBe(200)
+})

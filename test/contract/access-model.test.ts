@@ -11,6 +11,6 @@ setDefaultTimeout(100_000)
 
 test('nobody sees a row or a value that the oracle does not allow, nor misses one that it does', async () => {
   const { granted, lifted } = await walkInMemory(1_000)
-  expect(granted).toBeGreaterThan(500)
-  expect(lifted).toBeGreaterThan(500)
+  expect(granted).toBeGreaterThan(200)
+  expect(lifted).toBeGreaterThan(200)
 })

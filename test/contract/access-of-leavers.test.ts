@@ -5,7 +5,7 @@
 
 import { afterAll, beforeAll, describe, expect, setDefaultTimeout, test } from 'bun:test'
 import type { TenantId } from '../../src/core/tenant.ts'
-import { type AccessLake, accessPath, startAccessLake } from '../support/access-lake.ts'
+import { type AccessLake, accessPath, contractOf, startAccessLake } from '../support/access-lake.ts'
 import { patchBody, type Scim, scimClient, userBody } from '../support/scim.ts'
 import { makeTenant } from '../support/spare-tenants.ts'
 
@@ -91,6 +91,25 @@ describe('a person who', () => {
     expect((await on.decide(on.stella, asked))[0]).toBe(409)
     expect((await on.decide(on.stella, asked, false))[0]).toBe(200)
     expect(await openOf(secret)).toEqual([])
+  })
+
+  test('has left while the request came in gets nothing from a review plan either', async () => {
+    const user = await provision(scim, 'quick')
+    await scim('PATCH', user, isActive(false))
+    const secret = await on.sessionOf({ sub: 'quick', roles: ['support'] })
+    const plan = '{selfServiceRoles: [support], breakGlassRoles: [support]}'
+    await on.putContract(
+      contractOf().replace(
+        'schema:',
+        `customProperties: [{property: covenant, value: {access: ${plan}}}]\nschema:`,
+      ),
+    )
+    const wanted = { namespace: ['sales'], table: 'orders', columns: ['email'], purpose: 'p', seconds: 600 }
+    for (const more of [{}, { break_glass: true, ticket: 'INC-1' }])
+      expect((await on.ask('POST', `${accessPath}/requests`, secret, { ...wanted, ...more }))[0]).toBe(409)
+    const stays = await on.sessionOf({ sub: 'stays-here', roles: ['support'] })
+    expect((await on.ask('POST', `${accessPath}/requests`, stays, wanted))[0]).toBe(201)
+    await on.putContract(contractOf())
   })
 
   test('keeps the access where something else of the person changes', async () => {

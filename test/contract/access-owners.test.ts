@@ -76,10 +76,13 @@ describe('an owner whom the document names', () => {
     expect((await on.revoke(olga, id))[0]).toBe(204)
   })
 
-  test('does not decide about access of their own', async () => {
-    expect((await on.decide(olga, await on.requested(olga)))[0]).toBe(403)
+  test('does not decide about access of their own, nor sees by asking what a filter hides', async () => {
+    const own = await on.requested(olga, { columns: undefined, filters: ['some'] })
+    expect((await on.decide(olga, own))[0]).toBe(403)
     const role = await on.requested(rita, { role: 'analyst' })
     expect((await on.decide(olga, role))[0]).toBe(403)
+    for (const { id } of [own, role]) expect(await on.shown(olga, id)).not.toHaveProperty('reveals')
+    expect(await on.shown(stella, own.id)).toMatchObject({ reveals: { filters: [{ id: 'some' }] } })
   })
 
   test.each([

@@ -91,6 +91,41 @@ describe('a renewal', () => {
     expect((await renew(rita, second.id))[0]).toBe(409)
   })
 
+  test('is asked for again where the one before was revoked, and the reminder comes', async () => {
+    const first = await granted()
+    const next = grantOf(await on.decide(stella, (await renew(rita, first.id))[1] as never))
+    expect((await on.revoke(rita, next.id))[0]).toBe(204)
+    const [status, asked] = await renew(rita, first.id)
+    expect(status).toBe(201)
+    await on.decide(stella, asked as never, false)
+    nowMs += 3_500_000
+    await on.work()
+    const events = await readEvents(on.lake.store, on.lake.tenant, 0n)
+    expect(
+      events.filter(({ type, data }) => type === 'access.ends_soon' && data.grant === first.id),
+    ).toHaveLength(1)
+    await on.revoke(rita, first.id)
+  })
+
+  test('ends with break-glass that is condemned after its time, and is not made of it then', async () => {
+    await plan({ breakGlassRoles: ['analyst'] })
+    const taken = await on.requested(rita, { break_glass: true, ticket: 'INC-1', seconds: 600 })
+    const next = grantOf(await on.decide(stella, (await renew(rita, taken.grant?.id ?? ''))[1] as never))
+    nowMs += 600_000
+    expect(await on.isMasked('rita', rita)).toBe(false)
+    const [, later] = await renew(rita, next.id)
+    expect((await on.decide(stella, taken, false))[0]).toBe(200)
+    expect(await on.isMasked('rita', rita)).toBe(true)
+    expect((await on.decide(stella, later as never))[0]).toBe(409)
+    const again = await on.requested(rita, { break_glass: true, ticket: 'INC-2', seconds: 600 })
+    const [, waits] = await renew(rita, again.grant?.id ?? '')
+    nowMs += 600_000
+    await on.work()
+    expect((await on.decide(stella, again, false))[0]).toBe(200)
+    expect((await on.decide(stella, waits as never))[0]).toBe(409)
+    await plan({})
+  })
+
   test('is for who has the grant, with nothing of its own but purpose, ticket and time', async () => {
     const { id } = await granted()
     const clerk = await on.person('cleo', ['clerk'], true)

@@ -35,6 +35,20 @@ describe('a decision', () => {
     ['by an administrator is none', {}, person('ann'), administrator, 'forbidden'],
     ['by somebody without a right is none', {}, person('ann'), nobody, 'forbidden'],
     ['by who asked is none', {}, person('rita'), steward, 'forbidden'],
+    [
+      'by a service is none where one person made it and the service that asked',
+      { requester: person('service:a', 'pat', ['analyst']), grantee: { sub: 'service:a' } },
+      person('service:b', 'pat'),
+      steward,
+      'forbidden',
+    ],
+    [
+      'by one more person ends a request where the contract asks for fewer approvals by now',
+      { second: 'none', approvals: [approved('bob')] },
+      person('ann'),
+      steward,
+      'first, last',
+    ],
     ['by a session that the requester made is none', {}, person('service:x', 'rita'), steward, 'forbidden'],
     [
       'by who has the role for which it is asked is none',

@@ -23,10 +23,9 @@ import { lockContracts, recordChange } from '../../store/contract/changes.ts'
 import { type ContractVersion, type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Tx } from '../../store/database/session.ts'
 import { appendEvent } from '../../store/event/events.ts'
-import { standingIn } from '../../store/session/provisioning.ts'
 import { mayHoldRole } from '../../store/session/role-holders.ts'
 import { personOf } from '../lifecycle/step.ts'
-import { grantNamed, grantRequest } from './grant-request.ts'
+import { assertHasNotLeft, grantNamed, grantRequest } from './grant-request.ts'
 import { type DecidingActor, mayKnow, ownsContractOf, rightsOf } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
 import { type AccessContext, governingNow, lineOf, noRequest } from './request-access.ts'
@@ -77,12 +76,13 @@ export async function decideAccess(
       await saveReview(tx, on, found, made, at)
       return undefined
     }
-    if (approves) await assertHasNotLeft(tx, tenant, found)
-    if (approves) await assertGrantable(run, found, version, clock.now())
+    if (approves) await assertHasNotLeft(tx, tenant, found.requestedBy)
+    const tableUuid = approves ? await assertGrantable(run, found, version, clock.now()) : undefined
     const state = isLast ? (approves ? 'granted' : 'denied') : 'waiting'
     const decisions = [...found.decisions, made]
     await updateAccessRequest(tx, tenant, { id, state, decisions, endedAt: isLast ? at : undefined })
-    const grant = state === 'granted' ? await grantRequest(tx, tenant, found, actor, at) : undefined
+    const grant =
+      state === 'granted' ? await grantRequest(tx, tenant, { ...found, tableUuid }, actor, at) : undefined
     await recordChange(tx, actor, {
       action: 'decide-access',
       subject: subjectOf(found),
@@ -118,9 +118,10 @@ async function saveReview(
   const state = approves ? 'confirmed' : 'condemned'
   await updateAccessRequest(tx, tenant, { id, state, decisions: [...decisions, made], endedAt: at })
   const grant = await lockGrantOf(tx, tenant, id)
-  const ends = !approves && grant !== undefined && grant.endedAt === undefined && grant.until > at
-  const reason = 'its break-glass was condemned'
-  if (ends) await endWithRenewals(tx, tenant, grant, { at, by: actor, reason })
+  const end = { at, by: actor, reason: 'its break-glass was condemned' }
+  const isOpen = grant?.endedAt === undefined && grant !== undefined && grant.until > at
+  if (!approves && isOpen) await endGrant(tx, tenant, grant, end)
+  if (!approves && grant !== undefined) await endRenewals(tx, tenant, grant, end)
   await recordChange(tx, actor, {
     action: 'review-access',
     subject: subjectOf(request),
@@ -158,13 +159,6 @@ async function assertIsAnother(tx: Tx, tenant: TenantId, request: AccessRequest,
     )
 }
 
-/** @throws Fault `conflict` where provisioning refuses who asked: the request came in while the person left */
-async function assertHasNotLeft(tx: Tx, tenant: TenantId, { requestedBy }: AccessRequest): Promise<void> {
-  const standing = await standingIn(tx, tenant, requestedBy)
-  if (standing.kind === 'refused' && !standing.isUnnamed)
-    throw new Fault('conflict', 'Who asked for access has left. Deny the request.')
-}
-
 function namedOf({ sub, email, session }: Actor): NamedPerson {
   return { sub, email, createdBy: session?.createdBy }
 }
@@ -190,13 +184,16 @@ export function waitsFor(facts: RequestFacts): ReturnType<typeof missingOf> {
   return waits ? missingOf(facts) : []
 }
 
-/** @throws Fault `conflict` where the request would lift something else than when it was made, or is not in the plan */
+/**
+ * @returns the uuid of the table by now
+ * @throws Fault `conflict` where the request would lift something else than when it was made, or is not in the plan
+ */
 async function assertGrantable(
   run: RunQuery,
   request: AccessRequest,
   version: ContractVersion | undefined,
   atMs: number,
-): Promise<void> {
+): Promise<string | undefined> {
   const plan = planOf(version?.model.access)
   const problem = planProblem(plan, plan.secondsMax, request)
   if (problem !== undefined) throw new Fault('conflict', problem)
@@ -206,6 +203,7 @@ async function assertGrantable(
       'conflict',
       'What hides the table has changed since access was asked for, so the decision would be about something else. Deny the request, and ask again.',
     )
+  return found.tableUuid
 }
 
 /** What a request would lift by now. */
@@ -213,14 +211,17 @@ export async function liftsNow(
   run: RunQuery,
   { table, tableUuid, contract, grantee, requestedBy, wanted }: AccessRequest,
   atMs: number,
-): Promise<ReturnType<typeof liftsOf> | { readonly problem: string }> {
+): Promise<
+  (ReturnType<typeof liftsOf> & { readonly tableUuid: string | undefined }) | { readonly problem: string }
+> {
   try {
     const now = await governingNow(run, table, atMs)
     // The second approval is that of the contract in the request.
     if (now.contract.id !== contract.id) return { problem: 'Another contract governs the table by now.' }
     if (tableUuid !== undefined && now.tableUuid !== tableUuid)
       return { problem: 'Another table has the name by now.' }
-    return liftsOf(now.governing, { grantee, roles: requestedBy.roles }, wanted)
+    const found = liftsOf(now.governing, { grantee, roles: requestedBy.roles }, wanted)
+    return { ...found, tableUuid: now.tableUuid }
   } catch (thrown) {
     if (thrown instanceof Fault && ['not_found', 'unprocessable'].includes(thrown.kind))
       return { problem: thrown.message }
@@ -248,18 +249,23 @@ export async function revokeAccess(on: DecidingContext, id: string, reason: stri
     const at = new Date(clock.now())
     if (found.endedAt !== undefined || found.until <= at)
       throw new Fault('conflict', 'The grant has ended already.')
-    await endWithRenewals(tx, tenant, found, { at, by: actor, reason: line })
+    const end = { at, by: actor, reason: line }
+    await endGrant(tx, tenant, found, end)
+    await endRenewals(tx, tenant, found, end)
     const subject = { grant: id, namespace: found.table.namespace, table: found.table.name }
     await recordChange(tx, actor, { action: 'revoke-access', subject, value: { reason: line } })
   })
 }
 
-async function endWithRenewals(
+/** Ends the renewals of a grant, and theirs. */
+async function endRenewals(
   tx: Tx,
   tenant: TenantId,
   grant: Grant,
   end: { readonly at: Date; readonly by: Actor; readonly reason: string },
 ): Promise<void> {
-  await endGrant(tx, tenant, grant, end)
-  for (const renewal of await openRenewals(tx, tenant, grant.id)) await endGrant(tx, tenant, renewal, end)
+  for (const renewal of await openRenewals(tx, tenant, grant.id)) {
+    await endGrant(tx, tenant, renewal, end)
+    await endRenewals(tx, tenant, renewal, end)
+  }
 }

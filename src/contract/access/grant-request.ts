@@ -4,8 +4,9 @@ import { Fault } from '../../base/fault.ts'
 import type { Actor } from '../../core/administration.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { insertGrant, lockGrant, type NewGrant } from '../../store/contract/access-grants.ts'
-import type { NewAccessRequest } from '../../store/contract/access-requests.ts'
+import { findAccessRequest, type NewAccessRequest } from '../../store/contract/access-requests.ts'
 import type { Tx } from '../../store/database/session.ts'
+import { standingIn } from '../../store/session/provisioning.ts'
 
 /**
  * Grants what a request asks for. A renewal begins where the grant that it renews ends, so that each grant has the time
@@ -27,6 +28,10 @@ export async function grantRequest(
       'conflict',
       'The grant that it would renew was ended before its time, so it is not renewed.',
     )
+  // What was taken by break-glass and condemned is not gone on with.
+  const first = old && (await findAccessRequest(tx, tenant, old.request))
+  if (first?.state === 'condemned')
+    throw new Fault('conflict', 'The grant that it would renew was condemned, so it is not renewed.')
   const from = old !== undefined && old.until > at ? old.until : at
   const grant = {
     ...{ id: crypto.randomUUID(), request: id, table, tableUuid, contract: contract.id },
@@ -35,6 +40,13 @@ export async function grantRequest(
   }
   await insertGrant(tx, tenant, grant)
   return grant
+}
+
+/** @throws Fault `conflict` where provisioning refuses the person: the request came in while they left */
+export async function assertHasNotLeft(tx: Tx, tenant: TenantId, person: Actor): Promise<void> {
+  const standing = await standingIn(tx, tenant, person)
+  if (standing.kind === 'refused' && !standing.isUnnamed)
+    throw new Fault('conflict', 'Who asked for access has left, so nothing is granted.')
 }
 
 /** A grant as records and events of its decision name it. */

@@ -30,7 +30,7 @@ import { governingPolicies } from '../../store/policy/derived-policies.ts'
 import type { Store } from '../../store/store.ts'
 import { unknownTable } from '../require-seen-table.ts'
 import { decisionPath } from './decision-ticket.ts'
-import { grantNamed, grantRequest } from './grant-request.ts'
+import { assertHasNotLeft, grantNamed, grantRequest } from './grant-request.ts'
 import { overseesAccess } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
 import { grantSecondsMax, grantSecondsMin, waitingDaysMax } from './review.ts'
@@ -152,6 +152,7 @@ export async function saveRequest(tx: Tx, on: AccessContext, asked: Unsaved): Pr
   await assertNotTooMany(tx, on, request)
   await insertAccessRequest(tx, tenant, request)
   const isWaiting = request.state === 'waiting'
+  if (!isWaiting) await assertHasNotLeft(tx, tenant, actor)
   const grant = isWaiting ? undefined : await grantRequest(tx, tenant, request, actor, at)
   await tellRequest(tx, on, request, grant)
   return { request: { ...request, endedAt: request.state === 'granted' ? at : undefined }, grant }

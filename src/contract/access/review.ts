@@ -70,8 +70,11 @@ export function reviewRequest(
   if (facts.isOverdue)
     return no('conflict', `A request waits for ${waitingDaysMax} days, and these are over. Ask again`)
   if (sha256 !== facts.sha256) return no('conflict', 'The request is another one than was read')
-  if (isSamePerson(by, facts.requester))
-    return no('forbidden', 'Who asked for access may not decide about it')
+  if (isSamePerson(by, facts.requester) || haveOneMaker(by, facts.requester))
+    return no(
+      'forbidden',
+      'Who asked for access may not decide about it, nor by another session of one maker',
+    )
   if (isGrantee(by, facts.grantee))
     return no('forbidden', 'Who would have the access may not decide about it')
   if (facts.approvals.some((one) => isSamePerson(one.by, by) || haveOneMaker(one.by, by)))
@@ -94,7 +97,9 @@ export function missingOf({
 }: Pick<RequestFacts, 'state' | 'approvals' | 'second'>): readonly Level[] {
   if (state === 'to_review') return ['review']
   const needed = second === 'none' ? (['first'] as const) : (['first', 'second'] as const)
-  return needed.filter((level) => !approvals.some((one) => one.level === level))
+  const missing = needed.filter((level) => !approvals.some((one) => one.level === level))
+  // The contract asks for fewer approvals by now than when it was approved: one more person ends it.
+  return missing.length > 0 ? missing : ['first']
 }
 
 function mayDecide(level: Level, { second }: RequestFacts, rights: DecidingRights): boolean {

@@ -1,6 +1,7 @@
 /** Shows a request for access: to who may decide about it, also what it would reveal and who has that already. */
 
 import type { Clock } from '../../base/clock.ts'
+import { mayBeSamePerson } from '../../core/same-person.ts'
 import type { SeenRows } from '../../core/seen-rows.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { listGrants } from '../../store/contract/access-grants.ts'
@@ -57,7 +58,9 @@ async function readRequest(
       const version = await versionInForce(run, tenant, found.contract.id)
       if (!mayKnow(decider, found, version, clock.now())) throw noRequest()
       const { isOwner } = rightsOf(decider, version, clock.now())
-      const decides = isOwner || decider.roles.some((role) => ['steward', 'administrator'].includes(role))
+      const oversees = decider.roles.some((role) => ['steward', 'administrator'].includes(role))
+      // What a filter hides is not shown to an owner who asks for it.
+      const decides = oversees || (isOwner && !isTheirs(decider, found))
       const waits = waitsFor(factsOf(found, version, clock.now()))
       const plan = planOf(version?.model.access)
       const problem = planProblem(plan, plan.secondsMax, found)
@@ -67,6 +70,14 @@ async function readRequest(
     },
     { readOnly: true },
   )
+}
+
+/** Whether a request might be of who looks at it, or for them. */
+function isTheirs({ sub, names, roles }: DecidingActor, { grantee, requestedBy }: AccessRequest): boolean {
+  const { sub: asker, email, session } = requestedBy
+  const asked = { sub: asker, email, createdBy: session?.createdBy }
+  if ([sub, ...names].some((name) => mayBeSamePerson({ sub: name, email: name }, asked))) return true
+  return 'sub' in grantee ? mayBeSamePerson({ sub }, grantee) : roles.includes(grantee.role)
 }
 
 /** The reader, as far as it is known: with the roles of who asked, or somebody with the role for which it is asked. */

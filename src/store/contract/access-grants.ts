@@ -136,11 +136,15 @@ export async function countOpenGrants(
   return row?.count ?? 0
 }
 
+/** Of a request `q`: whether it was granted, and nobody has ended that. */
+const isGrantOpen = `(q.state = 'granted' and exists (select from svc.access_grant r
+  where r.tenant_id = q.tenant_id and r.request_id = q.request_id and r.ended_at is null))`
+
 /** Whether a grant is renewed, or a request for that waits. */
 export async function isRenewed(tx: Tx, tenant: TenantId, id: string): Promise<boolean> {
   const rows = await tx.query(
-    `select 1 from svc.access_request
-     where tenant_id = $1 and renews = $2::uuid and state in ('waiting', 'granted') limit 1`,
+    `select 1 from svc.access_request q
+     where q.tenant_id = $1 and q.renews = $2::uuid and (q.state = 'waiting' or ${isGrantOpen}) limit 1`,
     [tenant, id],
   )
   return rows.length > 0
@@ -233,7 +237,7 @@ export async function remindOfGrants(tx: Tx, tenant: TenantId, at: Date): Promis
        where tenant_id = $1 and ended_at is null and reminded_at is null and until_at > $2::timestamptz
          and until_at - least(interval '1 day', (until_at - from_at) / 10) <= $2::timestamptz
          and not exists (select from svc.access_request q
-           where q.tenant_id = $1 and q.renews = access_grant.grant_id and q.state = 'granted')
+           where q.tenant_id = $1 and q.renews = access_grant.grant_id and ${isGrantOpen})
        order by until_at limit ${dueMax} for update skip locked)
      returning ${columns}`,
     [tenant, at],

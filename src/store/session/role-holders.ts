@@ -3,6 +3,8 @@
  * an issuer will say when it comes is not known here.
  */
 
+import { operator } from '../../core/administration.ts'
+import { isReservedSubject } from '../../core/principal.ts'
 import type { NamedPerson } from '../../core/same-person.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
@@ -10,7 +12,8 @@ import type { Tx } from '../database/session.ts'
 
 /**
  * Whether a live session with this role is of the person, by subject or e-mail address without regard to case, or was
- * made by the person; or an active provisioned user of that name is in the group of the role.
+ * made by the person, or is of a service and was made by who made the person's own, that of a service too; or an active
+ * provisioned user of that name is in the group of the role.
  */
 export async function mayHoldRole(
   tx: Pick<Tx, 'query'>,
@@ -19,8 +22,12 @@ export async function mayHoldRole(
   role: string,
 ): Promise<boolean> {
   const names = [sub, createdBy, email].flatMap((name) => (name === undefined ? [] : [folded(name)]))
+  // Who made two sessions of services may have both secrets. The operator has the store at hand, and is nobody's maker.
+  const isMade = isReservedSubject(sub) && createdBy !== undefined && createdBy !== operator().sub
+  const maker = isMade ? folded(createdBy) : null
   const isTheirs = `lower(s.principal_sub) in (select * from who) or lower(s.principal_email) in (select * from who)
-    or lower(s.created_by ->> 'sub') = $4`
+    or lower(s.created_by ->> 'sub') = $4
+    or (s.principal_sub ~* '^service:' and lower(s.created_by ->> 'sub') = $5)`
   const [row] = await tx.query<{ holds: boolean }>(
     `with who as (select jsonb_array_elements_text($2::text::jsonb))
      select exists (select from svc.service_session s where s.tenant_id = $1 and s.revoked_at is null
@@ -31,7 +38,7 @@ export async function mayHoldRole(
          join svc.scim_user u using (tenant_id, user_id)
          where g.tenant_id = $1 and g.display_name = $3 and u.active and (lower(u.external_id) in (select * from who)
            or u.user_name_key in (select * from who) or u.email_key in (select * from who))) as holds`,
-    [tenant, JSON.stringify(names), storableText(role), folded(sub)],
+    [tenant, JSON.stringify(names), storableText(role), folded(sub), maker],
   )
   return row?.holds !== false
 }

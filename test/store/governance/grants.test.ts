@@ -94,6 +94,15 @@ test('a grant goes with its table to a new name, and not to a table that takes t
   expect([await sees(refOf('old')), await sees(refOf('new'))]).toEqual([false, true])
 })
 
+test('a grant of a table that is gone ends where another one is renamed to its name', async () => {
+  const id = await granted('gone-upstream')
+  await masked(ours, refOf('moves'))
+  await change('rename-table', refOf('moves'), { renamedTo: refOf('gone-upstream') })
+  expect(await sees(refOf('gone-upstream'))).toBe(false)
+  const found = await store.tenantTransaction(ours, (tx) => lockGrant(tx, ours, id))
+  expect(found).toMatchObject({ endReason: 'another table has the name' })
+})
+
 test('a grant ends where its table is dropped', async () => {
   const id = await granted('gone')
   await change('drop-table', refOf('gone'))
