@@ -157,6 +157,13 @@ describe('a decision', () => {
     expect(ofRole?.rows).toEqual(rows as never)
   })
 
+  test('counts the rows also where the contract lets read for a purpose only', async () => {
+    await on.put(stella, accessDocument({ purposes: ['refunds'] }))
+    const rows = (await shown(stella, { columns: undefined, purpose: 'Refunds' }))?.rows
+    expect(rows).toEqual({ before: expect.any(Number), after: expect.any(Number) } as never)
+    await plan({}, { owners: [{ username: 'olga', role: 'owner' }] })
+  })
+
   test('shows who has a grant of the table by now, and the rows that it opened', async () => {
     const filter = { columns: undefined, filters: ['some'] }
     const { after } = ((await shown(stella, filter))?.rows ?? {}) as { after?: number }
