@@ -87,14 +87,16 @@ begin
         from svc.transform_reveal r
         where r.tenant_id = svc.current_tenant() and r.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))
       -- Grants that nobody ended; the caller's clock decides which of them hold now. A clone has none of its sources'.
+      -- What a grant gives for commits alone is svc.write_governance's.
       union all select 'grant', null, null, jsonb_build_object('table', a.table_id, 'id', a.grant_id,
           'table_uuid', a.table_uuid,
-          'grantee', a.grantee, 'lifts', a.lifts, 'purpose', a.purpose,
+          'grantee', a.grantee, 'lifts', a.lifts - 'policies', 'purpose', a.purpose,
           'from_ms', floor(extract(epoch from a.from_at) * 1000)::bigint,
           'until_ms', floor(extract(epoch from a.until_at) * 1000)::bigint)::text::agtype
         from svc.access_grant a
         where a.tenant_id = svc.current_tenant() and a.ended_at is null
-          and a.table_id = any(array(select jsonb_array_elements_text(ids::jsonb))))
+          and a.table_id = any(array(select jsonb_array_elements_text(ids::jsonb)))
+          and (a.lifts -> 'columns' <> '[]' or a.lifts -> 'filters' <> '[]'))
     select string_agg(concat('["', kind, '","', subject, '","', id, '",', properties, ']'), ',') from found);
 end $$;
 

@@ -14,6 +14,7 @@ import {
   putCatalogCredential,
   removeCatalogCredential,
 } from '../../src/store/catalog-credential/catalog-credentials.ts'
+import { recordVerdict } from '../../src/store/commit/verdicts.ts'
 import {
   type AccessLake,
   accessDocument,
@@ -22,6 +23,8 @@ import {
   accessPath as path,
   startAccessLake,
 } from '../support/access.ts'
+import { intentOf } from '../support/commits.ts'
+import { commitColumns } from '../support/governed.ts'
 import { session } from '../support/identity.ts'
 
 setDefaultTimeout(300_000)
@@ -157,6 +160,13 @@ describe('a decision', () => {
     expect(ofRole?.rows).toEqual(rows as never)
   })
 
+  test('counts the rows also where the contract lets read for a purpose only', async () => {
+    await on.put(stella, accessDocument({ purposes: ['refunds'] }))
+    const rows = (await shown(stella, { columns: undefined, purpose: 'Refunds' }))?.rows
+    expect(rows).toEqual({ before: expect.any(Number), after: expect.any(Number) } as never)
+    await plan({}, { owners: [{ username: 'olga', role: 'owner' }] })
+  })
+
   test('shows who has a grant of the table by now, and the rows that it opened', async () => {
     const filter = { columns: undefined, filters: ['some'] }
     const { after } = ((await shown(stella, filter))?.rows ?? {}) as { after?: number }
@@ -216,5 +226,66 @@ describe('a decision', () => {
     expect(await shown(rita, {})).toBeUndefined()
     const auditor = await on.person('otto', ['auditor'], true)
     expect(await shown(auditor, {})).toBeUndefined()
+  })
+})
+
+describe('an owner of the contract that governs a table whose name another one had before', () => {
+  const passed = { namespace: ['sales'], name: 'passed' }
+  const everyone = '?everyone=true&namespace=sales&table=passed'
+  const documentOf = (id: string, username: string) => `apiVersion: v3.1.0
+kind: DataContract
+id: ${id}
+version: 1.0.0
+status: active
+team: {name: shop, members: [{username: ${username}, role: owner}]}
+schema:
+- name: orders
+  customProperties:
+  - {property: covenant, value: {table: {namespace: [sales], name: passed}}}
+  properties:
+  - name: email
+    logicalType: string
+    customProperties: [{property: covenant, value: {masks: [{id: hide, action: mask-alphanum}]}}]
+`
+  const governed = async (id: string, owner: string) => {
+    await commitColumns(on.lake.store, on.lake.tenant, passed, { email: 'string' })
+    const [status] = await on.ask('PUT', `/api/v1/contracts/documents/${id}`, stella, documentOf(id, owner))
+    expect(status).toBe(200)
+  }
+  const listed = async (secret: string) => {
+    const pages = [
+      await on.ask('GET', `${path}/requests${everyone}`, secret),
+      await on.ask('GET', `${path}/grants${everyone}`, secret),
+    ]
+    return pages.map((page) =>
+      page[0] === 200
+        ? itemsOf(page)
+            .map(({ id }) => id)
+            .toSorted()
+        : page[0],
+    )
+  }
+  const asked = () => on.requested(rita, { table: 'passed' })
+
+  test('lists what was asked for and granted under that contract alone', async () => {
+    const [olga, oda] = [await on.person('olga', ['clerk'], true), await on.person('oda', ['clerk'], true)]
+    await governed('first', 'olga')
+    const first = await asked()
+    const old = grantOf(await on.decide(stella, first)).id
+    const waiting = await asked()
+    expect(await listed(olga)).toEqual([[waiting.id, first.id].toSorted(), [old]])
+    await recordVerdict(on.lake.store, on.lake.tenant, {
+      ...{ intent: intentOf({ table: passed, action: 'drop-table' }), decision: 'APPROVED', reason: '' },
+      ...{ policies: [], outcomes: [] },
+    })
+    expect((await on.ask('DELETE', '/api/v1/contracts/documents/first', stella))[0]).toBe(204)
+    await governed('second', 'oda')
+    const second = await asked()
+    const { id } = grantOf(await on.decide(stella, second))
+    expect(await listed(oda)).toEqual([[second.id], [id]])
+    expect(await listed(olga)).toEqual([403, 403])
+    expect(await listed(stella)).toEqual([[second.id, waiting.id, first.id].toSorted(), [id, old].toSorted()])
+    const otherOda = await session(on.lake, on.foreign, ['read'], ['analyst'], 'oda')
+    expect(await listed(otherOda)).toEqual([403, 403])
   })
 })

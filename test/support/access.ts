@@ -26,20 +26,22 @@ const emails = 'select email from sales.orders order by 1'
  */
 export function accessDocument({
   plan,
+  purposes,
   roles = '',
   owners = [],
   action = 'mask-alphanum',
 }: {
   readonly plan?: object
+  readonly purposes?: readonly string[]
   readonly roles?: string
   readonly owners?: readonly object[]
   readonly action?: string
 } = {}): string {
   const team = owners.length === 0 ? '' : `team: ${JSON.stringify({ name: 'shop', members: owners })}\n`
   const own =
-    plan === undefined
+    plan === undefined && purposes === undefined
       ? ''
-      : `customProperties: [{property: covenant, value: {access: ${JSON.stringify(plan)}}}]\n`
+      : `customProperties: [{property: covenant, value: ${JSON.stringify({ access: plan, purposes })}}]\n`
   return `apiVersion: v3.1.0
 kind: DataContract
 id: orders

@@ -6,9 +6,9 @@ import type { AuthorizationRequest } from './tickets.ts'
 
 /** What each scope lets a client do, in words. */
 const meanings: Readonly<Record<string, string>> = {
-  'mcp:read': 'find tables, read their contracts and lineage',
+  'mcp:read': 'find tables, read their contracts and lineage, list your access and your requests for it',
   'mcp:query': 'run queries as you, under your masks and filters',
-  'mcp:propose': 'add drafts of contracts in your name',
+  'mcp:propose': 'add drafts of contracts and ask for access to hidden data, in your name',
 }
 
 const nameCharsMax = 80

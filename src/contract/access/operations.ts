@@ -21,11 +21,11 @@ import {
   uuid,
 } from '../../http/schemas.ts'
 import { listGrants } from '../../store/contract/access-grants.ts'
-import { listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
+import { type AccessFilter, listAccessRequests, requestStates } from '../../store/contract/access-requests.ts'
 import type { RunQuery } from '../../store/contract/versions.ts'
 import { reading } from '../parts.ts'
 import { decideAccess, revokeAccess } from './decide-access.ts'
-import { accessOverseers, deciderOf, overseesAccess, ownsTable } from './oversight.ts'
+import { accessOverseers, deciderOf, overseesAccess, ownedContractOf } from './oversight.ts'
 import { renewAccess } from './renew-access.ts'
 import { type AccessContext, type MadeRequest, requestAccess, withdrawAccess } from './request-access.ts'
 import { grantSecondsMax } from './review.ts'
@@ -133,7 +133,7 @@ export const accessOperations = [
     run: async (context, { limit, page_token, state, everyone, ...named }) => {
       const { parts, caller } = context
       const table = filteredTable(named)
-      const filter = { sub: await listed(context, everyone === true, table), state, table }
+      const filter = { ...(await listed(context, everyone === true, table)), state, table }
       const page = pageRequest({ limit, page_token })
       return pageView(await listAccessRequests(parts.store, caller.tenant, filter, page), requestView)
     },
@@ -232,9 +232,9 @@ export const accessOperations = [
     run: async (context, { limit, page_token, open, everyone, ...named }) => {
       const { parts, caller } = context
       const table = filteredTable(named)
-      const sub = await listed(context, everyone === true, table)
+      const whose = await listed(context, everyone === true, table)
       const openAt = open === true ? new Date(parts.clock.now()) : undefined
-      const filter = { sub, roles: caller.principal.roles, table }
+      const filter = { ...whose, roles: caller.principal.roles, table }
       const page = pageRequest({ limit, page_token })
       return pageView(await listGrants(parts.store, caller.tenant, filter, openAt, page), grantView)
     },
@@ -291,21 +291,22 @@ async function make(
 }
 
 /**
- * Whose access is listed: the caller's; with `everyone` that of everybody, undefined. Owners of the contract see that of
- * its tables, one at a time.
+ * Whose access is listed: the caller's; with `everyone` that of everybody. An owner of the contract that governs a table
+ * sees what was asked for and granted under that contract: another one may have governed a table of the name before.
  * @throws Fault `forbidden`
  */
 async function listed(
   context: Context,
   everyone: boolean,
   table: TableRef | undefined,
-): Promise<string | undefined> {
+): Promise<Pick<AccessFilter, 'sub' | 'contract'>> {
   const { parts, caller } = context
-  if (!everyone) return caller.principal.sub
-  if (overseesAccess(caller.principal)) return undefined
+  if (!everyone) return { sub: caller.principal.sub }
+  if (overseesAccess(caller.principal)) return {}
   const run: RunQuery = (sql, params) => parts.store.tenantQuery(caller.tenant, sql, params)
   const decider = table && (await deciderOf(context.parts.store, context.caller))
-  if (table && decider && (await ownsTable(run, caller.tenant, decider, table, parts.clock.now())))
-    return undefined
-  throw new Fault('forbidden', `\`everyone\` ${everyoneNeeds}`)
+  const contract =
+    table && decider && (await ownedContractOf(run, caller.tenant, decider, table, parts.clock.now()))
+  if (contract === undefined) throw new Fault('forbidden', `\`everyone\` ${everyoneNeeds}`)
+  return { contract }
 }

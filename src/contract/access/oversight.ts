@@ -82,14 +82,15 @@ export async function ownsContractOf(
   return isOwner((await contactsInForce(run, tenant, [contract])).get(contract), names, nowMs)
 }
 
-/** Whether somebody is an owner of the contract that governs a table. */
-export async function ownsTable(
+/** The id of the contract that governs a table, where somebody is an owner of it; else undefined. */
+export async function ownedContractOf(
   run: RunQuery,
   tenant: TenantId,
   actor: Pick<DecidingActor, 'names'>,
   table: TableRef,
   nowMs: number,
-): Promise<boolean> {
-  const contract = (await readGovernance(run, table))?.contract
-  return contract !== undefined && (await ownsContractOf(run, tenant, actor, contract.id, nowMs))
+): Promise<string | undefined> {
+  const contract = (await readGovernance(run, table))?.contract?.id
+  if (contract === undefined) return undefined
+  return (await ownsContractOf(run, tenant, actor, contract, nowMs)) ? contract : undefined
 }

@@ -18,11 +18,13 @@ export function isOwner(contacts: Contacts | undefined, names: readonly string[]
   )
   return (
     named.length > 0 &&
-    named.every(
-      ({ role = '', until }) =>
-        role.trim().toLowerCase() === 'owner' && (until === undefined || nowMs < Date.parse(until)),
-    )
+    named.every(({ role, until }) => isOwnerRole(role) && (until === undefined || nowMs < Date.parse(until)))
   )
+}
+
+/** Whether the role of a member of a team is that of an owner, who decides about access. */
+export function isOwnerRole(role = ''): boolean {
+  return role.trim().toLowerCase() === 'owner'
 }
 
 /**

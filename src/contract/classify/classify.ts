@@ -20,6 +20,7 @@ import {
   undecided,
 } from './finding.ts'
 import { metricFindings } from './metric-findings.ts'
+import { ownerFindings } from './owner-findings.ts'
 import { type FieldIds, propertyFindings, qualityFindings, relationshipFindings } from './properties.ts'
 import {
   additionalColumnsFindings,
@@ -163,6 +164,7 @@ function termFindings(before: ContractModel | undefined, after: ContractModel): 
     ...commitModeFindings('', before.mode, after.mode),
     ...policyFindings('', before.policies, after.policies),
     ...accessPlanFindings(before.access, after.access),
+    ...ownerFindings(before.contacts, after.contacts),
     ...purposeFindings(before.purposes, after.purposes),
   ]
   if (before.compatibility === after.compatibility) return modes

@@ -166,7 +166,7 @@ export async function openRenewals(tx: Tx, tenant: TenantId, id: string): Promis
 export async function listGrants(
   store: Store,
   tenant: TenantId,
-  { sub, table, roles = [] }: Omit<AccessFilter, 'state'> & { readonly roles?: readonly string[] },
+  { sub, table, contract, roles = [] }: Omit<AccessFilter, 'state'> & { readonly roles?: readonly string[] },
   openAt: Date | undefined,
   page: PageRequest,
 ): Promise<Page<Grant & Placed>> {
@@ -179,6 +179,7 @@ export async function listGrants(
       ...(sub === undefined ? [undefined] : [storableText(sub), JSON.stringify(roles.map(storableText))]),
     ],
     ['table_id = ?', table && nodeId(tableKey(table))],
+    ['contract_id = ?', contract === undefined ? undefined : storableText(contract)],
     ['ended_at is null and until_at > ?::timestamptz', openAt],
     ['from_at <= ?::timestamptz', openAt],
   )

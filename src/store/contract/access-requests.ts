@@ -193,13 +193,15 @@ export interface AccessFilter {
   readonly sub?: string | undefined
   readonly state?: RequestState | undefined
   readonly table?: TableRef | undefined
+  /** The contract that governed the table when access was asked for. */
+  readonly contract?: string | undefined
 }
 
 /** The tenant's requests, newest first. @throws Fault `bad_request` for a bad page token */
 export async function listAccessRequests(
   store: Store,
   tenant: TenantId,
-  { sub, state, table }: AccessFilter,
+  { sub, state, table, contract }: AccessFilter,
   page: PageRequest,
 ): Promise<Page<AccessRequest & Placed>> {
   const limit = pageLimit(page)
@@ -209,6 +211,7 @@ export async function listAccessRequests(
     ['requested_by_sub = ?', sub === undefined ? undefined : storableText(sub)],
     ['state = ?', state],
     ['table_id = ?', table && nodeId(tableKey(table))],
+    ['contract_id = ?', contract === undefined ? undefined : storableText(contract)],
   )
   const rows = await store.tenantQuery<Row>(
     tenant,

@@ -283,6 +283,17 @@ describe('a code', () => {
   })
 })
 
+test('the page of consent says what each scope lets a client do, also about access', async () => {
+  const scope = 'mcp:read mcp:query mcp:propose'
+  const page = await new Browser().logIn(service.app.url, 'adam', authorizePath({ scope }))
+  const meanings = [...(await page.text()).matchAll(/<li>(.*?)<\/li>/g)].map(([, meaning]) => meaning)
+  expect(meanings).toEqual([
+    'find tables, read their contracts and lineage, list your access and your requests for it',
+    'run queries as you, under your masks and filters',
+    'add drafts of contracts and ask for access to hidden data, in your name',
+  ])
+})
+
 test('a consent of another site’s page, and one that was answered, are refused', async () => {
   const browser = new Browser()
   const page = await (await browser.logIn(service.app.url, 'ada', authorizePath())).text()

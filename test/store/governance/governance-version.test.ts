@@ -10,6 +10,7 @@ import { putContract } from '../../../src/contract/put-contract.ts'
 import { putMask } from '../../../src/contract/put-mask.ts'
 import { putRowFilter } from '../../../src/contract/put-row-filter.ts'
 import { putTag } from '../../../src/contract/put-tag.ts'
+import type { GrantLifts } from '../../../src/core/access-grant.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
 import { checkPolicies } from '../../../src/query/compile/protect/protect.ts'
 import {
@@ -17,8 +18,10 @@ import {
   removeCatalogCredential,
   rotateCatalogCredential,
 } from '../../../src/store/catalog-credential/catalog-credentials.ts'
+import { dueGrants, endGrant, insertGrant, lockGrant } from '../../../src/store/contract/access-grants.ts'
 import { pinTable, unpinTable } from '../../../src/store/contract/pins.ts'
 import { putReadSettings } from '../../../src/store/contract/read-settings.ts'
+import { loadGovernance } from '../../../src/store/governance/governance.ts'
 import {
   readGovernanceVersion,
   subscribeToGovernanceVersions,
@@ -127,6 +130,59 @@ describe('raises the version by one, and is heard of before it has returned:', (
     const secret = (await raises(0, () => createBrowserSession(store, tenant, session, undefined))) ?? ''
     await raises(0, () => findBrowserSession(store, secret))
     await raises(1, () => endBrowserSession(store, secret))
+  })
+})
+
+describe('a grant of access', () => {
+  const fromMs = 1_800_000_000_000
+  const [from, until] = [new Date(fromMs), new Date(fromMs + 3_600_000)]
+  const given = async (lifts: GrantLifts = { columns: [], filters: ['f'] }) => {
+    const id = crypto.randomUUID()
+    await store.tenantTransaction(tenant, (tx) =>
+      insertGrant(tx, tenant, {
+        ...{ id, request: crypto.randomUUID(), table, contract: 'people', grantee: { sub: 'ann' }, lifts },
+        ...{ purpose: 'refund', ticket: undefined, grantedAt: from, grantedBy: actorOf('stella') },
+        ...{ from, until },
+      }),
+    )
+    return id
+  }
+  const revoked = (id: string, at: Date) =>
+    store.tenantTransaction(tenant, async (tx) => {
+      const grant = await lockGrant(tx, tenant, id)
+      if (grant === undefined) throw new Error('there is no such grant')
+      await endGrant(tx, tenant, grant, { at, by: actorOf('stella'), reason: 'enough' })
+    })
+
+  test('raises it where it is given and where it is revoked', async () => {
+    const id = await raises(1, given)
+    await raises(1, () => revoked(id, new Date(fromMs + 1)))
+  })
+
+  test('raises it where somebody ends it at the time of a clock that is ahead', async () => {
+    const id = await given()
+    await raises(1, () => revoked(id, new Date(until.getTime() + 1)))
+  })
+
+  test('raises nothing where it is written down that its time is over, which every reader sees by the time', async () => {
+    await given()
+    await raises(0, () =>
+      store.tenantTransaction(tenant, async (tx) => {
+        const due = await dueGrants(tx, tenant, until)
+        expect(due).toHaveLength(1)
+        for (const grant of due)
+          await endGrant(tx, tenant, grant, { at: grant.until, reason: 'its time was over' })
+      }),
+    )
+  })
+
+  test('is held by what governs reads as far as it is about reads', async () => {
+    const policies = [{ id: 'freeze', effect: 'e' }]
+    await given({ columns: [], filters: [], policies })
+    const both = await given({ columns: [], filters: ['f'], policies })
+    const governance = await loadGovernance(store, tenant, table)
+    expect(governance?.grants).toMatchObject([{ id: both }])
+    expect(governance?.grants?.[0]?.lifts).toEqual({ columns: [], filters: ['f'] })
   })
 })
 
