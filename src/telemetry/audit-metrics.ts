@@ -26,7 +26,7 @@ export function auditMetrics(registry: Registry): AuditMetrics {
     }),
     auditUnsigned: new Gauge({
       name: 'svc_audit_unsigned_tenants',
-      help: 'Tenants whose audit tree the last run did not sign, because there is no key or the tree is damaged.',
+      help: 'Tenants whose audit tree the last run did not sign, because of its key or its tree.',
       registers: [registry],
     }),
   }

@@ -7,9 +7,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino } from 'pino'
 import { openAuditKey } from '../../src/audit/audit-key.ts'
+import { auditFeature } from '../../src/audit/feature.ts'
 import { proveJob } from '../../src/audit/prove-job.ts'
 import { systemClock } from '../../src/base/clock.ts'
 import type { Fault } from '../../src/base/fault.ts'
+import type { Core } from '../../src/http/feature.ts'
 import { lastCheckpoint } from '../../src/store/proof/checkpoints.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { makeTenant } from '../support/spare-tenants.ts'
@@ -32,6 +34,11 @@ function file(name: string, text: string | Buffer): string {
   writeFileSync(path, text)
   return path
 }
+async function signerOf(name: string) {
+  const signer = await openAuditKey({ keyFile: file(name, pem()), formerKeyFile: undefined }, log)
+  if (signer === undefined) throw new Error('no key')
+  return signer
+}
 const pem = () => generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8' })
 
 describe('the job', () => {
@@ -40,14 +47,10 @@ describe('the job', () => {
       (await makeTenant(store, { name: 'one' })).id,
       (await makeTenant(store, { name: 'two' })).id,
     ]
-    const signer = await openAuditKey({ keyFile: file('a.pem', pem()), formerKeyFile: undefined }, log)
+    const signer = await signerOf('a.pem')
     const metrics = createMetrics()
     const publicUrl = () => new URL('https://covenant.example')
     const parts = { store, clock: systemClock, log, metrics, publicUrl }
-    await proveJob({ ...parts, signer: undefined }).run(new AbortController().signal)
-    expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(2)
-    for (const tenant of tenants) expect(await lastCheckpoint(store, tenant)).toBeUndefined()
-
     await proveJob({ ...parts, signer }).run(new AbortController().signal)
     expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(0)
     expect((await metrics.auditImported.get()).values[0]?.value).toBe(1)
@@ -58,7 +61,7 @@ describe('the job', () => {
   })
 
   test('leaves out a tenant whose key has changed without the one before, and signs the others', async () => {
-    const signer = await openAuditKey({ keyFile: file('b.pem', pem()), formerKeyFile: undefined }, log)
+    const signer = await signerOf('b.pem')
     const late = (await makeTenant(store, { name: 'three' })).id
     const metrics = createMetrics()
     const publicUrl = () => new URL('https://covenant.example')
@@ -73,6 +76,14 @@ describe('the job', () => {
     expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(2)
     expect((await lastCheckpoint(store, late))?.checkpoint.size).toBe(1)
   })
+})
+
+test('without a key no job runs, and no tree is made', async () => {
+  const core = { store, clock: systemClock, log, metrics: createMetrics() } as unknown as Core
+  const publicUrl = () => new URL('https://covenant.example')
+  expect(auditFeature(core, { signer: undefined, publicUrl }).jobs).toEqual([])
+  const { jobs } = auditFeature(core, { signer: await signerOf('c.pem'), publicUrl })
+  expect(jobs.map(({ name }) => name)).toEqual(['prove-audit'])
 })
 
 describe('the key', () => {
