@@ -75,6 +75,9 @@ create table {{schema}}.audit_checkpoint (
 );
 create index audit_checkpoint_size on {{schema}}.audit_checkpoint (size);
 
+-- The newest pin, by its id.
+create unique index if not exists "PinEvent_id" on {{graph}}."PinEvent" (id);
+
 do $$
 declare
   t text;

@@ -13,6 +13,7 @@ import { systemClock } from '../../src/base/clock.ts'
 import type { Fault } from '../../src/base/fault.ts'
 import type { Core } from '../../src/http/feature.ts'
 import { lastCheckpoint } from '../../src/store/proof/checkpoints.ts'
+import { suspendTenant } from '../../src/store/tenant/tenants.ts'
 import { createMetrics } from '../../src/telemetry/metrics.ts'
 import { makeTenant } from '../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../support/store.ts'
@@ -84,6 +85,34 @@ test('without a key no job runs, and no tree is made', async () => {
   expect(auditFeature(core, { signer: undefined, publicUrl }).jobs).toEqual([])
   const { jobs } = auditFeature(core, { signer: await signerOf('c.pem'), publicUrl })
   expect(jobs.map(({ name }) => name)).toEqual(['prove-audit'])
+})
+
+test('a suspended tenant is signed, and one whose tree fails is neither signed nor imported', async () => {
+  await using own = await openTestStore()
+  const [suspended, failing] = [await makeTenant(own, { name: 'a' }), await makeTenant(own, { name: 'b' })]
+  await suspendTenant(own, suspended.id)
+  const metrics = createMetrics()
+  const job = proveJob({
+    ...{ store: own, clock: systemClock, log, metrics, signer: await signerOf('d.pem') },
+    publicUrl: () => new URL('https://covenant.example'),
+  })
+  // Its rows cannot be added, because their leaves seem to be there.
+  await own.tenantQuery(
+    failing.id,
+    `insert into audit_leaf (key, index) select 9::int8 << 55 | administration_seq, 7 from svc.administration_log
+     where tenant_id = $1::uuid`,
+    [failing.id],
+  )
+  await job.run(new AbortController().signal)
+  // That it was made, and that it was suspended.
+  expect((await lastCheckpoint(own, suspended.id))?.checkpoint.size).toBe(2)
+  expect(await lastCheckpoint(own, failing.id)).toBeUndefined()
+  expect((await metrics.auditUnsigned.get()).values[0]?.value).toBe(1)
+  expect((await metrics.auditImported.get()).values[0]?.value).toBeLessThan(1)
+  await own.tenantQuery(failing.id, `update audit_mark set newest_at = newest_at - interval '2 hours'`)
+  await job.run(new AbortController().signal)
+  const [waiting] = (await metrics.auditWaiting.get()).values
+  expect(waiting?.value).toBeGreaterThanOrEqual(7_200)
 })
 
 describe('the key', () => {

@@ -63,14 +63,21 @@ export async function makeCheckpoint(
   { at, signer, origin }: Signing,
 ): Promise<StoredCheckpoint | undefined> {
   if (!origin.endsWith(`/audit/${tenant}`)) throw new RangeError('the name of another log')
-  return await store.tenantTransaction(tenant, async (tx) => {
-    const edge = await readEdge(tx, 'lock')
+  const look = async (tx: Tx, lock: 'lock' | 'look') => {
+    const edge = await readEdge(tx, lock)
     const [last] = await checkpointsIn(tx, undefined)
     if (last === undefined && edge.size === 0) return undefined
     const signed = last && trustedOf(last.note, signer, origin)
     // The size and the key that the row names may be forged: only the note counts.
     const isIdle = signed?.size === edge.size && at.getTime() - (last?.at.getTime() ?? 0) < idleMs
-    if (isIdle && signed?.by === 'present') return undefined
+    return isIdle && signed?.by === 'present' ? undefined : { edge, last, signed }
+  }
+  // Most trees are at rest: these are not locked.
+  if (!(await store.tenantTransaction(tenant, (tx) => look(tx, 'look'), { readOnly: true }))) return undefined
+  return await store.tenantTransaction(tenant, async (tx) => {
+    const due = await look(tx, 'lock')
+    if (due === undefined) return undefined
+    const { edge, last, signed } = due
     if (signed !== undefined && !(await isBegunBy(tx, edge, signed)))
       throw new Fault('unavailable', 'The audit tree no longer begins with what was signed.')
     const root = await rootOfStored(tx, edge, edge.size)
