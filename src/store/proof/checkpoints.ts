@@ -19,6 +19,10 @@ export interface StoredCheckpoint {
   readonly size: number
   /** The signed note. */
   readonly note: string
+}
+
+/** A checkpoint that was made. */
+interface MadeCheckpoint extends StoredCheckpoint {
   /** The verifier's text of the key that signed it. */
   readonly signedBy: string
 }
@@ -61,7 +65,7 @@ export async function makeCheckpoint(
   store: Store,
   tenant: TenantId,
   { at, signer, origin }: Signing,
-): Promise<StoredCheckpoint | undefined> {
+): Promise<MadeCheckpoint | undefined> {
   if (!origin.endsWith(`/audit/${tenant}`)) throw new RangeError('the name of another log')
   const look = async (tx: Tx, lock: 'lock' | 'look') => {
     const edge = await readEdge(tx, lock)
@@ -84,7 +88,9 @@ export async function makeCheckpoint(
     const text = writeCheckpoint({ origin, size: edge.size, root })
     const { note, signedBy } = signer.sign(origin, text, last?.note)
     await tx.query(
-      'insert into audit_checkpoint (at, size, note, verifier) values ($1::timestamptz, $2::int8, $3, $4)',
+      `insert into audit_checkpoint (at, size, note, verifier)
+       select $1::timestamptz, $2::int8, $3, nullif($4, (select c.verifier from audit_checkpoint c
+         where c.verifier is not null order by c.checkpoint_seq desc limit 1))`,
       [at, edge.size, note, signedBy],
     )
     return { at, size: edge.size, note, signedBy }
@@ -118,16 +124,14 @@ function trustedOf(note: string, signer: CheckpointSigner, origin: string) {
 
 /** The last checkpoint; or that of a size, of several the one with most signatures, so that a key's turn is seen. */
 export async function checkpointsIn(tx: Tx, size: number | undefined): Promise<readonly StoredCheckpoint[]> {
-  const rows = await tx.query<{ at: Date; size: string; note: string; verifier: string }>(
-    `select at, size, note, verifier from audit_checkpoint where $1::int8 is null or size = $1::int8
-     order by case when $1::int8 is null then 0 else length(note) - length(replace(note, E'\\n— ', '')) end desc,
-       checkpoint_seq desc limit 1`,
-    [size ?? null],
+  const rows = await tx.query<{ at: Date; size: string; note: string }>(
+    size === undefined
+      ? 'select at, size, note from audit_checkpoint order by checkpoint_seq desc limit 1'
+      : `select at, size, note from audit_checkpoint where size = $1::int8
+         order by length(note) - length(replace(note, E'\\n— ', '')) desc, checkpoint_seq desc limit 1`,
+    size === undefined ? [] : [size],
   )
-  return rows.map(({ at, size: leaves, note, verifier }) => ({
-    ...{ at, size: Number(leaves), note },
-    signedBy: verifier,
-  }))
+  return rows.map(({ at, size: leaves, note }) => ({ at, size: Number(leaves), note }))
 }
 
 /** A key and since when it signs. */
@@ -148,7 +152,8 @@ export async function lastCheckpoint(
       const [checkpoint] = await checkpointsIn(tx, undefined)
       if (checkpoint === undefined) return undefined
       const keys = await tx.query<SigningKey>(
-        `select verifier as key, min(at) as since from audit_checkpoint group by verifier order by min(checkpoint_seq) desc`,
+        `select verifier as key, min(at) as since from audit_checkpoint where verifier is not null
+         group by verifier order by max(checkpoint_seq) desc`,
       )
       return { checkpoint, keys }
     },

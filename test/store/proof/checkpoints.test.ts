@@ -101,6 +101,13 @@ describe('a checkpoint', () => {
     expect(readNote(both?.note ?? '')?.signatures).toHaveLength(2)
     await sign(tenant, start + 2 * 86_400_000, checkpointSigner(present, undefined))
     expect((await proveConsistency(store, tenant, 1, 1)).checkpoints.to).toBe(both?.note)
+    // A row names its key only where that begins.
+    const rows = await store.tenantQuery<{ verifier: string | null }>(
+      tenant,
+      'select verifier from audit_checkpoint order by checkpoint_seq',
+    )
+    expect(rows.map(({ verifier }) => verifier !== null)).toEqual([true, true, false])
+    expect((await lastCheckpoint(store, tenant))?.keys[0]?.key).toBe(both?.signedBy ?? '')
   })
 
   test('is not made over a history that was changed', async () => {
