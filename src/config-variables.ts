@@ -89,7 +89,7 @@ export const variables = {
   SVC_AUDIT_KEY_FILE: {
     emptyRefused: true,
     about:
-      'Private Ed25519 key (PEM) that signs the [checkpoints of the audit](audit-proof.md), apart from `SVC_SECRETS_KEY`. Unset: none are made.',
+      'Private Ed25519 key (PEM) that signs the [checkpoints of the audit](audit-proof.md), apart from `SVC_SECRETS_KEY`. Unset: the audit is not proven.',
   },
   SVC_AUDIT_KEY_FORMER_FILE: {
     about:

@@ -83,6 +83,42 @@ begin
       p.name) else 'true' end, p.name) using p.ends, of_kind;
 end $$;
 
+-- The tenants that have rows in a month which are not in the tree of their audit yet: a row that leaves before has no leaf,
+-- ever. A tenant without a tree has nothing proven.
+create or replace function svc.unproven_tenants(partition_name text) returns setof uuid
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+declare
+  was text := coalesce(current_setting('app.tenant_id', true), '');
+  -- As leafKinds in src/proof/entry.ts numbers them.
+  leaf_kind int;
+  by_number text;
+  own text;
+  r record;
+  is_behind boolean;
+begin
+  select m.number, case m.parent when 'audit_log' then 127 else 11 end into strict by_number, leaf_kind
+    from svc.monthly() m join svc.month_partition p on p.parent = m.parent where p.name = partition_name;
+  for r in execute format('select x.tenant_id, max(x.%I) as newest from svc.%I x group by x.tenant_id', by_number, partition_name) loop
+    own := 't_' || replace(r.tenant_id::text, '-', '_');
+    continue when to_regclass(format('%I.audit_mark', own)) is null;
+    perform set_config('app.tenant_id', r.tenant_id::text, true);
+    execute format('select exists (select from %1$I.audit_tree)
+        and not exists (select from %1$I.audit_mark m where m.kind = $1 and m.passed >= $2)', own)
+      into is_behind using leaf_kind, r.newest;
+    if is_behind then return next r.tenant_id; end if;
+  end loop;
+  perform set_config('app.tenant_id', was, true);
+end $$;
+
+-- What keeps a month now: settings, holds, a removal that has begun, rows that are to be proven first.
+create or replace function svc.month_blocked(partition_name text) returns jsonb
+language plpgsql security definer set search_path = pg_catalog, pg_temp as $$
+begin
+  return (select jsonb_agg(to_jsonb(t) || jsonb_build_object('is_unproven', u.tenant_id is not null))
+    from svc.month_tenants(partition_name) t left join svc.unproven_tenants(partition_name) u (tenant_id) using (tenant_id)
+    where not t.is_expired or t.holds > 0 or svc.is_tenant_going(t.tenant_id) or u.tenant_id is not null);
+end $$;
+
 -- Hashes a page of one tenant's rows, in the order of their numbers: the SHA-256 of the hash before and of the page's
 -- lines, each the JSON of a row. Without rows of the tenant it goes on with the next tenant. `rows` is 0 at the end.
 create or replace function svc.hash_page(partition_name text, most int, inout tenant uuid, inout number bigint,
@@ -189,8 +225,7 @@ begin
       step := 'not-over';
       return;
     end if;
-    select jsonb_agg(to_jsonb(t)) into blocked from svc.month_tenants(p.name) t
-      where not t.is_expired or t.holds > 0 or svc.is_tenant_going(t.tenant_id);
+    blocked := svc.month_blocked(p.name);
     if blocked is not null then
       step := 'blocked';
       return;
@@ -256,9 +291,9 @@ begin
   end if;
   execute format('lock table svc.%I in share mode', p.name);
   perform svc.lock_holds(t.tenant_id) from svc.month_tenants(p.name) t;
-  select coalesce(sum(t.row_count), 0), jsonb_agg(to_jsonb(t)) filter (where not t.is_expired or t.holds > 0 or svc.is_tenant_going(t.tenant_id)),
-      coalesce(jsonb_agg(to_jsonb(t)), '[]')
-    into counted, blocked, tenants from svc.month_tenants(p.name) t;
+  blocked := svc.month_blocked(p.name);
+  select coalesce(sum(t.row_count), 0), coalesce(jsonb_agg(to_jsonb(t)), '[]')
+    into counted, tenants from svc.month_tenants(p.name) t;
   if blocked is not null or counted <> p.rows_done then
     update svc.month_partition m set detach_step = null, rows_done = null where m.name = p.name;
     step := case when blocked is null then 'changed' else 'blocked' end;
@@ -277,6 +312,6 @@ begin
 end $$;
 
 revoke all on function svc.monthly, svc.keep_months, svc.audit_since, svc.month_sha256, svc.month_tenants, svc.hash_page,
-  svc.remove_written, svc.forget_commits, svc.detach_page, svc.detach_month from public;
-grant execute on function svc.keep_months, svc.month_tenants, svc.hash_page, svc.detach_page, svc.detach_month to svc_admin;
+  svc.unproven_tenants, svc.month_blocked, svc.remove_written, svc.forget_commits, svc.detach_page, svc.detach_month from public;
+grant execute on function svc.keep_months, svc.month_tenants, svc.month_blocked, svc.hash_page, svc.detach_page, svc.detach_month to svc_admin;
 grant execute on function svc.audit_since, svc.month_sha256 to svc_tenant;

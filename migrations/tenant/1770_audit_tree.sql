@@ -70,10 +70,15 @@ create table {{schema}}.audit_checkpoint (
   at timestamptz not null,
   size bigint not null check (size >= 0),
   note text not null,
-  -- The verifier's text of the key that signed it.
-  verifier text not null
+  -- The verifier's text of the key that signed it; null where it is that of the row before.
+  verifier text
 );
 create index audit_checkpoint_size on {{schema}}.audit_checkpoint (size);
+-- The few rows with which a key begins.
+create index audit_checkpoint_verifier on {{schema}}.audit_checkpoint (checkpoint_seq) where verifier is not null;
+
+-- The newest pin, by its id.
+create unique index if not exists "PinEvent_id" on {{graph}}."PinEvent" (id);
 
 do $$
 declare

@@ -2,22 +2,25 @@
 
 import { parseArgs } from 'node:util'
 import {
+  compareCheckpoints,
   type Finding,
+  type Review,
   readKeys,
+  reviewBeginning,
+  reviewCheckpoint,
+  reviewEntry,
   type ShownBeginning,
   type ShownProof,
-  verifyBeginning,
-  verifyCheckpoints,
-  verifyEntry,
 } from '../proof/verify.ts'
 import { exitStatus, reportFailure, UsageError } from './exit-status.ts'
 import type { Terminal } from './terminal.ts'
 
 const help = `Usage: covenant verify FILE … --key KEY [--key KEY]
 
-Verifies proofs of the audit without a service, and names what is wrong. A file holds a checkpoint (a signed note), or
-what \`covenant audit checkpoint\`, \`audit proof\` or \`audit consistency\` prints with --json. Of several checkpoints of one
-log, no two of one size may differ.
+Verifies proofs of the audit without a service, says what each file proves, and names what is wrong. A file holds a
+checkpoint (a signed note), or what \`covenant audit checkpoint\`, \`audit proof\` or \`audit consistency\` prints with
+--json. Of all checkpoints in the files, no two of one log and size may differ; of two sizes, a file must show that one
+begins with the other.
 
   --key KEY   a key that is trusted, as the operator told you it: name+id+key
 
@@ -36,18 +39,17 @@ export async function verify(words: readonly string[], terminal: Terminal): Prom
     const { files, key: texts } = readWords(words)
     const keys = readKeys(texts)
     if (keys === undefined) throw new UsageError('A key has another form than name+id+key')
-    const notes: { name: string; note: string }[] = []
-    let wrong = 0
+    const reviews: { name: string; review: Review }[] = []
     for (const [at, path] of files.entries()) {
       const name = `file ${at + 1}`
-      const text = await textOf(path, name)
-      const answer = jsonOf(text)
-      const note = answer === undefined ? text : noteOf(answer)
-      if (note !== undefined) notes.push({ name, note })
-      if (answer !== undefined && note === undefined)
-        wrong += report(terminal, name, findingsOf(answer, keys))
+      reviews.push({ name, review: reviewOf(await textOf(path, name), keys) })
     }
-    wrong += report(terminal, '', verifyCheckpoints(notes, keys))
+    let wrong = 0
+    for (const { name, review } of reviews) {
+      wrong += report(terminal, name, review.findings)
+      if (review.findings.length === 0) terminal.print(`${name}: ${review.proven}`)
+    }
+    wrong += report(terminal, '', compareCheckpoints(reviews))
     if (wrong === 0) terminal.print(`All is well: ${files.length} file${files.length === 1 ? '' : 's'}.`)
     return wrong === 0 ? exitStatus.done : exitStatus.failed
   } catch (error) {
@@ -85,23 +87,18 @@ function jsonOf(text: string): Readonly<Record<string, unknown>> | undefined {
   }
 }
 
-/** The note of an answer that is a checkpoint and nothing else. */
-function noteOf(answer: Readonly<Record<string, unknown>>): string | undefined {
-  const { checkpoint } = answer
-  return typeof checkpoint === 'string' && answer.leaf_hash === undefined ? checkpoint : undefined
-}
-
-function findingsOf(
-  answer: Readonly<Record<string, unknown>>,
-  keys: NonNullable<ReturnType<typeof readKeys>>,
-): readonly Finding[] {
+function reviewOf(text: string, keys: NonNullable<ReturnType<typeof readKeys>>): Review {
+  const answer = jsonOf(text)
+  if (answer === undefined) return reviewCheckpoint(text, keys)
   try {
-    if (answer.leaf_hash !== undefined) return verifyEntry(answer as unknown as ShownProof, keys)
-    if (Array.isArray(answer.hashes)) return verifyBeginning(answer as unknown as ShownBeginning, keys)
+    if (answer.leaf_hash !== undefined) return reviewEntry(answer as unknown as ShownProof, keys)
+    if (typeof answer.checkpoint === 'string') return reviewCheckpoint(answer.checkpoint, keys)
+    if (Array.isArray(answer.hashes)) return reviewBeginning(answer as unknown as ShownBeginning, keys)
   } catch {
     // A member of another type than it must have.
   }
-  return [{ kind: 'malformed', text: 'it holds no proof' }]
+  const finding: Finding = { kind: 'malformed', text: 'it holds no proof' }
+  return { findings: [finding], proven: '', checkpoints: [] }
 }
 
 /** @returns how many there are */

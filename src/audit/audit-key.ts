@@ -3,8 +3,7 @@
 import { createPrivateKey, type KeyObject } from 'node:crypto'
 import type { Logger } from 'pino'
 import { Fault } from '../base/fault.ts'
-import { sameBytes } from '../proof/hash.ts'
-import { readVerifierKey, signNote, verifierKey, verifierKeyText } from '../proof/signed-note.ts'
+import { readNote, signersOf, signNote, verifierKey, verifierKeyText } from '../proof/signed-note.ts'
 import type { CheckpointSigner } from '../store/proof/checkpoints.ts'
 
 /** Where the keys are. */
@@ -25,7 +24,7 @@ export async function openAuditKey(
   log: Pick<Logger, 'warn'>,
 ): Promise<CheckpointSigner | undefined> {
   if (files === undefined) {
-    log.warn('SVC_AUDIT_KEY_FILE is not set: no checkpoint of the audit is signed')
+    log.warn('SVC_AUDIT_KEY_FILE is not set: the audit is not proven')
     return undefined
   }
   const { keyFile, formerKeyFile } = files
@@ -54,26 +53,31 @@ async function readKey(variable: string, path: string): Promise<KeyObject> {
   throw unusable(undefined, expected)
 }
 
-/** Signs with a key, and beside with the one before where that signed the last checkpoint. */
+/**
+ * Signs with a key, and beside with the one before where that signed the last checkpoint. It trusts these two keys alone,
+ * and nothing that the database says of keys.
+ */
 export function checkpointSigner(key: KeyObject, former: KeyObject | undefined): CheckpointSigner {
+  const isBy = (note: string, origin: string, by: KeyObject) => {
+    const read = readNote(note)
+    return read !== undefined && signersOf(read, [verifierKey(origin, by)]).length > 0
+  }
+  const signerOf: CheckpointSigner['signerOf'] = (origin, note) => {
+    if (isBy(note, origin, key)) return 'present'
+    return former !== undefined && isBy(note, origin, former) ? 'former' : undefined
+  }
   return {
-    sign(origin, text, before) {
-      const signedBy = verifierKeyText(verifierKey(origin, key))
+    signerOf,
+    sign(origin, text, last) {
       const signers = [{ name: origin, key }]
-      if (before !== undefined && !isKey(before, origin, key)) {
-        if (former === undefined || !isKey(before, origin, former))
-          throw new Fault(
-            'misconfigured',
-            'Another key signed the last checkpoint: name its file in SVC_AUDIT_KEY_FORMER_FILE.',
-          )
-        signers.push({ name: origin, key: former })
-      }
-      return { note: signNote(text, signers), signedBy }
+      const before = last === undefined ? 'present' : signerOf(origin, last)
+      if (before === undefined)
+        throw new Fault(
+          'misconfigured',
+          'The last checkpoint is signed by no key at hand: SVC_AUDIT_KEY_FORMER_FILE names no key that signed it, or it was forged.',
+        )
+      if (before === 'former' && former !== undefined) signers.push({ name: origin, key: former })
+      return { note: signNote(text, signers), signedBy: verifierKeyText(verifierKey(origin, key)) }
     },
   }
-}
-
-function isKey(text: string, name: string, key: KeyObject): boolean {
-  const read = readVerifierKey(text)
-  return read !== undefined && sameBytes(read.publicKey, verifierKey(name, key).publicKey)
 }

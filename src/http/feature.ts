@@ -31,8 +31,8 @@ export interface Job {
   readonly run: (signal: AbortSignal) => Promise<void>
   /** Runs on each replica, and holds no lock: it only reads. */
   readonly everyReplica?: true
-  /** Set by a run. Replicas that did not run the job copy the value from the store. */
-  readonly gauge?: Gauge
+  /** Set by a run. Replicas that did not run the job copy the values from the store, by their places in the list. */
+  readonly gauge?: Gauge | readonly Gauge[]
 }
 
 export interface Feature {

@@ -1,9 +1,12 @@
 /**
  * Verifies what the service gives as proof, without the service: signed checkpoints, proofs of entries, proofs that one
- * tree begins with another. It says what is wrong and where, and trusts the given keys alone.
+ * tree begins with another, and all of them beside each other. It says what is proven, what is wrong and where, and trusts
+ * the given keys alone.
  */
 
+import { parseJson } from '../base/json.ts'
 import { readCheckpoint } from './checkpoint.ts'
+import { type LeafKind, readEntry } from './entry.ts'
 import { leafHash, sameBytes } from './hash.ts'
 import { verifyConsistency, verifyInclusion } from './merkle.ts'
 import { readNote, readVerifierKey, signersOf } from './signed-note.ts'
@@ -35,29 +38,72 @@ function readSigned(note: string, keys: readonly Key[], what: string): Signed | 
 
 const isFinding = (value: object): value is Finding => 'kind' in value
 
-/** Verifies checkpoints, and that no two of one log and size differ. @returns nothing where all is well */
-export function verifyCheckpoints(
-  notes: readonly { readonly name: string; readonly note: string }[],
-  keys: readonly Key[],
+/** What one file shows. */
+export interface Review {
+  /** Nothing where all is well. */
+  readonly findings: readonly Finding[]
+  /** What it proves where all is well, for a person. */
+  readonly proven: string
+  /** Every checkpoint in it that a trusted key signed. */
+  readonly checkpoints: readonly Signed[]
+  /** The sizes of which it shows that the greater tree begins with the smaller one, or does not. */
+  readonly link?: { readonly origin: string; readonly from: number; readonly to: number }
+}
+
+const wrong = (...findings: readonly Finding[]): Review => ({ findings, proven: '', checkpoints: [] })
+
+/** Verifies a checkpoint. */
+export function reviewCheckpoint(note: string, keys: readonly Key[]): Review {
+  const signed = readSigned(note, keys, 'it')
+  if (isFinding(signed)) return wrong(signed)
+  const proven = `a checkpoint of ${signed.origin} with ${signed.size} leaves`
+  return { findings: [], proven, checkpoints: [signed] }
+}
+
+/**
+ * Compares the checkpoints of all files: no two of one log and size may differ, and of the sizes of a log each must be
+ * proven to be what the greatest begins with.
+ */
+export function compareCheckpoints(
+  files: readonly { readonly name: string; readonly review: Review }[],
 ): readonly Finding[] {
   const findings: Finding[] = []
-  const roots = new Map<string, { readonly name: string; readonly root: Uint8Array }>()
-  for (const { name, note } of notes) {
-    const signed = readSigned(note, keys, name)
-    if (isFinding(signed)) {
-      findings.push(signed)
-      continue
+  const logs = new Map<string, Map<number, { readonly name: string; readonly root: Uint8Array }>>()
+  for (const { name, review } of files)
+    for (const { origin, size, root } of review.checkpoints) {
+      const sizes = logs.get(origin) ?? new Map()
+      logs.set(origin, sizes)
+      const other = sizes.get(size)
+      if (other === undefined) sizes.set(size, { name, root })
+      else if (!sameBytes(other.root, root))
+        findings.push({ kind: 'forked', text: `${name} and ${other.name} are of ${size} leaves and differ` })
     }
-    const place = `${signed.origin} ${signed.size}`
-    const other = roots.get(place)
-    if (other === undefined) roots.set(place, { name, root: signed.root })
-    else if (!sameBytes(other.root, signed.root))
-      findings.push({
-        kind: 'forked',
-        text: `${name} and ${other.name} are of ${signed.size} leaves and differ`,
-      })
+  const links = files.flatMap(({ review }) => review.link ?? [])
+  for (const [origin, sizes] of logs) {
+    const greatest = Math.max(...sizes.keys())
+    const linked = sizesBelow(
+      greatest,
+      links.filter((link) => link.origin === origin),
+    )
+    for (const [size, { name }] of sizes)
+      if (!linked.has(size))
+        findings.push({
+          kind: 'incomplete',
+          text: `no file shows that the tree of ${greatest} leaves of ${origin} begins with that of ${size} in ${name}`,
+        })
   }
   return findings
+}
+
+/** The sizes from which links lead up to the greatest. That two trees begin with a third one links them not. */
+function sizesBelow(
+  greatest: number,
+  links: readonly { readonly from: number; readonly to: number }[],
+): ReadonlySet<number> {
+  const found = new Set([greatest])
+  // A set goes on with what is added while it is walked.
+  for (const size of found) for (const { from, to } of links) if (to === size) found.add(from)
+  return found
 }
 
 /** The answer of `GET /api/v1/audit/consistency`. */
@@ -67,21 +113,24 @@ export interface ShownBeginning {
   readonly to_checkpoint?: string | undefined
 }
 
-/** Verifies that one checkpoint begins with another. @returns nothing where all is well */
-export function verifyBeginning(answer: ShownBeginning, keys: readonly Key[]): readonly Finding[] {
+/** Verifies that one checkpoint begins with another. */
+export function reviewBeginning(answer: ShownBeginning, keys: readonly Key[]): Review {
   const { from_checkpoint: before, to_checkpoint: after, hashes } = answer
   if (before === undefined || after === undefined)
-    return [{ kind: 'incomplete', text: 'no checkpoint has one of the two sizes' }]
+    return wrong({ kind: 'incomplete', text: 'no checkpoint has one of the two sizes' })
   const [from, to] = [
     readSigned(before, keys, 'the earlier checkpoint'),
     readSigned(after, keys, 'the later one'),
   ]
-  if (isFinding(from)) return [from]
-  if (isFinding(to)) return [to]
-  if (from.origin !== to.origin) return [{ kind: 'forked', text: 'the checkpoints are of two logs' }]
-  if (verifyConsistency(from, to, hashes.map(fromBase64))) return []
+  if (isFinding(from)) return wrong(from)
+  if (isFinding(to)) return wrong(to)
+  const { origin } = to
+  const shown = { checkpoints: [from, to], link: { origin, from: from.size, to: to.size } }
+  if (from.origin !== origin) return wrong({ kind: 'forked', text: 'the checkpoints are of two logs' })
+  const proven = `the tree of ${to.size} leaves of ${origin} begins with that of ${from.size}`
+  if (verifyConsistency(from, to, hashes.map(fromBase64))) return { findings: [], proven, ...shown }
   const text = `the tree of ${to.size} leaves does not begin with that of ${from.size}: something before was changed, left out or reordered`
-  return [{ kind: 'forked', text }]
+  return { findings: [{ kind: 'forked', text }], proven: '', ...shown }
 }
 
 /** The answer of `GET /api/v1/audit/proof`. */
@@ -101,39 +150,77 @@ export interface ShownProof {
     | undefined
 }
 
-/** Verifies that an entry is in the tree of its checkpoint. @returns nothing where all is well */
-export function verifyEntry(answer: ShownProof, keys: readonly Key[]): readonly Finding[] {
+type Entry = NonNullable<ReturnType<typeof readEntry>>
+
+/** Kinds of which a leaf stands for many records, so that it says nothing of one of them. */
+const batchKinds: readonly LeafKind[] = ['usage-hour', 'detection-hour']
+
+/** Verifies that an entry is in the tree of its checkpoint. */
+export function reviewEntry(answer: ShownProof, keys: readonly Key[]): Review {
   const { index, hashes, checkpoint, entry, within } = answer
   const signed = readSigned(checkpoint, keys, 'the checkpoint')
-  if (isFinding(signed)) return [signed]
+  if (isFinding(signed)) return wrong(signed)
   const leaf = fromBase64(answer.leaf_hash)
   const findings: Finding[] = []
+  const found = (kind: Finding['kind'], text: string) => findings.push({ kind, text })
+  const read = entry === undefined ? undefined : entryFrom(entry)
   if (entry === undefined)
-    findings.push({
-      kind: 'incomplete',
-      text: `the entry of leaf ${index} is not there, its hash alone is proven`,
-    })
+    found('incomplete', `the entry of leaf ${index} is not there, its hash alone is proven`)
   else if (!sameBytes(leafHash(Buffer.from(entry)), leaf))
-    findings.push({ kind: 'changed', text: `the entry is not the one of leaf ${index}` })
-  const { size, root } = signed
+    found('changed', `the entry is not the one of leaf ${index}`)
+  else if (read === undefined) found('incomplete', `the entry of leaf ${index} is of another version`)
+  const { origin, size, root } = signed
   if (!verifyInclusion({ index, size, root }, leaf, hashes.map(fromBase64)))
-    findings.push({
-      kind: 'changed',
-      text: `leaf ${index} is not in the tree of ${size} leaves that was signed`,
-    })
-  if (within !== undefined && !isWithin(within, entry))
-    findings.push({ kind: 'changed', text: `record ${within.index} is not among those of its hour` })
-  return findings
+    found('changed', `leaf ${index} is not in the tree of ${size} leaves that was signed`)
+  const inner = within === undefined ? undefined : entryFrom(within.entry)
+  if (within !== undefined && !(read && inner && isWithin(within, read, inner)))
+    found('changed', `record ${within.index} is not among those of its hour`)
+  else if (within === undefined && read !== undefined && batchKinds.includes(read.kind))
+    found('incomplete', `leaf ${index} stands for the records of an hour, and none of them is proven`)
+  const record = inner === undefined ? '' : `${wordsOf(inner)} in `
+  const proven =
+    read === undefined ? '' : `${record}${wordsOf(read)} is leaf ${index} of ${size} of ${origin}`
+  return { findings, proven, checkpoints: [signed] }
+}
+
+function entryFrom(text: string): Entry | undefined {
+  try {
+    return readEntry(Buffer.from(text), parseJson)
+  } catch {
+    return undefined
+  }
 }
 
 function isWithin(
   { index, size, hashes, entry }: NonNullable<ShownProof['within']>,
-  outer: string | undefined,
+  { kind, members }: Entry,
+  inner: Entry,
 ): boolean {
-  const root = /"root":"([0-9a-f]{64})"/.exec(outer ?? '')?.[1]
-  if (root === undefined) return false
+  const root = members.get('root')
+  if (!batchKinds.includes(kind) || inner.kind !== kind) return false
+  if (typeof root !== 'string' || !/^[0-9a-f]{64}$/.test(root)) return false
+  if (members.get('rows') !== BigInt(size)) return false
   const at = { index, size, root: new Uint8Array(Buffer.from(root, 'hex')) }
   return verifyInclusion(at, leafHash(Buffer.from(entry)), hashes.map(fromBase64))
+}
+
+/** Members that say to a person which row it is, with the words before them. */
+const telling = {
+  commit: 'commit',
+  query: 'query',
+  run: 'run',
+  at: 'at',
+  started_at: 'at',
+  finished_at: 'at',
+}
+
+/** Kind, number, id and time of an entry. A text with other signs than an id has is left out: it goes to a terminal. */
+function wordsOf({ kind, members }: Entry): string {
+  const words = Object.entries(telling).flatMap(([name, word]) => {
+    const value = members.get(name)
+    return typeof value === 'string' && /^[\w.:-]{1,64}$/.test(value) ? [`${word} ${value}`] : []
+  })
+  return [`${kind} ${members.get('ref') ?? ''}`, ...words].join(', ')
 }
 
 const fromBase64 = (text: string) => new Uint8Array(Buffer.from(text, 'base64'))

@@ -5,6 +5,7 @@
 
 import { Cron } from 'croner'
 import type { Logger } from 'pino'
+import type { Gauge } from 'prom-client'
 import { outsideOfRequests } from '../base/outside.ts'
 import type { RightOfWay } from '../base/right-of-way.ts'
 import type { Job } from '../http/feature.ts'
@@ -43,8 +44,10 @@ export function startJobs(
   const stopping = new AbortController()
   const runHere = async (job: Job, signal: AbortSignal): Promise<void> => {
     await job.run(signal)
-    const [left] = (await job.gauge?.get())?.values ?? []
-    if (left !== undefined) await gauges.keep(job.name, left.value)
+    for (const [name, gauge] of gaugesOf(job)) {
+      const [left] = (await gauge.get()).values
+      if (left !== undefined) await gauges.keep(name, left.value)
+    }
   }
   const runOnce = async (job: Job): Promise<void> => {
     await requests.standBack().clear()
@@ -52,7 +55,7 @@ export function startJobs(
     const ran = await withReplicaLock(job.name, (lost) =>
       runHere(job, AbortSignal.any([lost, stopping.signal])),
     )
-    if (!ran && job.gauge !== undefined) job.gauge.set((await gauges.find(job.name)) ?? 0)
+    if (!ran) for (const [name, gauge] of gaugesOf(job)) gauge.set((await gauges.find(name)) ?? 0)
   }
   const run = (job: Job): Promise<void> => {
     const current = running.get(job.name)
@@ -79,4 +82,10 @@ export function startJobs(
       await Promise.all(running.values())
     },
   }
+}
+
+/** The gauges of a job with the names under which they are stored; the first has that of the job. */
+function gaugesOf({ name, gauge }: Job): readonly (readonly [string, Gauge])[] {
+  if (gauge === undefined) return []
+  return [gauge].flat().map((one, at) => [at === 0 ? name : `${name} ${at}`, one] as const)
 }

@@ -9,6 +9,8 @@ export interface AuditMetrics {
   readonly auditImported: Gauge
   /** Tenants whose tree the last run did not sign. */
   readonly auditUnsigned: Gauge
+  /** Seconds that the oldest rows wait for their tree. */
+  readonly auditWaiting: Gauge
 }
 
 /** The metrics of the audit trees, in a registry. */
@@ -26,7 +28,12 @@ export function auditMetrics(registry: Registry): AuditMetrics {
     }),
     auditUnsigned: new Gauge({
       name: 'svc_audit_unsigned_tenants',
-      help: 'Tenants whose audit tree the last run did not sign, because there is no key or the tree is damaged.',
+      help: 'Tenants whose audit tree the last run did not sign, because of its key or its tree.',
+      registers: [registry],
+    }),
+    auditWaiting: new Gauge({
+      name: 'svc_audit_waiting_seconds',
+      help: 'Seconds since the oldest rows were seen that are not in the audit tree of their tenant.',
       registers: [registry],
     }),
   }

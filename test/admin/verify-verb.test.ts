@@ -17,7 +17,10 @@ const { privateKey: otherKey } = generateKeyPairSync('ed25519')
 const trusted = verifierKeyText(verifierKey(origin, key))
 const base64 = (bytes: Uint8Array) => Buffer.from(bytes).toString('base64')
 
-const entries = Array.from({ length: 20 }, (_, at) => `covenant/change/v1\n{"ref":${at}}`)
+const entries = Array.from(
+  { length: 20 },
+  (_, at) => `covenant/change/v1\n{"at":"2026-01-01T00:00:00.000000Z","ref":${at}}`,
+)
 const hashed = (texts: readonly string[]) => texts.map((text) => leafHash(Buffer.from(text)))
 const leaves = hashed(entries)
 
@@ -78,7 +81,102 @@ const flipped = leaves.map((leaf, at) =>
 describe('covenant verify', () => {
   test('passes what is whole', async () => {
     const files = [noteOf(leaves), { checkpoint: noteOf(leaves.slice(0, 7)) }, proofOf(3), consistencyOf(7)]
-    expect(await run(files)).toEqual({ status: 0, out: 'All is well: 4 files.', err: '' })
+    expect(await run(files)).toEqual({
+      ...{ status: 0, err: '' },
+      out: [
+        'file 1: a checkpoint of example.com/audit/1 with 20 leaves',
+        'file 2: a checkpoint of example.com/audit/1 with 7 leaves',
+        'file 3: change 3, at 2026-01-01T00:00:00.000000Z is leaf 3 of 20 of example.com/audit/1',
+        'file 4: the tree of 20 leaves of example.com/audit/1 begins with that of 7',
+        'All is well: 4 files.',
+      ].join('\n'),
+    })
+  })
+
+  describe('compares every checkpoint in every file', () => {
+    const bothForked = (out: string) => expect(out).toContain('are of 20 leaves and differ')
+
+    test('also that of a proof and those of a proof of consistency', async () => {
+      bothForked((await run([noteOf(leaves), proofOf(5, swapped)])).err)
+      bothForked((await run([proofOf(5), proofOf(6, swapped)])).err)
+      const other = consistencyOf(7, swapped, swapped)
+      expect((await run([other])).status).toBe(0)
+      const { status, err } = await run([other, consistencyOf(7)])
+      expect(status).toBe(1)
+      bothForked(err)
+      expect(err).toContain('are of 7 leaves and differ')
+    })
+
+    test('and passes two sizes only where a file shows that one begins with the other', async () => {
+      const [small, great] = [noteOf(leaves.slice(0, 7)), noteOf(leaves)]
+      expect(await run([small, great])).toMatchObject({
+        status: 1,
+        err: 'incomplete: no file shows that the tree of 20 leaves of example.com/audit/1 begins with that of 7 in file 1',
+      })
+      expect((await run([small, great, consistencyOf(7)])).status).toBe(0)
+      const step = consistencyOf(7, leaves.slice(0, 12))
+      expect((await run([small, great, step])).status).toBe(1)
+      expect((await run([small, great, step, consistencyOf(12)])).status).toBe(0)
+    })
+
+    test('and is not content that two trees begin with a third one', async () => {
+      const fork = [...leaves.slice(0, 8), ...flipped.slice(2, 6)]
+      const { status, err } = await run([consistencyOf(7), consistencyOf(7, fork)])
+      expect(status).toBe(1)
+      expect(err).toContain('incomplete: no file shows that the tree of 20 leaves')
+      expect(err).toContain('begins with that of 12')
+    })
+  })
+
+  describe('of a record of an hour', () => {
+    const records = [1, 2, 3].map((at) => `covenant/usage-hour/v1\n{"query":"q-${at}","ref":${at}}`)
+    const root = Buffer.from(rootOfLeaves(hashed(records))).toString('hex')
+    const hour = (more = '') => `covenant/usage-hour/v1\n{${more}"after":0,"ref":3,"root":"${root}","rows":3}`
+    const proof = (outer: string, entry = records[1] ?? '') => {
+      const of = hashed([outer])
+      const hashes = inclusionProof(1, 3, hashesOfLeaves(hashed(records))).map(base64)
+      return {
+        ...{ index: 0, leaf_hash: base64(of[0] ?? new Uint8Array()), hashes: [], checkpoint: noteOf(of) },
+        entry: outer,
+        within: { index: 1, size: 3, hashes, entry },
+      }
+    }
+
+    test('says which it is', async () => {
+      const { status, out } = await run([proof(hour())])
+      expect(status).toBe(0)
+      expect(out).toStartWith('file 1: usage-hour 2, query q-2 in usage-hour 3 is leaf 0 of 1 of')
+    })
+
+    test('finds the one of another record, and a leaf that only holds the words of a root', async () => {
+      const changed = 'changed: record 1 is not among those of its hour'
+      expect((await run([proof(hour(), records[2])])).err).toContain(changed)
+      const quoted = `covenant/administration/v1\n{"ref":1,"rows":3,"text":{"root":"${root}"}}`
+      expect((await run([proof(quoted)])).err).toContain(changed)
+      const nested = `covenant/usage-hour/v1\n{"ref":1,"rows":3,"text":{"root":"${root}"}}`
+      expect((await run([proof(nested)])).err).toContain(changed)
+    })
+
+    test('is incomplete where only the hour is proven', async () => {
+      const { status, err } = await run([{ ...proof(hour()), within: undefined }])
+      expect({ status, err }).toEqual({
+        status: 1,
+        err: 'file 1: incomplete: leaf 0 stands for the records of an hour, and none of them is proven',
+      })
+    })
+  })
+
+  test('prints no text of an entry that could steer a terminal', async () => {
+    const entry = 'covenant/change/v1\n{"at":"\\u001b[2J","ref":1}'
+    const of = hashed([entry])
+    const file = {
+      index: 0,
+      leaf_hash: base64(of[0] ?? new Uint8Array()),
+      hashes: [],
+      checkpoint: noteOf(of),
+      entry,
+    }
+    expect((await run([file])).out).toStartWith('file 1: change 1 is leaf 0 of 1 of')
   })
 
   test.each([
@@ -116,11 +214,11 @@ describe('covenant verify', () => {
       'file 1: forked: the tree of 7',
     ],
     ['a file that holds nothing of it', { a: 1 }, 'file 1: malformed: it holds no proof'],
-    ['a text that is no note', 'a', 'malformed: file 1 is no signed checkpoint'],
+    ['a text that is no note', 'a', 'file 1: malformed: it is no signed checkpoint'],
     [
       'a checkpoint of which a digit was changed',
       noteOf(leaves).replace('\n20\n', '\n21\n'),
-      'wrong key: file 1 is not signed',
+      'file 1: wrong key: it is not signed',
     ],
   ])('names %s', async (_, file, finding) => {
     const { status, out, err } = await run([file])

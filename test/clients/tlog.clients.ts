@@ -31,7 +31,7 @@ let given: Given
 beforeAll(async () => {
   ;({ store, tenant } = await openTenantStore())
   const signer = checkpointSigner(privateKey, undefined)
-  const origin = 'covenant.example/audit/1'
+  const origin = `covenant.example/audit/${tenant}`
   const sizes: number[] = []
   let key = ''
   for (const count of [0, 5, 260, 40]) {

@@ -137,3 +137,31 @@ test('a replica shows what a run left on another one, and no longer what its own
   await first?.jobs.run('sweep')
   expect((await first?.gauge.get())?.values[0]?.value).toBe(0)
 })
+
+test('a job may have several gauges, each shared by its place', async () => {
+  const stored = new Map<string, number>()
+  const gauges: JobGauges = {
+    keep: async (name, value) => void stored.set(name, value),
+    find: async (name) => stored.get(name),
+  }
+  const replicas = [true, false].map((isElected) => {
+    const { auditUnsigned, auditWaiting } = createMetrics()
+    const run = async () => {
+      auditUnsigned.set(2)
+      auditWaiting.set(60)
+    }
+    const job = { name: 'prove', schedule: '0 0 1 1 *', run, gauge: [auditUnsigned, auditWaiting] }
+    const withLock: WithReplicaLock = async (_, work) => {
+      if (isElected) await work(new AbortController().signal)
+      return isElected
+    }
+    const quiet = new RightOfWay({ quietMs: 0, waitMsMax: 0 })
+    return { job, jobs: startJobs([job], withLock, gauges, quiet, createLogger({ level: 'silent' })) }
+  })
+  for (const { job, jobs } of replicas) {
+    await jobs.run('prove')
+    const values = await Promise.all(job.gauge.map((gauge) => gauge.get()))
+    expect(values.map(({ values: [one] }) => one?.value)).toEqual([2, 60])
+    await jobs.stop()
+  }
+})

@@ -27,8 +27,8 @@ export async function growAll(store: Store, tenant: TenantId): Promise<number> {
 }
 
 /** Adds what may be added now. @returns how many leaves */
-export function growOn(store: Store, tenant: TenantId): Promise<number> {
-  return growTree(store, tenant, new AbortController().signal)
+export async function growOn(store: Store, tenant: TenantId): Promise<number> {
+  return (await growTree(store, tenant, new AbortController().signal)).added
 }
 
 /** The size and the root of the stored tree, computed from its tiles. */

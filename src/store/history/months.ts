@@ -102,6 +102,8 @@ interface TenantRow {
   readonly keep_days: number | null
   readonly is_expired: boolean
   readonly holds: number
+  /** Of what keeps a month: whether rows are not in the tree that proves the audit. */
+  readonly is_unproven?: boolean
 }
 
 function toMonthTenant(row: TenantRow): MonthTenant {
@@ -201,7 +203,16 @@ function stepOf(row: StepRow | undefined): Detaching {
   }
 }
 
-function reasonOf({ tenant_id, row_count, keep_days, holds, is_expired }: TenantRow): string {
+function reasonOf({
+  tenant_id,
+  row_count,
+  keep_days,
+  holds,
+  is_expired,
+  is_unproven: isUnproven,
+}: TenantRow): string {
+  if (holds === 0 && is_expired && isUnproven === true)
+    return `tenant ${tenant_id} has rows that are not in the tree of its audit yet`
   if (holds === 0 && is_expired) return `tenant ${tenant_id} is being removed`
   const why = holds > 0 ? `${holds} legal hold${holds === 1 ? '' : 's'}` : 'its retention'
   const days = holds > 0 ? '' : ` of ${keep_days === null ? 'good' : `${keep_days} days`}`

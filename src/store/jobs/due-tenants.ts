@@ -57,6 +57,16 @@ export async function activeTenants(store: Store): Promise<readonly TenantId[]> 
   return await idsOf(store, `select tenant_id from svc.tenant where state = 'active' order by tenant_id`)
 }
 
+/** Every tenant that is not being removed, also the suspended ones, by id. */
+export async function tenantsOnRecord(store: Store): Promise<readonly TenantId[]> {
+  return await idsOf(
+    store,
+    `select t.tenant_id from svc.tenant t where not exists (select from svc.tenant_removal r
+         where r.tenant_id = t.tenant_id and r.started_at is not null and r.removed_at is null)
+     order by t.tenant_id`,
+  )
+}
+
 /** The tenants with records of usage that are not in the totals yet. */
 export async function tenantsToRoll(store: Store): Promise<readonly TenantId[]> {
   return await idsOf(

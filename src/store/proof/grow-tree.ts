@@ -6,6 +6,7 @@
  * one lock, in the transaction that adds them; a replica that dies leaves nothing behind.
  */
 
+import { mapInTurns } from '../../base/in-turns.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { canonicalJson } from '../../proof/canonical-json.ts'
 import { leafKinds } from '../../proof/entry.ts'
@@ -18,10 +19,10 @@ import { ensureSalts, lateRows, leafKey, rowsAfter, type SourceRow, sourceEntry 
 import { batchSources, type RowSource, rowSources } from './sources.ts'
 import { readEdge, writeGrowth } from './tree-rows.ts'
 
-/** Leaves that one step adds, at most. */
-const stepLeaves = 2_000
+/** Leaves that one step adds, at most. Its transaction holds the lock of the tree. */
+const stepLeaves = 500
 /** Rows that one leaf stands for, at most. */
-export const batchRows = 10_000
+export const batchRows = 2_000
 /** How far below what was passed a step looks for rows that were committed very late. */
 const lateNumbers = 1_000n
 
@@ -57,19 +58,30 @@ interface NextMark {
   readonly newest?: bigint
 }
 
-/** Adds leaves, for as long as there are some and the signal allows. @returns how many it added */
-export async function growTree(store: Store, tenant: TenantId, signal: AbortSignal): Promise<number> {
+/**
+ * Adds leaves, for as long as there are some and the signal allows.
+ * @param forMs no step begins after so many milliseconds
+ */
+export async function growTree(
+  store: Store,
+  tenant: TenantId,
+  signal: AbortSignal,
+  forMs = Number.POSITIVE_INFINITY,
+): Promise<Step> {
+  const endMs = performance.now() + forMs
   let added = 0
   for (;;) {
     signal.throwIfAborted()
     const step = await growOnce(store, tenant)
     added += step.added
-    if (!step.goesOn) return added
+    if (!step.goesOn || performance.now() >= endMs) return { added, goesOn: step.goesOn }
   }
 }
 
-/** One step. @param most leaves that it adds, at most */
+/** One step. It looks without a lock first, and takes that of the tree only where there is something to do. */
 export async function growOnce(store: Store, tenant: TenantId, most = stepLeaves): Promise<Step> {
+  const look = async (tx: Tx) => hasMoved(await readSeen(tx, tenant), await readMarks(tx))
+  if (!(await store.tenantTransaction(tenant, look, { readOnly: true }))) return { added: 0, goesOn: false }
   return await store.tenantTransaction(tenant, async (tx) => {
     // Before this transaction draws an id: rows up to here belong to transactions with lower ones.
     const seen = await readSeen(tx, tenant)
@@ -108,14 +120,25 @@ export async function growOnce(store: Store, tenant: TenantId, most = stepLeaves
   })
 }
 
+/** Whether a step would move a mark. */
+function hasMoved(seen: ReadonlyMap<string, bigint>, marks: ReadonlyMap<number, Mark>): boolean {
+  const isDue = ({ kind }: RowSource, isBatch: boolean) => {
+    const mark = marks.get(leafKinds[kind])
+    if (mark === undefined) return true
+    if (mark.passed < mark.newest) return mark.isPassed
+    return (seen.get(kind) ?? 0n) > mark.newest && (!isBatch || mark.isHourOver)
+  }
+  return (
+    rowSources.some((source) => isDue(source, false)) || batchSources.some((source) => isDue(source, true))
+  )
+}
+
 /** The highest number of each kind. */
 async function readSeen(tx: Tx, tenant: TenantId): Promise<ReadonlyMap<string, bigint>> {
-  const columns = [...rowSources, ...batchSources].map(({ kind, from, where, number }) =>
-    kind === 'detection-hour'
-      ? // A run that ends now is committed within the minute, or is found when it ends.
-        `((extract(epoch from clock_timestamp()) - 60) * 1000000)::int8 as "${kind}"`
-      : `(select coalesce(max(${number}), 0) from ${from} where ${where}) as "${kind}"`,
-  )
+  const columns = [...rowSources, ...batchSources].map(({ kind, from, where, number, newest }) => {
+    const found = newest ?? `(select max(${number}) from ${from} where ${where})`
+    return `coalesce(${found}, 0) as "${kind}"`
+  })
   const [row] = await tx.query<Readonly<Record<string, string>>>(`select ${columns.join(',\n')}`, [tenant])
   return new Map(Object.entries(row ?? {}).map(([kind, number]) => [kind, BigInt(number)]))
 }
@@ -129,9 +152,10 @@ async function readMarks(tx: Tx): Promise<ReadonlyMap<number, Mark>> {
     is_hour_over: boolean
     imported_to: string
   }>(
-    // A number beyond this transaction's is of another server, from which the rows were copied.
+    // A number that no transaction has yet is of another server, from which the rows were copied.
     `select kind, passed, newest, imported_to,
-       pg_snapshot_xmin(pg_current_snapshot()) >= newest_xid or newest_xid > pg_current_xact_id() as is_passed,
+       pg_snapshot_xmin(pg_current_snapshot()) >= newest_xid or newest_xid >= pg_snapshot_xmax(pg_current_snapshot())
+         as is_passed,
        date_trunc('hour', newest_at) < date_trunc('hour', clock_timestamp()) as is_hour_over
      from audit_mark`,
   )
@@ -173,7 +197,7 @@ async function leavesOf(
     rows.map(({ person }) => person),
     size,
   )
-  return rows.map((row) => {
+  return await mapInTurns(rows, undefined, (row) => {
     return { key: leafKey(row.kind, row.ref), entry: sourceEntry(row, salts, row.ref <= importedTo) }
   })
 }
@@ -191,7 +215,8 @@ async function dueBatch(
   const rows = await rowsAfter(tx, tenant, source, { after, upto, most: batchRows })
   const passed = rows.length < batchRows ? upto : (rows.at(-1)?.ref ?? upto)
   if (rows.length === 0) return { passed }
-  const hashes = (await leavesOf(tx, rows, mark, size)).map(({ entry }) => leafHash(entry))
+  const entries = await leavesOf(tx, rows, mark, size)
+  const hashes = await mapInTurns(entries, undefined, ({ entry }) => leafHash(entry))
   const members = new Map<string, string | bigint | boolean>([
     ['after', after],
     ['ref', passed],
@@ -234,22 +259,30 @@ async function writeMarks(tx: Tx, marks: readonly NextMark[]): Promise<void> {
     )
 }
 
-/** How far the import of what was there before the tree has come. */
+/** How far a tree has come. */
 interface ImportProgress {
-  /** Numbers up to which rows of each kind are in the tree, added up. */
+  /** Of the import of what was there before the tree: numbers up to which rows of each kind are in it, added up. */
   readonly done: bigint
+  /** Equals `done` once the import is over. */
   readonly all: bigint
+  /** Seconds since the oldest rows were seen that are not in it; 0 where none wait. */
+  readonly waitsSeconds: number
 }
 
-/** The import of a tenant's history; `done` equals `all` once it is over. */
+/** How far the tree of a tenant has come. */
 export async function importProgress(store: Store, tenant: TenantId): Promise<ImportProgress> {
-  const [row] = await store.tenantQuery<{ done: string; total: string }>(
+  const [row] = await store.tenantQuery<{ done: string; total: string; waits: number }>(
     tenant,
-    `select coalesce(sum(least(passed, imported_to)), 0) as done, coalesce(sum(imported_to), 0) as total
-     from audit_mark where kind <> $1::int`,
-    // Its numbers are times.
+    // The numbers of detection are times.
+    `select coalesce(sum(least(passed, imported_to)) filter (where kind <> $1::int), 0) as done,
+       coalesce(sum(imported_to) filter (where kind <> $1::int), 0) as total,
+       coalesce(extract(epoch from clock_timestamp() - min(newest_at) filter (where passed < newest)), 0)::float8 as waits
+     from audit_mark`,
     [leafKinds['detection-hour']],
     { readOnly: true },
   )
-  return { done: BigInt(row?.done ?? 0), all: BigInt(row?.total ?? 0) }
+  return {
+    ...{ done: BigInt(row?.done ?? 0), all: BigInt(row?.total ?? 0) },
+    waitsSeconds: Math.max(0, row?.waits ?? 0),
+  }
 }

@@ -1,6 +1,7 @@
 /** Proves rows of the tenant: that their leaves are in the tree of its last checkpoint, and what a tree began with. */
 
 import { Fault } from '../../base/fault.ts'
+import { mapInTurns } from '../../base/in-turns.ts'
 import { isJsonObject, parseJson } from '../../base/json.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { type LeafKind, readEntry } from '../../proof/entry.ts'
@@ -137,8 +138,8 @@ async function proveWithin(
   const index = rows.findIndex(({ ref }) => ref === number)
   if (index < 0 || rows.some(({ person }) => !salts.has(person))) return undefined
   const imported = isJsonObject(members) && members.get('imported') === true
-  const entries = rows.map((row) => sourceEntry(row, salts, imported))
-  const leaves = entries.map((one) => leafHash(one))
+  const entries = await mapInTurns(rows, undefined, (row) => sourceEntry(row, salts, imported))
+  const leaves = await mapInTurns(entries, undefined, (one) => leafHash(one))
   if (!sameBytes(rootOfLeaves(leaves), Buffer.from(String(root), 'hex'))) return undefined
   const hashes = inclusionProof(index, leaves.length, hashesOfLeaves(leaves))
   return { index, size: leaves.length, hashes, entry: entries[index] ?? new Uint8Array() }

@@ -2,6 +2,7 @@
 
 import { createHash, randomBytes } from 'node:crypto'
 import { Fault } from '../../base/fault.ts'
+import { mapInTurns } from '../../base/in-turns.ts'
 import { isJsonObject, type JsonObject, parseJson } from '../../base/json.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { canonicalJson } from '../../proof/canonical-json.ts'
@@ -58,7 +59,7 @@ export async function rowsAfter(
      order by ${number} fetch first ($4::int) rows with ties`,
     [tenant, range.after, range.upto, range.most],
   )
-  return rows.map((row) => toSourceRow(source.kind, row))
+  return await mapInTurns(rows, undefined, (row) => toSourceRow(source.kind, row))
 }
 
 /** Rows with numbers a little below what has been passed, which have no leaf: they were committed very late. */
@@ -75,7 +76,7 @@ export async function lateRows(
      order by ${number} limit $4::int`,
     [tenant, range.after, range.upto, range.most, leafKey(kind, 0n)],
   )
-  return rows.map((row) => toSourceRow(kind, row))
+  return await mapInTurns(rows, undefined, (row) => toSourceRow(kind, row))
 }
 
 /** Those of these numbers that are there. */
@@ -89,7 +90,7 @@ export async function rowsNamed(
     `${selected(source)} and ${source.number} = any (array(select jsonb_array_elements_text($2::text::jsonb)::int8))`,
     [tenant, JSON.stringify(refs.map(String))],
   )
-  return rows.map((row) => toSourceRow(source.kind, row))
+  return await mapInTurns(rows, undefined, (row) => toSourceRow(source.kind, row))
 }
 
 interface Row {

@@ -13,6 +13,8 @@ export interface RowSource {
   readonly from: string
   /** Rises from row to row; drawn before its transaction ends. */
   readonly number: string
+  /** The highest number, where it is found in another way than by the numbers. It may be that of a row left out. */
+  readonly newest?: string
   /** Limits the rows; it may name $1, the tenant. */
   readonly where: string
   /** By whose salt its words are hashed. */
@@ -66,6 +68,8 @@ export const rowSources: readonly RowSource[] = [
       kind: 'pin',
       from: '"PinEvent" r',
       number: '(r.id::text::int8 & 281474976710655)',
+      // All ids of a label begin with the same bits.
+      newest: `(select x.id::text::int8 & 281474976710655 from "PinEvent" x order by x.id desc limit 1)`,
       // The graph has nodes of its own beside.
       where: "$1::uuid is not null and r.properties::text::jsonb ->> 'kind' in ('pin', 'unpin')",
     },
@@ -175,6 +179,8 @@ export const batchSources: readonly RowSource[] = [
     kind: 'detection-hour',
     from: 'svc.detection_run r',
     number: '(extract(epoch from r.finished_at) * 1000000)::int8',
+    // A run that ends now is committed within the minute, or is found when it ends.
+    newest: '((extract(epoch from clock_timestamp()) - 60) * 1000000)::int8',
     where: `${ownRows} and r.finished_at is not null`,
     person: "''",
     open: members({

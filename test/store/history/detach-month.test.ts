@@ -19,9 +19,11 @@ import {
 } from '../../../src/store/history/months.ts'
 import { putRetention } from '../../../src/store/history/retention.ts'
 import { reconcileTenant } from '../../../src/store/jobs/reconcile.ts'
+import { growOnce } from '../../../src/store/proof/grow-tree.ts'
 import { recordUsage } from '../../../src/store/query/usage.ts'
 import { actorOf } from '../../support/actor.ts'
 import { approvedOf, committedOf, intentOf, rejectedOf } from '../../support/commits.ts'
+import { growAll } from '../../support/proof.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { usageRecord } from '../../support/usage.ts'
@@ -131,6 +133,17 @@ test('a month is kept while a tenant in it is being removed, whose rows go', asy
     `conflict This month is kept: tenant ${foreign} is being removed.`,
   )
   await change('removed_at = now()')
+})
+
+test('a month is kept while the tree of a tenant lacks rows of it; a tenant without a tree keeps none', async () => {
+  await growOnce(store, foreign)
+  expect(await refusal(detachMonth(store, january, by))).toBe(
+    `conflict This month is kept: tenant ${foreign} has rows that are not in the tree of its audit yet.`,
+  )
+  await growAll(store, foreign)
+  expect(await store.adminQuery('select svc.month_blocked($1) as reasons', [january])).toEqual([
+    { reasons: null },
+  ])
 })
 
 test('an earlier month goes first, and the month that runs does not go', async () => {

@@ -88,6 +88,8 @@ const notSealed = [
   ...['svc.month_partition.running_sha256', 'svc.policy_set.sha256'],
   ...['svc.secrets_key_check.next_sealed', 'svc.secrets_key_check.sealed'],
   ...['svc.service_session.secret_sha256', 'svc.transform_subject_key.wrapped', 'svc.used_once.digest'],
+  ...['tenant.audit_batch.entry', 'tenant.audit_salt.person', 'tenant.audit_salt.salt'],
+  ...['tenant.audit_tile.hashes', 'tenant.audit_tile.keys', 'tenant.audit_tree.keys'],
   ...['tenant.lineage_event.body', 'tenant.lineage_event.body_sha256'],
   ...['tenant.lineage_inbox.body', 'tenant.lineage_inbox.body_sha256'],
 ]

@@ -5,16 +5,16 @@ import { generateKeyPairSync } from 'node:crypto'
 import { checkpointSigner } from '../../../src/audit/audit-key.ts'
 import type { Fault } from '../../../src/base/fault.ts'
 import type { TenantId } from '../../../src/core/tenant.ts'
-import { readCheckpoint } from '../../../src/proof/checkpoint.ts'
+import { readCheckpoint, writeCheckpoint } from '../../../src/proof/checkpoint.ts'
 import { leafHash } from '../../../src/proof/hash.ts'
 import { verifyConsistency, verifyInclusion } from '../../../src/proof/merkle.ts'
-import { readNote, readVerifierKey, signersOf } from '../../../src/proof/signed-note.ts'
+import { readNote, readVerifierKey, signersOf, signNote } from '../../../src/proof/signed-note.ts'
 import { recordVerdict } from '../../../src/store/commit/verdicts.ts'
 import { lastCheckpoint, makeCheckpoint } from '../../../src/store/proof/checkpoints.ts'
 import { prove, proveConsistency } from '../../../src/store/proof/prove.ts'
 import { recordUsage } from '../../../src/store/query/usage.ts'
 import { intentOf, rejectedOf } from '../../support/commits.ts'
-import { growAll } from '../../support/proof.ts'
+import { growAll, storedRoot } from '../../support/proof.ts'
 import { makeTenant } from '../../support/spare-tenants.ts'
 import { openTestStore, type TestStore } from '../../support/store.ts'
 import { usageRecord } from '../../support/usage.ts'
@@ -22,7 +22,7 @@ import { usageRecord } from '../../support/usage.ts'
 const [present, former, foreign] = [1, 2, 3].map(() => generateKeyPairSync('ed25519').privateKey)
 if (present === undefined || former === undefined || foreign === undefined) throw new Error('no key')
 const signer = checkpointSigner(present, undefined)
-const origin = 'example.com/audit/1'
+const originOf = (tenant: TenantId) => `example.com/audit/${tenant}`
 
 let store: TestStore
 beforeAll(async () => {
@@ -33,7 +33,7 @@ afterAll(() => store?.[Symbol.asyncDispose]())
 const newTenant = async (name: string): Promise<TenantId> => (await makeTenant(store, { name })).id
 const start = Date.UTC(2026, 0, 1)
 const sign = (tenant: TenantId, atMs = start, by = signer) =>
-  makeCheckpoint(store, tenant, { at: new Date(atMs), signer: by, origin })
+  makeCheckpoint(store, tenant, { at: new Date(atMs), signer: by, origin: originOf(tenant) })
 
 async function commit(tenant: TenantId): Promise<string> {
   const intent = intentOf()
@@ -81,6 +81,8 @@ describe('a checkpoint', () => {
     expect(await faultOf(sign(tenant))).toBe('misconfigured')
     expect(await faultOf(sign(tenant, start, checkpointSigner(present, foreign)))).toBe('misconfigured')
     await sign(tenant, start, checkpointSigner(present, former))
+    // Once, for the turn; a day later the former key is needed no longer.
+    expect(await sign(tenant, start, checkpointSigner(present, former))).toBeUndefined()
     const found = await lastCheckpoint(store, tenant)
     const keys = (found?.keys ?? []).map(({ key }) => key)
     expect(keys).toHaveLength(2)
@@ -91,6 +93,23 @@ describe('a checkpoint', () => {
     expect(readNote(later?.note ?? '')?.signatures).toHaveLength(1)
   })
 
+  test('is due at once where the key has changed, and of its size the one with both signatures is given', async () => {
+    const tenant = await newTenant('turn at rest')
+    await growAll(store, tenant)
+    await sign(tenant, start, checkpointSigner(former, undefined))
+    const both = await sign(tenant, start + 60_000, checkpointSigner(present, former))
+    expect(readNote(both?.note ?? '')?.signatures).toHaveLength(2)
+    await sign(tenant, start + 2 * 86_400_000, checkpointSigner(present, undefined))
+    expect((await proveConsistency(store, tenant, 1, 1)).checkpoints.to).toBe(both?.note)
+    // A row names its key only where that begins.
+    const rows = await store.tenantQuery<{ verifier: string | null }>(
+      tenant,
+      'select verifier from audit_checkpoint order by checkpoint_seq',
+    )
+    expect(rows.map(({ verifier }) => verifier !== null)).toEqual([true, true, false])
+    expect((await lastCheckpoint(store, tenant))?.keys[0]?.key).toBe(both?.signedBy ?? '')
+  })
+
   test('is not made over a history that was changed', async () => {
     const tenant = await newTenant('forged')
     await growAll(store, tenant)
@@ -99,6 +118,48 @@ describe('a checkpoint', () => {
     expect(await faultOf(sign(tenant, start + 86_400_000))).toBe('unavailable')
     await store.tenantQuery(tenant, `update audit_tree set size = 0, tails = '{}', keys = ''`)
     expect(await faultOf(sign(tenant))).toBe('unavailable')
+  })
+})
+
+describe('a forged checkpoint', () => {
+  /** Writes a note as who holds the database, not the key, would. */
+  const forge = (tenant: TenantId, note: string, signedBy: string, size: number) =>
+    store.tenantQuery(
+      tenant,
+      'insert into audit_checkpoint (at, size, note, verifier) values (now(), $1::int8, $2, $3)',
+      [size, note, signedBy],
+    )
+  const rootOf = async (tenant: TenantId) => (await storedRoot(store, tenant)).root
+
+  test('beside changed leaves is not signed on', async () => {
+    const tenant = await newTenant('forged note')
+    await growAll(store, tenant)
+    const made = await sign(tenant)
+    await store.tenantQuery(tenant, `update audit_tree set tails = array[decode(repeat('00', 32), 'hex')]`)
+    const text = writeCheckpoint({ origin: originOf(tenant), size: 1, root: await rootOf(tenant) })
+    for (const note of [
+      signNote(text, [{ name: originOf(tenant), key: foreign }]),
+      // The lines of the true note below another text.
+      `${text}${made?.note.slice(made.note.lastIndexOf('\n\n') + 1)}`,
+    ]) {
+      await forge(tenant, note, made?.signedBy ?? '', 1)
+      expect(await faultOf(sign(tenant, start + 86_400_000))).toBe('misconfigured')
+      expect((await lastCheckpoint(store, tenant))?.checkpoint.note).toBe(note)
+    }
+  })
+
+  test('that the same key made for another tenant or another host is not signed on', async () => {
+    const [home, other] = [await newTenant('own log'), await newTenant('other log')]
+    for (const tenant of [home, other]) await growAll(store, tenant)
+    const made = await sign(other)
+    await sign(home)
+    await forge(home, made?.note ?? '', made?.signedBy ?? '', 1)
+    expect(await faultOf(sign(home, start + 86_400_000))).toBe('unavailable')
+    const elsewhere = `other.example/audit/${other}`
+    const signing = { at: new Date(start + 86_400_000), signer, origin: elsewhere }
+    expect(await faultOf(makeCheckpoint(store, other, signing))).toBe('unavailable')
+    const wrong = makeCheckpoint(store, other, { ...signing, origin: originOf(home) })
+    expect(await wrong.catch((err: Error) => err.name)).toBe('RangeError')
   })
 })
 
