@@ -159,7 +159,8 @@ async function assertIsAnother(tx: Tx, tenant: TenantId, request: AccessRequest,
     )
 }
 
-function namedOf({ sub, email, session }: Actor): NamedPerson {
+/** Who acts, with all that may tell who it is. */
+export function namedOf({ sub, email, session }: Actor): NamedPerson {
   return { sub, email, createdBy: session?.createdBy }
 }
 

@@ -8,7 +8,7 @@ import { listGrants } from '../../store/contract/access-grants.ts'
 import { type AccessRequest, findAccessRequest } from '../../store/contract/access-requests.ts'
 import { type RunQuery, versionInForce } from '../../store/contract/versions.ts'
 import type { Store } from '../../store/store.ts'
-import { factsOf, liftsNow, waitsFor } from './decide-access.ts'
+import { factsOf, liftsNow, namedOf, waitsFor } from './decide-access.ts'
 import { type DecidingActor, mayKnow, rightsOf } from './oversight.ts'
 import { planOf, planProblem } from './plan.ts'
 import { noRequest } from './request-access.ts'
@@ -74,8 +74,7 @@ async function readRequest(
 
 /** Whether a request might be of who looks at it, or for them. */
 function isTheirs({ sub, names, roles }: DecidingActor, { grantee, requestedBy }: AccessRequest): boolean {
-  const { sub: asker, email, session } = requestedBy
-  const asked = { sub: asker, email, createdBy: session?.createdBy }
+  const asked = namedOf(requestedBy)
   if ([sub, ...names].some((name) => mayBeSamePerson({ sub: name, email: name }, asked))) return true
   return 'sub' in grantee ? mayBeSamePerson({ sub }, grantee) : roles.includes(grantee.role)
 }
