@@ -4,9 +4,7 @@
  */
 
 import type { Grantee } from '../../core/access-grant.ts'
-import { operator } from '../../core/administration.ts'
-import { isReservedSubject } from '../../core/principal.ts'
-import { isSamePerson } from '../../core/same-person.ts'
+import { isSamePerson, makerOf } from '../../core/same-person.ts'
 import type { Person } from '../lifecycle/state-machine.ts'
 
 /** Days for which a request waits. */
@@ -114,15 +112,10 @@ function whoDecides(level: Level, { second }: RequestFacts): string {
   return 'the role steward, or an owner whom the contract names'
 }
 
-/**
- * Whether two services act by sessions that one person made, who may have both secrets. Sessions that the operator made,
- * who has the store at hand, are of whom they are for; a person who acts through a service's session is known by name.
- */
+/** Whether two services act by sessions that one person made, who may have both secrets. */
 function haveOneMaker(a: Person, b: Person): boolean {
-  const areServices = isReservedSubject(a.sub) && isReservedSubject(b.sub)
-  return (
-    areServices && a.createdBy !== undefined && a.createdBy === b.createdBy && a.createdBy !== operator().sub
-  )
+  const maker = makerOf(a)
+  return maker !== undefined && maker === makerOf(b)
 }
 
 function isGrantee(by: Person, grantee: Grantee): boolean {

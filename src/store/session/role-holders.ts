@@ -3,9 +3,7 @@
  * an issuer will say when it comes is not known here.
  */
 
-import { operator } from '../../core/administration.ts'
-import { isReservedSubject } from '../../core/principal.ts'
-import type { NamedPerson } from '../../core/same-person.ts'
+import { makerOf, type NamedPerson } from '../../core/same-person.ts'
 import type { TenantId } from '../../core/tenant.ts'
 import { storableText } from '../database/names.ts'
 import type { Tx } from '../database/session.ts'
@@ -22,9 +20,8 @@ export async function mayHoldRole(
   role: string,
 ): Promise<boolean> {
   const names = [sub, createdBy, email].flatMap((name) => (name === undefined ? [] : [folded(name)]))
-  // Who made two sessions of services may have both secrets. The operator has the store at hand, and is nobody's maker.
-  const isMade = isReservedSubject(sub) && createdBy !== undefined && createdBy !== operator().sub
-  const maker = isMade ? folded(createdBy) : null
+  // Who made two sessions of services may have both secrets.
+  const maker = makerOf({ sub, createdBy })
   const isTheirs = `lower(s.principal_sub) in (select * from who) or lower(s.principal_email) in (select * from who)
     or lower(s.created_by ->> 'sub') = $4
     or (s.principal_sub ~* '^service:' and lower(s.created_by ->> 'sub') = $5)`
@@ -38,7 +35,13 @@ export async function mayHoldRole(
          join svc.scim_user u using (tenant_id, user_id)
          where g.tenant_id = $1 and g.display_name = $3 and u.active and (lower(u.external_id) in (select * from who)
            or u.user_name_key in (select * from who) or u.email_key in (select * from who))) as holds`,
-    [tenant, JSON.stringify(names), storableText(role), folded(sub), maker],
+    [
+      tenant,
+      JSON.stringify(names),
+      storableText(role),
+      folded(sub),
+      maker === undefined ? null : folded(maker),
+    ],
   )
   return row?.holds !== false
 }
